@@ -80,6 +80,7 @@ export default {
       ["fastify", "gateway/http"],
       ["commander", "cli"],
       ["pg", "ledger/database/postgres"],
+      ["nodemailer", "notify/channels"],
       ["@photostructure/sqlite", "ledger/database/sqlite"],
       ["@marcbachmann/cel-js", "(apiserver|sources/mapping)"],
     ].map(([vendor, home]) => ({

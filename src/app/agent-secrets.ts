@@ -51,6 +51,7 @@ export function secretFiles({ gitlab, jira, gateway, notify, azure, objects }: C
     notify.pagerdutyRoutingKeyFile,
     notify.opsgenieApiKeyFile,
     notify.teamsUrlFile,
+    notify.smtpPasswordFile,
   ];
   return [...files, ...channels, azure.federatedTokenFile, objects.kubeconfig].filter((file) => file !== undefined);
 }

@@ -1,7 +1,10 @@
+import { readFile } from "node:fs/promises";
+import type { Config } from "../config/index.ts";
 import {
   addresses,
   type Channel,
   consoleChannel,
+  emailChannel,
   fileChannel,
   mattermostChannel,
   opsgenieChannel,
@@ -85,6 +88,7 @@ async function channelsOf({ loaded, client, clock, print }: NotifyProcessOptions
   const teamsUrl = await secretOf("teamsUrl");
   const routingKey = await secretOf("pagerdutyRoutingKey");
   const apiKey = await secretOf("opsgenieApiKey");
+  const email = await emailOptions(notify, await secretOf("smtpPassword"));
   return [
     notify.console && consoleChannel(print),
     notify.file && fileChannel(notify.file),
@@ -97,7 +101,21 @@ async function channelsOf({ loaded, client, clock, print }: NotifyProcessOptions
     teamsUrl && teamsChannel({ url: teamsUrl, ...allowed }),
     routingKey && pagerdutyChannel({ url: pagerdutyUrl, routingKey, ...allowed }),
     apiKey && opsgenieChannel({ url: opsgenieUrl, apiKey, ...allowed }),
+    email && emailChannel({ ...email, nowMs, ...allowed }),
   ].filter((channel) => typeof channel === "object");
+}
+
+/** Returns undefined if mail is not configured. */
+async function emailOptions(notify: Config["notify"], password: string | undefined) {
+  const { smtpServer, smtpEncryption, smtpCaFile, smtpUser, emailFrom: from, emailTo: to } = notify;
+  if (!smtpServer || !from || !to) return undefined;
+  const { host, port, tls } = smtpServer;
+  const security = tls ? "tls" : smtpEncryption === "off" ? "none" : "starttls";
+  const login = smtpUser && password ? { user: smtpUser, password } : undefined;
+  // A password in clear text can be read by everything on the way to the server.
+  if (login && security === "none") throw new TypeError("notify.smtpUser needs notify.smtpEncryption: required");
+  const ca = smtpCaFile === undefined ? undefined : await readFile(smtpCaFile, "utf8");
+  return { server: { host, port, security }, login, ca, from, to } as const;
 }
 
 /** Settings that may also be in a file, which another setting names. */
@@ -108,4 +126,5 @@ type SecretField =
   | "mattermostUrl"
   | "teamsUrl"
   | "pagerdutyRoutingKey"
-  | "opsgenieApiKey";
+  | "opsgenieApiKey"
+  | "smtpPassword";

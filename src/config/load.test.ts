@@ -375,6 +375,8 @@ describe("the settings of the coder", () => {
     ["gitlab.webhookSecret", "GITLAB_WEBHOOK_SECRET"],
     ["jira.apiToken", "JIRA_API_TOKEN"],
     ["notify.webhookSecret", "NOTIFY_WEBHOOK_SECRET"],
+    ["notify.pagerdutyRoutingKey", "NOTIFY_PAGERDUTY_ROUTING_KEY"],
+    ["notify.opsgenieApiKey", "NOTIFY_OPSGENIE_API_KEY"],
   ])("cause a warning when %s hides a file with it", (path, name) => {
     const env = { ...gitlab, ...jira, JIRA_PROJECT_MAP: "SHOP -> a/b", [name]: "hunter2", [`${name}_FILE`]: "/file" };
 

@@ -24,6 +24,50 @@ export function slackChannelId(): Kind<string> {
   });
 }
 
+/** A server that accepts mail. `tls`: the connection is encrypted from the first byte. */
+export interface MailServerSetting {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: boolean;
+}
+
+/** The server that mail is sent through. */
+export function mailServer(): Kind<MailServerSetting> {
+  return settingKind({
+    expects: "a server such as smtp://mail.example.com:587 or smtps://mail.example.com:465, without a user or password",
+    limits:
+      "`smtp://HOST:PORT`, or `smtps://HOST:PORT` for TLS from the first byte. Ports are 587 and 465 unless given.",
+    schema: notation((text) => {
+      const [, scheme, host = "", port] =
+        /^(smtps?):\/\/([\w.-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?\/?$/i.exec(text) ?? [];
+      const tls = scheme === "smtps";
+      const number = Number(port ?? (tls ? 465 : 587));
+      return scheme && number > 0 && number < 65_536
+        ? { host: host.replace(/^\[|\]$/g, ""), port: number, tls }
+        : undefined;
+    }),
+    print: ({ host, port, tls }) => `${tls ? "smtps" : "smtp"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
+  });
+}
+
+const mailAddressPattern = /^[^\s@<>,;:"()[\]\\]{1,64}@[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/;
+
+/** The address of a mailbox, without a display name. */
+export function mailAddress(): Kind<string> {
+  return settingKind({
+    expects: "an address such as interlock@example.com",
+    schema: z.string().regex(mailAddressPattern),
+  });
+}
+
+/** Addresses of mailboxes, with commas between them. */
+export function mailAddresses(): Kind<readonly string[]> {
+  return listKind({
+    expects: "addresses such as oncall@example.com, with commas between them",
+    item: z.string().regex(mailAddressPattern),
+  });
+}
+
 /** Networks, with commas between them. */
 export function networks(): Kind<readonly string[]> {
   return listKind({

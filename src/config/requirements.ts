@@ -17,6 +17,10 @@ const requirements: readonly Requirement[] = [
   { of: "notify.slackToken", needs: [["notify.slackChannel"]] },
   { of: "notify.slackTokenFile", needs: [["notify.slackChannel"]] },
   { of: "notify.slackChannel", needs: [["notify.slackToken", "notify.slackTokenFile"]] },
+  { of: "notify.smtpServer", needs: [["notify.emailFrom"], ["notify.emailTo"]] },
+  { of: "notify.emailTo", needs: [["notify.smtpServer"]] },
+  { of: "notify.smtpUser", needs: [["notify.smtpPassword", "notify.smtpPasswordFile"]] },
+  { of: "notify.smtpPassword", needs: [["notify.smtpUser"]] },
   { of: "ledger.checkpointDir", needs: [["ledger.checkpointKey", "ledger.checkpointKeyFile"]] },
   ...jira.map((paths) => ({ of: paths[0], needs: [...jira.filter((other) => other !== paths), ["gitlab.url"]] })),
 ];
@@ -54,6 +58,7 @@ const secretsBesideFiles = [
   "notify.pagerdutyRoutingKey",
   "notify.opsgenieApiKey",
   "notify.teamsUrl",
+  "notify.smtpPassword",
   "sources.pagerduty.secret",
 ];
 

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import type { KubeClient } from "../../src/kube/index.ts";
 import type { NotificationRequest } from "../../src/resources/index.ts";
+import { startSlack } from "./doubles/slack.ts";
+import { startSmtp } from "./doubles/smtp.ts";
 import { NotifierWorld } from "./notifier-world.ts";
-import { testedServices } from "./services.ts";
+import { mailCertificate, testedServices } from "./services.ts";
 
-describe.each(testedServices)("$name", ({ secret, hasThreads, showsInfo, start, env }) => {
+describe.each(testedServices)("$name", ({ secret, hasThreads, showsInfo, busy, start, env }) => {
   it("shows an incident as one conversation that is updated and resolved", async () => {
     await using world = await NotifierWorld.start();
     await using service = await start(secret);
@@ -123,24 +125,31 @@ describe.each(testedServices)("$name", ({ secret, hasThreads, showsInfo, start, 
     expect(notice?.status?.message).toContain(showsInfo ? "delivered to" : "not delivered: no channel needs it");
   });
 
-  it("is retried after 429 and 5xx, not before the delay that the service asks for", async () => {
+  it("is retried when it is busy", async () => {
     await using world = await NotifierWorld.start();
     await using service = await start(secret);
-    service.faults = [
-      { kind: "status", status: 503 },
-      { kind: "status", status: 429, retryAfterSeconds: 300 },
-    ];
+    const { status, error } = busy ?? { status: 503, error: "127.0.0.1 responded 503" };
+    service.faults = [{ kind: "status", status }];
     await world.startNotifier(env(service.port, secret));
     await world.notify();
-    await expect.poll(async () => (await firstStatus(world))?.deliveryAttempts?.length).toBe(2);
+    const [notice] = await world.settled(1);
+
+    expect(notice?.status?.deliveryAttempts).toMatchObject([{ status: "failed", error }, { status: "success" }]);
+    expect(service.conversations()).toHaveLength(1);
+  });
+
+  it.runIf(busy === undefined)("is retried after 429, not before the delay that it asks for", async () => {
+    await using world = await NotifierWorld.start();
+    await using service = await start(secret);
+    service.faults = [{ kind: "status", status: 429, retryAfterSeconds: 300 }];
+    await world.startNotifier(env(service.port, secret));
+    await world.notify();
+    await expect.poll(async () => (await firstStatus(world))?.deliveryAttempts?.length).toBe(1);
 
     const status = await firstStatus(world);
-    expect(status?.deliveryAttempts?.map(({ error }) => error)).toEqual([
-      "127.0.0.1 responded 503",
-      "127.0.0.1 responded 429",
-    ]);
+    expect(status?.deliveryAttempts).toMatchObject([{ status: "failed", error: "127.0.0.1 responded 429" }]);
     const next = status?.phase === "Retrying" ? Date.parse(status.nextAttemptTime) : 0;
-    expect(next - Date.parse(status?.deliveryAttempts?.[1]?.at ?? "")).toBe(300_000);
+    expect(next - Date.parse(status?.deliveryAttempts?.[0]?.at ?? "")).toBe(300_000);
   });
 
   it("is given up when it rejects the credentials, and the secret is nowhere", async () => {
@@ -180,6 +189,79 @@ describe.each(testedServices)("$name", ({ secret, hasThreads, showsInfo, start, 
     expect(notice?.status?.deliveryAttempts).toMatchObject([
       { status: "refused", error: expect.stringContaining("notify.allowedNetworks") },
     ]);
+  });
+});
+
+describe("mail", () => {
+  const env = (port: number, more: Record<string, string> = {}) => ({
+    NOTIFY_SMTP_SERVER: `smtp://127.0.0.1:${port}`,
+    NOTIFY_SMTP_CA_FILE: mailCertificate.file,
+    NOTIFY_SMTP_USER: "interlock",
+    NOTIFY_SMTP_PASSWORD: "smtp-pa55word",
+    NOTIFY_EMAIL_FROM: "interlock@example.com",
+    NOTIFY_EMAIL_TO: "oncall@example.com, unknown@example.com",
+    ...more,
+  });
+  const startServer = (unknownRecipients: readonly string[] = []) =>
+    startSmtp({ user: "interlock", password: "smtp-pa55word", ...mailCertificate, unknownRecipients });
+
+  it("is reported as not delivered if the server rejects one of the recipients", async () => {
+    await using world = await NotifierWorld.start();
+    await using service = await startServer(["unknown@example.com"]);
+    await world.startNotifier(env(service.port));
+    await world.notify();
+    const [notice] = await world.settled(1);
+
+    expect(notice?.status?.deliveryAttempts).toMatchObject([
+      { status: "refused", error: "127.0.0.1 rejected 1 of 2 recipients" },
+    ]);
+  });
+
+  it("is not sent to a server with a certificate of an unknown authority", async () => {
+    await using world = await NotifierWorld.start();
+    await using service = await startServer();
+    await world.startNotifier(env(service.port, { NOTIFY_SMTP_CA_FILE: "", NOTIFY_MAX_ATTEMPTS: "1" }));
+    await world.notify();
+    const [notice] = await world.settled(1);
+
+    expect(notice?.status?.phase).toBe("Failed");
+    expect(service.conversations()).toEqual([]);
+  });
+
+  it("does not start with a login and without encryption", async () => {
+    await using world = await NotifierWorld.start();
+
+    await expect(world.startNotifier(env(25, { NOTIFY_SMTP_ENCRYPTION: "off" }))).rejects.toThrow("notify.smtpUser");
+  });
+});
+
+describe("Slack as a bot", () => {
+  it("does not start with a webhook besides", async () => {
+    await using world = await NotifierWorld.start();
+    const env = {
+      NOTIFY_SLACK_TOKEN: "xoxb-1",
+      NOTIFY_SLACK_CHANNEL: "C024BE91L",
+      NOTIFY_SLACK_URL: "https://a.example",
+    };
+
+    await expect(world.startNotifier(env)).rejects.toThrow("notify.slackUrl and notify.slackToken are both set");
+  });
+
+  it("without the right to read the channel opens threads, too", async () => {
+    await using world = await NotifierWorld.start();
+    await using service = await startSlack({ token: "xoxb-1", channel: "C024BE91L", scopes: ["chat:write"] });
+    await world.startNotifier({
+      NOTIFY_SLACK_TOKEN: "xoxb-1",
+      NOTIFY_SLACK_CHANNEL: "C024BE91L",
+      NOTIFY_SLACK_API_URL: `http://127.0.0.1:${service.port}/api`,
+    });
+    const incident = await world.openIncident();
+    await world.notify(incident);
+    await world.settled(1);
+    await world.notify(incident, critical);
+    await world.settled(2);
+
+    expect(service.conversations()).toMatchObject([{ messages: [expect.anything(), expect.anything()] }]);
   });
 });
 

@@ -22,12 +22,17 @@ beforeAll(() => {
 
 afterAll(() => rmSync(directory, { recursive: true }));
 
-it.each(["slackToken", "slackUrl", "mattermostUrl", "teamsUrl", "pagerdutyRoutingKey", "opsgenieApiKey"])(
-  "docs/notify.md has an example for notify.%sFile",
-  (setting) => {
-    expect(withSecrets.filter((text) => text.includes(`${setting}File:`))).toHaveLength(1);
-  },
-);
+it.each([
+  "slackToken",
+  "slackUrl",
+  "mattermostUrl",
+  "teamsUrl",
+  "pagerdutyRoutingKey",
+  "opsgenieApiKey",
+  "smtpPassword",
+])("docs/notify.md has an example for notify.%sFile", (setting) => {
+  expect(withSecrets.filter((text) => text.includes(`${setting}File:`))).toHaveLength(1);
+});
 
 it.each(withSecrets)(
   "an example of docs/notify.md starts, and configures every channel that it routes to:\n%s",

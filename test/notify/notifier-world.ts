@@ -31,7 +31,7 @@ export class NotifierWorld implements AsyncDisposable {
   #running: { close(): Promise<void> }[] = [];
   #count = 0;
 
-  private constructor(client: KubeClient) {
+  constructor(client: KubeClient) {
     this.client = client;
   }
 

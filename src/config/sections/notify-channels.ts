@@ -1,5 +1,12 @@
-import { file, httpUrl, secret } from "../kinds.ts";
-import { secretUrl, slackChannelId } from "../notice-kinds.ts";
+import { file, httpUrl, oneOf, secret, text } from "../kinds.ts";
+import {
+  type MailServerSetting,
+  mailAddress,
+  mailAddresses,
+  mailServer,
+  secretUrl,
+  slackChannelId,
+} from "../notice-kinds.ts";
 import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
@@ -103,5 +110,46 @@ export const notifyChannels = {
     kind: file(),
     env: "NOTIFY_TEAMS_URL_FILE",
     about: "A file with that URL, instead.",
+  }),
+  smtpServer: optional<MailServerSetting>({
+    kind: mailServer(),
+    env: "NOTIFY_SMTP_SERVER",
+    about: "The server that mail is sent through.",
+  }),
+  smtpEncryption: setting({
+    kind: oneOf("required", "off"),
+    default: "required",
+    env: "NOTIFY_SMTP_ENCRYPTION",
+    about: "Whether the connection has to be encrypted. `off` sends in clear text, and allows no login.",
+  }),
+  smtpCaFile: optional<string>({
+    kind: file(),
+    env: "NOTIFY_SMTP_CA_FILE",
+    about: "A file with the authority (PEM) of the server's certificate, if it is not a public one.",
+  }),
+  smtpUser: optional<string>({
+    kind: text("the user name of the mail server's login"),
+    env: "NOTIFY_SMTP_USER",
+    about: "The user of the login, if the server needs one.",
+  }),
+  smtpPassword: optional<Secret>({
+    kind: secret("the password of that user"),
+    env: "NOTIFY_SMTP_PASSWORD",
+    about: "The password of that user.",
+  }),
+  smtpPasswordFile: optional<string>({
+    kind: file(),
+    env: "NOTIFY_SMTP_PASSWORD_FILE",
+    about: "A file with that password, instead.",
+  }),
+  emailFrom: optional<string>({
+    kind: mailAddress(),
+    env: "NOTIFY_EMAIL_FROM",
+    about: "The sender of mail.",
+  }),
+  emailTo: optional<readonly string[]>({
+    kind: mailAddresses(),
+    env: "NOTIFY_EMAIL_TO",
+    about: "The recipients of mail.",
   }),
 };

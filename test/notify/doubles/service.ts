@@ -9,11 +9,12 @@ export interface Conversation {
 
 /**
  * A fault of the next request: a status instead of the service, a request that is processed although its response is
- * lost, or no response at all.
+ * lost, no fault, or no response at all.
  */
 export type Fault =
   | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly kind: "lost-response" }
+  | { readonly kind: "none" }
   | { readonly kind: "never" };
 
 /** A strict double of a service: it rejects what the documented rules of the service reject. */
