@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cliPage } from "../src/cli/index.ts";
 import { configurationPage } from "../src/config/index.ts";
 import { securityPage } from "./security-tables.ts";
 import { staleActionFiles, writeActionFiles } from "./workflows.ts";
@@ -8,6 +9,7 @@ import { staleActionFiles, writeActionFiles } from "./workflows.ts";
 const security = new URL("../docs/security.md", import.meta.url);
 const pages = [
   { url: new URL("../docs/configuration.md", import.meta.url), text: configurationPage() },
+  { url: new URL("../docs/cli.md", import.meta.url), text: cliPage() },
   { url: security, text: await securityPage(readFileSync(security, "utf8")) },
 ];
 

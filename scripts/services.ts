@@ -7,6 +7,9 @@ const services: readonly Service[] = [
   { program: "initdb", debianPackage: "postgresql", isThere: hasPostgres },
   // Of Prometheus only the program that plays its rules.
   { program: "promtool", debianPackage: "prometheus", isThere: () => isInstalled("promtool") },
+  // Shells that the completion is tested in.
+  { program: "zsh", debianPackage: "zsh", isThere: () => isInstalled("zsh") },
+  { program: "fish", debianPackage: "fish", isThere: () => isInstalled("fish") },
 ];
 
 interface Service {

@@ -26,7 +26,7 @@ export { serveMetrics } from "./metrics.ts";
 export { namesKnownSince } from "./names-known-since.ts";
 export { openNotify } from "./notify.ts";
 export { openObjects } from "./objects.ts";
-export { isOwnServer, openActionServer, openApiServer, openClient } from "./open-client.ts";
+export { chooseKubeconfig, isOwnServer, openActionServer, openApiServer, openClient } from "./open-client.ts";
 export { openOrchestrator } from "./orchestrator.ts";
 export { knownPolicySettings, policySettings } from "./policy-settings.ts";
 export { openPolling } from "./polling.ts";

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -15,7 +15,7 @@ describe("the API server of a command", () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  const ports = { named: 1, configured: 2, own: 3, kubectl: 4 };
+  const ports = { named: 1, configured: 2, own: 3, kubectl: 4, home: 6 };
   const otherContext = 5;
 
   it.each([
@@ -27,6 +27,9 @@ describe("the API server of a command", () => {
     { server: "own", when: { KUBECONFIG: "kubectl", own: true } },
     { server: "kubectl", when: { KUBECONFIG: "kubectl" } },
     { server: "kubectl", when: { KUBECONFIG: "missing:kubectl:named" } },
+    { server: "kubectl", when: { KUBECONFIG: "kubectl", home: true } },
+    { server: "home", when: { home: true } },
+    { server: "home", when: { KUBECONFIG: "missing", home: true } },
   ] as const)("is the one of $server with $when", async ({ server, when }) => {
     expect(await portFor(when)).toBe(ports[server]);
   });
@@ -35,6 +38,10 @@ describe("the API server of a command", () => {
     ["--context", { option: "named", context: "other", INTERLOCK_KUBE_CONTEXT: "main" }],
     ["INTERLOCK_KUBE_CONTEXT", { INTERLOCK_KUBECONFIG: "configured", INTERLOCK_KUBE_CONTEXT: "other" }],
     ["--context, with KUBECONFIG", { KUBECONFIG: "kubectl", context: "other" }],
+    [
+      "--context, and only KUBECONFIG has, beside our own server",
+      { own: true, KUBECONFIG: "kubectl", context: "other" },
+    ],
   ])("is the one of the context that %s names", async (_what, when) => {
     expect(await portFor(when)).toBe(otherContext);
   });
@@ -55,20 +62,24 @@ describe("the API server of a command", () => {
     readonly KUBECONFIG?: string;
     /** Whether `up` has written a kubeconfig into the data directory. */
     readonly own?: boolean;
+    /** Whether there is a `~/.kube/config`. */
+    readonly home?: boolean;
   }
 
   /** The port of the server that is asked: nothing listens there, and the error names it. */
-  async function portFor({ option, context, own, KUBECONFIG, ...env }: When): Promise<number> {
+  async function portFor({ option, context, own, home, KUBECONFIG, ...env }: When): Promise<number> {
     const at = (name: string) => join(directory, name);
     if (env.INTERLOCK_KUBECONFIG) env.INTERLOCK_KUBECONFIG = at(env.INTERLOCK_KUBECONFIG);
     const { config } = loadConfig({ env }) as LoadedConfig;
     if (own) await writeKubeconfig("own", "kubeconfig");
+    if (home) await mkdir(at(".kube"));
+    if (home) await writeKubeconfig("home", ".kube/config");
     const client = await openApiServer({
       kubeconfig: option && at(option),
       context,
       directory,
       config,
-      env: KUBECONFIG ? { KUBECONFIG: KUBECONFIG.split(":").map(at).join(":") } : {},
+      env: { HOME: directory, ...(KUBECONFIG && { KUBECONFIG: KUBECONFIG.split(":").map(at).join(":") }) },
       clock: systemClock(),
       random: systemRandom(),
     });
@@ -81,7 +92,7 @@ describe("the API server of a command", () => {
     const port = ports[name as keyof typeof ports];
     const clusters = [
       { name: "main", cluster: { server: `http://127.0.0.1:${port}` } },
-      { name: "other", cluster: { server: `http://127.0.0.1:${otherContext}` } },
+      ...(name === "own" ? [] : [{ name: "other", cluster: { server: `http://127.0.0.1:${otherContext}` } }]),
     ];
     const contexts = clusters.map(({ name }) => ({ name, context: { cluster: name, user: "user" } }));
     const users = [{ name: "user", user: { token: "a-token" } }];

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { Config } from "../config/index.ts";
-import { fromKubeconfig, httpClient, inCluster, type KubeClient } from "../kube/index.ts";
+import { fromKubeconfig, httpClient, inCluster, type KubeClient, listContexts } from "../kube/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 
 export interface ClientOptions {
@@ -42,18 +42,25 @@ export interface ApiServerOptions {
   readonly random: Random;
 }
 
+/** The kubeconfig files that are read, and why these. */
+export interface KubeconfigChoice {
+  readonly paths: readonly string[];
+  readonly origin: "--kubeconfig" | "objects.kubeconfig" | "data directory" | "KUBECONFIG" | "home directory";
+}
+
 /**
  * The API server for a command or a stage that runs alone. The first of these that exists: `--kubeconfig`, the server of
  * the cluster (`objects.server: in-cluster`), `objects.kubeconfig`, the kubeconfig in the data directory, the files of
- * `KUBECONFIG`.
+ * `KUBECONFIG`, `~/.kube/config`.
  */
 export async function openApiServer(options: ApiServerOptions): Promise<KubeClient> {
-  const { config, env, clock, random, context = config.objects.context } = options;
-  if (!options.kubeconfig && config.objects.server === "in-cluster") {
+  const { config, env, clock, random } = options;
+  if (isInCluster(options)) {
     const connection = await inCluster({ readFile: (path) => readFile(path, "utf8"), env });
     return httpClient({ connection, clock, random });
   }
-  return openClient(await kubeconfigPaths(options), { context, env, clock, random });
+  const context = options.context ?? config.objects.context;
+  return openClient((await chooseKubeconfig(options)).paths, { context, env, clock, random });
 }
 
 /**
@@ -72,21 +79,44 @@ export async function openActionServer({ env, clock, random }: ClientOptions): P
   return await openClient(files, { env, clock, random });
 }
 
-async function kubeconfigPaths({ kubeconfig, config, directory, env }: ApiServerOptions): Promise<readonly string[]> {
-  const named = kubeconfig ?? config.objects.kubeconfig;
-  if (named) return [named];
+type ChoiceOptions = Omit<ApiServerOptions, "clock" | "random">;
+
+function isInCluster({ kubeconfig, config }: ChoiceOptions): boolean {
+  return kubeconfig === undefined && config.objects.server === "in-cluster";
+}
+
+/** Decides which kubeconfig files are read. */
+export async function chooseKubeconfig(options: ChoiceOptions): Promise<KubeconfigChoice> {
+  const { kubeconfig, config, directory, env } = options;
+  if (kubeconfig) return { paths: [kubeconfig], origin: "--kubeconfig" };
+  if (config.objects.kubeconfig) return { paths: [config.objects.kubeconfig], origin: "objects.kubeconfig" };
   const own = join(directory, "kubeconfig");
-  if (await isFile(own)) return [own];
-  const shared = (env["KUBECONFIG"] ?? "").split(delimiter).filter(Boolean);
-  // Without any file, the error names the one that `up` would write.
-  return (await Promise.all(shared.map(isFile))).some(Boolean) ? shared : [own];
+  const shared = await sharedKubeconfig(env);
+  if (!(await isFile(own))) {
+    // Without any file, the error names the one that `up` would write.
+    return shared ?? { paths: [own], origin: "data directory" };
+  }
+  // A context that is named may be in any of the files; the current one is that of our own server.
+  const isNamed = (options.context ?? config.objects.context) !== undefined;
+  return { paths: [own, ...((isNamed && shared?.paths) || [])], origin: "data directory" };
+}
+
+/** The files that kubectl would read, if there is one. */
+async function sharedKubeconfig(env: ApiServerOptions["env"]): Promise<KubeconfigChoice | undefined> {
+  const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter(Boolean);
+  if ((await Promise.all(listed.map(isFile))).some(Boolean)) return { paths: listed, origin: "KUBECONFIG" };
+  const home = env["HOME"] ? join(env["HOME"], ".kube", "config") : undefined;
+  return home && (await isFile(home)) ? { paths: [home], origin: "home directory" } : undefined;
 }
 
 /** Whether that is the server of `up` or `api` on the data directory. */
-export async function isOwnServer(options: ApiServerOptions): Promise<boolean> {
-  if (!options.kubeconfig && options.config.objects.server === "in-cluster") return false;
-  const [first] = await kubeconfigPaths(options);
-  return first === join(options.directory, "kubeconfig");
+export async function isOwnServer(options: ChoiceOptions): Promise<boolean> {
+  if (isInCluster(options)) return false;
+  const own = join(options.directory, "kubeconfig");
+  const { paths } = await chooseKubeconfig(options);
+  if (paths[0] !== own) return false;
+  const context = options.context ?? options.config.objects.context;
+  return context === undefined || (await listContexts([own])).names.includes(context);
 }
 
 async function isFile(path: string): Promise<boolean> {

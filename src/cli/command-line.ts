@@ -1,22 +1,29 @@
 import { userInfo } from "node:os";
+import { basename } from "node:path";
 import { errorLines } from "./command.ts";
 import type { CommandContext } from "./context.ts";
-import { interlock } from "./program.ts";
+import { type CalledAs, type Environments, interlock } from "./program.ts";
 
 // The reader of a pipe may be gone, as in `interlock up | head`: the process goes on.
 process.stdout.on("error", () => {});
 
 // Everything else is imported when it is used: the help needs none of it.
 try {
-  const status = await interlock(process.argv.slice(2), {
+  const environments: Environments = {
     inContext: async (_options, work) => work(await openContext()),
     atDesk: async (options, work) => (await import("./open-desk.ts")).atDesk(options, await openContext(), work),
-  });
+  };
+  const status = await interlock(process.argv.slice(2), environments, calledAs(process.argv[1] ?? ""));
   if (status !== undefined) await exit(status);
 } catch (error) {
   const { linePrinter, toScreen } = await import("./output/terminal.ts");
   errorLines(error).forEach(linePrinter(toScreen(process.stderr, process.env)));
-  await exit(1);
+  await exit((await import("./error-status.ts")).errorStatus(error));
+}
+
+/** kubectl runs a program called kubectl-interlock for `kubectl interlock`. */
+function calledAs(path: string): CalledAs {
+  return /^kubectl-interlock(\.[cm]?js)?$/.test(basename(path)) ? "kubectl interlock" : "interlock";
 }
 
 /** Open connections and servers would keep the process running. A slow reader of a pipe still gets the last lines. */

@@ -3,6 +3,7 @@ import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
 import type { Facts, PolicySettings, Rule } from "../policy/index.ts";
 import type { CatalogDefaults, Kinds, RemediationRequestSpec } from "../resources/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import type { ExitName } from "./exit-status.ts";
 import type { Terminal } from "./output/terminal.ts";
 import { shortNames } from "./parsing/short-name.ts";
 
@@ -50,16 +51,22 @@ export class CommandError extends Error {
   override readonly name = "CommandError";
   /** One entry per printed line. A newline within an entry came from outside, and is not obeyed. */
   readonly lines: readonly string[];
+  readonly exit: ExitName;
 
-  constructor(message: string, details: readonly string[] = []) {
+  constructor(message: string, details: readonly string[] = [], exit: ExitName = "failed") {
     const lines = [message, ...details.map((detail) => `  ${detail}`)];
     super(lines.join("\n"));
     this.lines = lines;
+    this.exit = exit;
   }
 }
 
 /** Wrong arguments. The operator is shown an example. */
-export class MisuseError extends CommandError {}
+export class MisuseError extends CommandError {
+  constructor(message: string, details: readonly string[] = []) {
+    super(message, details, "misuse");
+  }
+}
 
 /** What is printed of an error, one entry per line. */
 export function errorLines(error: unknown): readonly string[] {

@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
-import { type LoadedConfig, loadConfig } from "../config/index.ts";
+import { type LoadedConfig, loadConfig, type YamlFile } from "../config/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { CommandError } from "./command.ts";
 import type { Terminal } from "./output/terminal.ts";
+import { findSettingsFile, readSettings } from "./settings-file.ts";
 import { withShippedFolders } from "./shipped-folders.ts";
 
 /** The environment of a command. */
@@ -23,20 +23,24 @@ export interface DeskOptions {
   readonly config?: string;
 }
 
-/** The configuration, or everything that is wrong with it. */
+/** The configuration for a command. Throws CommandError with everything that is wrong with it. */
 export async function configFrom(path: string | undefined, { env }: CommandContext): Promise<LoadedConfig> {
-  const yaml = path === undefined ? undefined : { path, text: await readConfig("--config", path) };
+  return load(await findSettingsFile(path, env), env);
+}
+
+/** The configuration of a process beside files that are not trusted: no file is looked for. */
+export async function configFromEnvironment({ env }: CommandContext): Promise<LoadedConfig> {
+  return load(undefined, env);
+}
+
+async function load(yaml: YamlFile | undefined, env: CommandContext["env"]): Promise<LoadedConfig> {
   const policyPath = env["INTERLOCK_POLICY"];
-  const policy = policyPath ? { path: policyPath, text: await readConfig("INTERLOCK_POLICY", policyPath) } : undefined;
+  const policy = policyPath
+    ? { path: policyPath, text: await readSettings("INTERLOCK_POLICY", policyPath) }
+    : undefined;
   const loaded = loadConfig({ yaml, policy, env });
   if (loaded.kind === "loaded") return withShippedFolders(loaded);
   throw new CommandError("the configuration has to be put right first:", loaded.problems);
-}
-
-async function readConfig(named: string, path: string): Promise<string> {
-  return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`${named} ${path} cannot be read (${error.code}): name a file that is there`);
-  });
 }
 
 /** Where `up` keeps its things, unless a command is told otherwise. */

@@ -1,4 +1,5 @@
 import { CommandError, type Desk, errorLines } from "./command.ts";
+import { exitStatus } from "./exit-status.ts";
 
 /**
  * Has `work` done for each name, one after the other. One that fails does not keep the others from their turn: its error is
@@ -20,5 +21,5 @@ export async function forEachName(
       errorLines(error).forEach(terminal.printError);
     }
   }
-  return failed === 0 ? 0 : 1;
+  return exitStatus(failed === 0 ? "ok" : "failed");
 }

@@ -1,3 +1,4 @@
+export { cliPage } from "./cli-page.ts";
 export type { Desk } from "./command.ts";
 export type { CommandContext } from "./context.ts";
 export { printTo, type Terminal } from "./output/terminal.ts";

@@ -17,6 +17,7 @@ import { fixedKinds, listKinds } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import { CommandError, type Desk } from "./command.ts";
 import { type CommandContext, configFrom, type DeskOptions, dataDirectory, onRequestToEnd } from "./context.ts";
+import { exitStatus } from "./exit-status.ts";
 
 /** Opens the API server and the settings for a command, and has `work` done with them. */
 export async function atDesk<T>(
@@ -27,9 +28,8 @@ export async function atDesk<T>(
   return work(await openDesk(options, around)).catch((error: unknown) => {
     if (!(error instanceof KubeError) || error.code !== "unavailable") throw error;
     // An API server that does not answer is most often one that was not started.
-    throw new CommandError(error.message, [
-      "Is Interlock running? Start it with npm start, or name another API server with --kubeconfig",
-    ]);
+    const hint = "Is Interlock running? Start it with npm start, or name another API server with --kubeconfig";
+    throw new CommandError(error.message, [hint], "unavailable");
   });
 }
 
@@ -84,14 +84,11 @@ function interruptions(clock: Clock): () => AbortSignal {
   };
 
   function handle() {
-    if (!next) process.exit(interruptedStatus);
+    if (!next) process.exit(exitStatus("interrupted"));
     next.abort();
     next = undefined;
   }
 }
-
-/** As a shell reports a command that was ended by Ctrl-C. */
-const interruptedStatus = 130;
 
 async function rulesIn(directory: string) {
   const { rules, problems } = await readRulesFolder(directory);

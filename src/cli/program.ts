@@ -1,11 +1,13 @@
 import { Command, CommanderError } from "commander";
-import { CommandError, type Desk, MisuseError } from "./command.ts";
+import { type Desk, MisuseError } from "./command.ts";
 import type { CommandContext, DeskOptions } from "./context.ts";
 import { type About, type Declare, type Implementation, value, withConfig, withServer } from "./declare/declare.ts";
 import { declareInspection } from "./declare/inspect.ts";
 import { declareOperations } from "./declare/operate.ts";
 import { declareProcesses } from "./declare/processes.ts";
+import { exitStatus, exitStatuses } from "./exit-status.ts";
 import { versionText } from "./package.ts";
+import { arrangeArguments } from "./parsing/arguments.ts";
 
 /** Opens what commands work with. Nothing is opened, or even imported, for the help. */
 export interface Environments {
@@ -19,30 +21,45 @@ type Within<Environment> = (
   work: (environment: Environment) => Promise<number | undefined>,
 ) => Promise<number | undefined>;
 
-/** Performs what an operator typed behind `interlock`. Returns the exit status; undefined if the process keeps running. */
-export async function interlock(args: readonly string[], environments: Environments): Promise<number | undefined> {
+/** How the program was called: by its own name, or as a plugin of kubectl. */
+export type CalledAs = "interlock" | "kubectl interlock";
+
+/** Performs the command that an operator typed. Returns the exit status; undefined if the process keeps running. */
+export async function interlock(
+  args: readonly string[],
+  environments: Environments,
+  calledAs: CalledAs = "interlock",
+): Promise<number | undefined> {
   let status: number | undefined;
-  const program = createProgram(environments, (result) => {
+  const finish = (result: number | undefined) => {
     status = result;
-  });
+  };
+  const program = createProgram(environments, finish, calledAs);
+  const [first = "help", ...rest] = arrangeArguments(args);
+  if (first === "__complete") {
+    return (await import("./completion/complete.ts")).complete(program, args.slice(1), environments);
+  }
   try {
-    const [first = "help", ...rest] = args;
     await program.parseAsync([first === "version" ? "--version" : first, ...rest], { from: "user" });
     return status;
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (error instanceof CommanderError && error.exitCode === 0) return exitStatus("ok");
     throw error;
   }
 }
 
 /** All commands. `finish` receives the exit status of the one that is performed. */
-export function createProgram(environments: Environments, finish: (status: number | undefined) => void): Command {
-  const program = new Command("interlock")
+export function createProgram(
+  environments: Environments,
+  finish: (status: number | undefined) => void,
+  calledAs: CalledAs = "interlock",
+): Command {
+  const program = new Command(calledAs)
     .version(versionText(), "--version", "print the version")
     // Errors are thrown, and printed in one place.
     .configureOutput({ writeErr: () => {} })
     .helpCommand("help [command]", "print the options of a command and an example")
-    .addHelpText("after", "\nType interlock help COMMAND for its options and an example.");
+    .addHelpText("after", `\nType ${calledAs} help COMMAND for its options and an example.`);
   refuseMisuse(program);
 
   function perform<Environment>(
@@ -57,14 +74,15 @@ export function createProgram(environments: Environments, finish: (status: numbe
       const work = async (environment: Environment) =>
         (await implementation(environment, ...([...args, options] as never[]))) ?? undefined;
       try {
-        finish(await within(options, work));
+        finish(checkStatus(await within(options, work)));
       } catch (error) {
         throw error instanceof MisuseError ? misuse(error.message, command) : error;
       }
     });
   }
 
-  const add = (usage: string, about: About, parent = program) => refuseMisuse(describe(parent.command(usage), about));
+  const add = (usage: string, { example, ...about }: About, parent = program) =>
+    refuseMisuse(describe(parent.command(usage), { ...about, example: example.replace(/^interlock/, calledAs) }));
   const declare: Declare = {
     family: add,
     inContext: (usage, about, parent) => perform(add(usage, about, parent), environments.inContext, about.load),
@@ -99,12 +117,19 @@ function subcommands(command: Command): string {
   return command.commands.map((one) => one.name()).join(", ");
 }
 
-function misuse(problem: string, command: Command): CommandError {
+/** A status outside the table would mean nothing to a script. */
+function checkStatus(status: number | undefined): number | undefined {
+  if (status === undefined || Object.values(exitStatuses).some((known) => known.status === status)) return status;
+  throw new TypeError(`exit status ${status} is not in the table`);
+}
+
+function misuse(problem: string, command: Command): MisuseError {
   const names: string[] = [];
-  for (let one: Command | null = command; one?.parent; one = one.parent) names.unshift(one.name());
+  for (let one: Command | null = command; one; one = one.parent) names.unshift(one.name());
+  const [program, ...path] = names;
   const example = examples.get(command);
-  const help = ["interlock help", ...names.slice(0, 1)].join(" ");
-  return new CommandError(`${problem}; see ${help}`, example === undefined ? [] : [`for example: ${example}`]);
+  const help = [program, "help", ...path.slice(0, 1)].join(" ");
+  return new MisuseError(`${problem}; see ${help}`, example === undefined ? [] : [`for example: ${example}`]);
 }
 
 function withDeskOptions(command: Command): Command {

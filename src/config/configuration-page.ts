@@ -20,7 +20,13 @@ listed below. At start-up each value that is not a default is logged with its or
 the defaults, too), and \`npm start\` prints them on its screen. A value that cannot be right stops the start, all problems
 at once, each with its line or variable and what to write instead.
 
-- **Precedence:** defaults, overridden by the file, overridden by the environment. A value that is overridden is still checked.
+- **Precedence:** defaults, overridden by the file, overridden by the environment, overridden by an option of the command. A value
+  that is overridden is still checked. \`interlock config view\` prints each setting with its value and its origin.
+- **The file** is that of \`--config\`, else of \`INTERLOCK_CONFIG\`, else \`interlock.yaml\` in the working directory, else
+  \`~/.config/interlock/config.yaml\`. Only the first of them is read ([cli.md](cli.md#settings-and-their-precedence)).
+- **In the environment** each setting with a single value is \`INTERLOCK_\` and its name in capitals: \`INTERLOCK_LOCKS_TTL\` is
+  \`locks.ttl\`. A variable that the table lists does the same; if both are set, the one with \`INTERLOCK_\` and the name wins.
+  Settings of the policy and structures come from files alone.
 - **In the file** \`locks.ttl\` is the line \`ttl:\` indented below \`locks:\`. Names that are not listed here are refused.
 - **Paths** in the file are relative to the file; in the environment and as defaults they are relative to the working directory.
 - **Empty** counts as not written, in the file and in the environment.

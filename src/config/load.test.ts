@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { describeConfig, explainState } from "./describe.ts";
 import { type LoadedConfig, loadConfig } from "./load.ts";
-import { sections } from "./schema.ts";
+import { sections, settings } from "./schema.ts";
 
 describe("a path", () => {
   const text = "rules:\n  dir: rules\nexecution:\n  workflowsDir: /workflows\n";
@@ -687,3 +687,29 @@ function problems(sources: Sources): readonly string[] {
 function yaml(text: string) {
   return { path: "interlock.yaml", text };
 }
+
+describe("a variable of the environment", () => {
+  it.each([
+    [{ INTERLOCK_LOCKS_TTL: "45s" }, "locks.ttl", "45s", "env INTERLOCK_LOCKS_TTL"],
+    [{ INTERLOCK_CLAIMS_DONE_TTL: "2h" }, "claims.doneTtl", "2h", "env INTERLOCK_CLAIMS_DONE_TTL"],
+    [{ INTERLOCK_LOG_LEVEL: "debug", LOG_LEVEL: "warn" }, "log.level", "debug", "env INTERLOCK_LOG_LEVEL"],
+  ])("%j sets %s", (env, path, value, origin) => {
+    const loaded = loadConfig({ env });
+
+    if (loaded.kind === "invalid") throw new Error(loaded.problems.join());
+    expect(describeConfig(loaded)).toContainEqual({ setting: path, value, origin });
+  });
+
+  it("never sets the policy, in which stages could then differ", () => {
+    const policy = settings.filter(({ isPolicy }) => isPolicy);
+
+    expect(policy.length).toBeGreaterThan(0);
+    expect(policy.flatMap(({ variables }) => variables)).toEqual([]);
+  });
+
+  it("sets one setting only", () => {
+    const names = settings.flatMap(({ variables }) => variables);
+
+    expect(new Set(names).size).toBe(names.length);
+  });
+});

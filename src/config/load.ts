@@ -93,11 +93,13 @@ function relativeTo({ path }: YamlFile, written: WrittenValue): WrittenValue {
 }
 
 function readEnvironment(env: ConfigSources["env"]): WrittenValue[] {
-  return settings.flatMap((setting) => {
-    // An empty variable counts as absent: manifests and compose files have no other way to unset one.
-    const text = setting.env && env[setting.env]?.trim();
-    return text ? [{ setting, text, origin: `env ${setting.env}` as const }] : [];
-  });
+  return settings.flatMap((setting) =>
+    setting.variables.flatMap((name) => {
+      // An empty variable counts as absent: manifests and compose files have no other way to unset one.
+      const text = env[name]?.trim();
+      return text ? [{ setting, text, origin: `env ${name}` as const }] : [];
+    }),
+  );
 }
 
 interface Choice {

@@ -59,14 +59,27 @@ export interface NamedSetting extends Setting<unknown> {
   readonly path: string;
   readonly section: string;
   readonly field: string;
+  /** The environment variables that set it; of two that are set, the last one wins. */
+  readonly variables: readonly string[];
 }
 
 /** Every setting, in the order of the documentation. One that is `sameAs` another comes after it. */
 export const settings: readonly NamedSetting[] = Object.entries(schema).flatMap(([section, fields]) =>
   Object.entries<Setting<unknown>>(fields).map(([field, setting]) => {
-    return { ...setting, path: setting.path ?? `${section}.${field.replace(/Ms$/, "")}`, section, field };
+    const path = setting.path ?? `${section}.${field.replace(/Ms$/, "")}`;
+    return { ...setting, path, section, field, variables: variables(path, setting) };
   }),
 );
+
+/**
+ * A variable of its own, if it has one, and `INTERLOCK_LOCKS_TTL` for `locks.ttl`. A structure fits no variable, and settings of
+ * the policy come from files alone, so that stages cannot differ in them.
+ */
+function variables(path: string, { env, kind, isPolicy }: Setting<unknown>): readonly string[] {
+  const derived = `INTERLOCK_${path.replace(/[A-Z]/g, "_$&").replace(/[.-]/g, "_").toUpperCase()}`;
+  const isDerivable = !kind.isStructure && !isPolicy && !path.includes("<");
+  return [...(env ? [env] : []), ...(isDerivable ? [derived] : [])];
+}
 
 /** In the path of a setting: any name, such as that of a sender in `sources.<name>.map`. */
 const anyName = "<name>";

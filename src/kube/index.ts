@@ -21,6 +21,7 @@ export {
 export type { Connection, CredentialSource, Credentials } from "./connection/connection.ts";
 export { inCluster } from "./connection/in-cluster.ts";
 export { fromKubeconfig } from "./connection/kubeconfig.ts";
+export { listContexts } from "./connection/kubeconfig-files.ts";
 export { type KubeEvent, kubeEvents } from "./event.ts";
 export { exactTimeHeader } from "./exact-time.ts";
 export { type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";

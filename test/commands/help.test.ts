@@ -68,7 +68,7 @@ describe("interlock", { timeout: 60_000 }, () => {
   it("prints what is wrong with a command, an example, and where to read on", async () => {
     const { status, err } = await interlock(["policy", "tset"]);
 
-    expect(status).toBe(1);
+    expect(status).toBe(2);
     expect(err).toBe(
       "error: unknown command 'tset' (did you mean test?); see interlock help policy\n  for example: interlock policy test --rules rules\n",
     );

@@ -6,6 +6,7 @@ import {
   workflowExecutions,
 } from "../../resources/index.ts";
 import { CommandError, type Desk } from "../command.ts";
+import { type ExitName, exitStatus } from "../exit-status.ts";
 import { shortNames } from "../parsing/short-name.ts";
 
 /** An executor that runs admits sooner. */
@@ -24,7 +25,8 @@ export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "cli
     const line = shortNames(lineOf(status));
     if (line !== last) terminal.print(line);
     last = line;
-    return status && exitStatus[status.phase];
+    const end = status && ends[status.phase];
+    return end && exitStatus(end);
   }
 }
 
@@ -53,7 +55,11 @@ async function ended(
   }
 }
 
-const exitStatus: Partial<Record<WorkflowExecutionStatus["phase"], number>> = { Completed: 0, Failed: 1, Skipped: 3 };
+const ends: Partial<Record<WorkflowExecutionStatus["phase"], ExitName>> = {
+  Completed: "ok",
+  Failed: "failed",
+  Skipped: "skipped",
+};
 
 function lineOf(status: WorkflowExecutionStatus | undefined): string {
   switch (status?.phase) {

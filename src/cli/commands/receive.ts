@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mappedPath, signalPaths } from "../../app/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
+import { exitStatus } from "../exit-status.ts";
 import { shortNames } from "../parsing/short-name.ts";
 import { previewLines, type SignalResult } from "./preview-lines.ts";
 
@@ -27,7 +28,7 @@ export async function receive(desk: Desk, source: string, options: ReceiveOption
   }
   const lines = options.dryRun && answer.results ? await previewLines(answer.results, desk) : linesOf(answer);
   for (const line of lines) desk.terminal.print(line);
-  return status < 300 ? 0 : 1;
+  return exitStatus(status < 300 ? "ok" : "failed");
 }
 
 async function readPayload(file: string): Promise<string> {
@@ -76,7 +77,7 @@ async function post({
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
     const because = (error.cause as Error)?.message ?? error.message;
-    throw new CommandError(`no gateway answers at ${url} (${because}): is it running?`);
+    throw new CommandError(`no gateway answers at ${url} (${because}): is it running?`, [], "unavailable");
   });
   const answer = await response.json().catch(() => ({}));
   return { status: response.status, answer: answer as GatewayResponse };

@@ -14,6 +14,7 @@ import {
   workflowExecutions,
 } from "../../resources/index.ts";
 import { CommandError, type Desk } from "../command.ts";
+import { exitStatus } from "../exit-status.ts";
 import { ownName } from "../own-name.ts";
 import { readObjectTarget } from "../query-policy.ts";
 import { cancelExecution } from "./cancel.ts";
@@ -84,11 +85,8 @@ function detach(ended: Promise<number>, message: string, { terminal }: Desk): nu
   // The caller no longer waits for the end, so a failure to observe it is no failure of the command.
   ended.catch(() => {});
   terminal.print(`detached: ${message}`);
-  return detachedStatus;
+  return exitStatus("interrupted");
 }
-
-/** As a shell reports a command that was ended by Ctrl-C. */
-const detachedStatus = 130;
 
 function whenAborted(signal: AbortSignal): Promise<"interrupted"> {
   return new Promise((resolve) => {

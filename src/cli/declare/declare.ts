@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Desk } from "../command.ts";
 import type { CommandContext } from "../context.ts";
+import { meantValue } from "../parsing/arguments.ts";
 
 /** The description of a command in the help. */
 export interface About {
@@ -31,10 +32,11 @@ export interface Declare {
   atDesk(usage: string, about: Performable<Desk>): Command;
 }
 
-/** A value that is given. An option behind an option is a forgotten value. */
+/** A value that is given. An option behind an option is a forgotten value, unless an equals sign joins them. */
 export function value(text: string): string {
-  if (text !== "" && !text.startsWith("--")) return text;
-  throw new InvalidArgumentError(text === "" ? "It is empty." : "It is an option.");
+  const meant = meantValue(text);
+  if (meant) return meant;
+  throw new InvalidArgumentError(meant === "" ? "It is empty." : "It is an option.");
 }
 
 /** For options that may be repeated. */
@@ -51,10 +53,10 @@ export function withNamespace(command: Command): Command {
 
 /** `-o`, with the formats that a command has; `jsonpath` is followed by a template. */
 export function outputOption(formats: readonly string[], meaning: string): Option {
-  const shown = formats.map((format) => (format === "jsonpath" ? "jsonpath=TEMPLATE" : format)).join(", ");
-  return new Option("-o, --output <FORMAT>", `${meaning}: ${shown}`).argParser((text) => {
+  const option = new Option("-o, --output <FORMAT>", meaning).choices(formats);
+  return option.argParser((text) => {
     if (formats.includes(text.replace(/=.*$/s, ""))) return text;
-    throw new InvalidArgumentError(`Allowed choices are ${shown}.`);
+    throw new InvalidArgumentError(`Allowed choices are ${formats.join(", ")}.`);
   });
 }
 
@@ -64,12 +66,13 @@ export function withReason(command: Command): Command {
 }
 
 export function withConfig(command: Command): Command {
-  return command.option("--config <FILE>", "settings in YAML, see docs/configuration.md", value);
+  const order = "default INTERLOCK_CONFIG, else interlock.yaml, else ~/.config/interlock/config.yaml";
+  return command.option("--config <FILE>", `settings in YAML, see docs/configuration.md; ${order}`, value);
 }
 
 /** The options that name an API server; `own` is the kubeconfig that `up` and `api` write. */
 export function withServer(command: Command, own: string): Command {
-  const order = `default INTERLOCK_KUBECONFIG, else ${own}, which up and api write, else the files of KUBECONFIG, merged as kubectl does`;
+  const order = `default INTERLOCK_KUBECONFIG, else ${own}, which up and api write, else the files of KUBECONFIG, merged as kubectl does, else ~/.kube/config`;
   return command
     .option("--kubeconfig <FILE>", `the API server; ${order}`, value)
     .option(

@@ -1,6 +1,15 @@
 import { type Command, Option } from "commander";
 import type { CommandContext } from "../context.ts";
-import { type Declare, outputOption, type Performable, value, values, withConfig, withNamespace } from "./declare.ts";
+import {
+  type Declare,
+  outputOption,
+  type Performable,
+  value,
+  values,
+  withConfig,
+  withNamespace,
+  withServer,
+} from "./declare.ts";
 import { kindWords, ledgerSources } from "./words.ts";
 
 const group = "Inspect";
@@ -18,7 +27,9 @@ export function declareInspection(declare: Declare): void {
       load: async () => (await import("../commands/get.ts")).get,
     }),
   )
-    .addOption(outputOption(["table", "wide", "json", "yaml", "name", "jsonpath"], "the format"))
+    .addOption(
+      outputOption(["table", "wide", "json", "yaml", "name", "jsonpath"], "the format; jsonpath=TEMPLATE prints parts"),
+    )
     .option("--phase <PHASE>", "only in this phase, or one of several: Failed,Skipped; may be repeated", values)
     .option("--reason <REASON>", "only blocked, skipped, failed, closed or stalled for this reason; the same", values)
     .option("--target <TARGET>", "only about this target, such as node/worker-1", value)
@@ -58,6 +69,7 @@ export function declareInspection(declare: Declare): void {
     .option("--local <DIR>", "where the local engine keeps its runs; default: the data directory", value);
 
   declareLedger(declare);
+  declareConfig(declare);
 
   const example = "interlock policy test --rules rules";
   const summary = "Test rules and policy against expectations, for continuous integration";
@@ -148,6 +160,28 @@ function declareLedger({ family, inContext }: Declare): void {
     example: "interlock ledger keygen --out ledger.key",
     load: async () => (await code()).keygen,
   }).requiredOption("--out <FILE>", "where the private key is written", value);
+}
+
+function declareConfig({ family, inContext }: Declare): void {
+  const example = "interlock config view --changed";
+  const summary = "Print the settings, each with its value and where that comes from";
+  const config = family("config", { group, summary, example });
+  const view = inContext(
+    "view",
+    {
+      summary,
+      details:
+        "An option wins over the environment, the environment over the settings file, and the file over the default. Secrets are not printed.",
+      example,
+      load: async () => (await import("../commands/config-view.ts")).configView,
+    },
+    config,
+  );
+  withServer(withConfig(view), "DIR/kubeconfig")
+    .option("--data <DIR>", "data directory of up; default INTERLOCK_DATA, else .data", value)
+    .option("-n, --namespace <NS>", "as for other commands", value)
+    .option("--changed", "only settings that are not defaults")
+    .addOption(outputOption(["table", "json", "yaml"], "the format"));
 }
 
 function fromOption(): Option {

@@ -83,6 +83,14 @@ export function declareProcesses({ family, inContext }: Declare): void {
     load: async () => (await import("../commands/processes/action.ts")).action,
   });
 
+  inContext("completion <shell>", {
+    group,
+    summary: "Print the script that completes commands, options and names in bash, zsh or fish",
+    details: "Names of objects are read from the API server that the command line names, for at most two seconds.",
+    example: "interlock completion bash",
+    load: async () => (await import("../completion/scripts.ts")).completion,
+  });
+
   const details = "Run by the Jobs that the agent creates (agent.executor: job). Not for use by hand.";
   const summary = "Fetch the files and collect the result of a coder, within its Job";
   const coder = family("coder", { group, summary, details, example: "interlock coder fetch" });

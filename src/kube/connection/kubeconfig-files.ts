@@ -87,6 +87,16 @@ export async function readKubeconfig(paths: readonly string[], context: string |
   };
 }
 
+/** The names of all contexts, and the current one. Of several files, the first that names a current context wins. */
+export async function listContexts(
+  paths: readonly string[],
+): Promise<{ readonly names: readonly string[]; readonly current: string | undefined }> {
+  const files = await readFiles(paths);
+  const names = files.flatMap(({ contexts }) => contexts.map(({ name }) => name));
+  const current = files.find((file) => file["current-context"])?.["current-context"];
+  return { names: [...new Set(names)], current };
+}
+
 type KubeconfigFile = Wire<typeof fileSchema> & { readonly path: string };
 
 async function readFiles(paths: readonly string[]): Promise<readonly KubeconfigFile[]> {

@@ -1,7 +1,7 @@
 import { collectInPod, fetchInPod } from "../../../agent/index.ts";
 import { openObjects, secretFile } from "../../../app/index.ts";
 import { CommandError } from "../../command.ts";
-import { type CommandContext, configFrom } from "../../context.ts";
+import { type CommandContext, configFromEnvironment } from "../../context.ts";
 
 /** The longest that one run of git may take. */
 const timeLimitMs = 240_000;
@@ -9,7 +9,7 @@ const timeLimitMs = 240_000;
 /** `interlock coder fetch`, in the pod of a coder. */
 export async function fetchFiles(around: CommandContext): Promise<number> {
   const { clock, env } = around;
-  const { url = "", tokenFile = "" } = (await configFrom(undefined, around)).config.gitlab;
+  const { url = "", tokenFile = "" } = (await configFromEnvironment(around)).config.gitlab;
   const token = secretFile("gitlab.tokenFile", tokenFile, { clock });
   const { signal } = new AbortController();
   await fetchInPod({ origin: new URL(url).origin, token }, { env, clock, timeLimitMs, signal });
@@ -19,7 +19,7 @@ export async function fetchFiles(around: CommandContext): Promise<number> {
 /** `interlock coder collect`, in the pod of a coder. */
 export async function collectResult(around: CommandContext): Promise<number> {
   const { clock, random, env } = around;
-  const { config } = await configFrom(undefined, around);
+  const { config } = await configFromEnvironment(around);
   const embedded = () => Promise.reject(new CommandError("coder collect is for the pods of Jobs"));
   const { client } = await openObjects({ config, embedded, clock, random, env });
   const { CODER_JOB: name = "", CODER_JOB_UID: uid = "", CODER_NAMESPACE: namespace = "" } = env;

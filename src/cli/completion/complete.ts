@@ -1,0 +1,49 @@
+import type { Command } from "commander";
+import type { Desk } from "../command.ts";
+import type { CommandContext } from "../context.ts";
+import type { Environments } from "../program.ts";
+import { candidateLines } from "./candidate-lines.ts";
+import { type Completion, findCompletion, type Word } from "./find-completion.ts";
+
+/** How long a shell waits for names. */
+const patienceMs = 2_000;
+
+/** `interlock __complete`: prints what the last of `words` may become. Names that cannot be looked up in time are left out. */
+export async function complete(
+  program: Command,
+  words: readonly string[],
+  environments: Environments,
+): Promise<number | undefined> {
+  const completion = findCompletion(program, words);
+  return environments.inContext(completion.server, async (context) => {
+    const found = await lookUpAll(completion, context, environments);
+    for (const line of candidateLines(completion, [...completion.words, ...found])) context.terminal.printOutput(line);
+    return 0;
+  });
+}
+
+async function lookUpAll(
+  { lookups, server }: Completion,
+  context: CommandContext,
+  { atDesk }: Environments,
+): Promise<readonly Word[]> {
+  if (lookups.length === 0) return [];
+  const { lookUp, lookUpContexts } = await import("./look-up.ts");
+  const found: Word[] = [];
+  const offer = async (words: Promise<readonly Word[]>) => void found.push(...(await words));
+  const names = lookups.filter((lookup) => lookup !== "contexts" && lookup !== "files");
+  const all = [
+    ...(lookups.includes("contexts") ? [offer(lookUpContexts(server, context))] : []),
+    ...(names.length > 0 ? [atDesk(server, lookUpNames)] : []),
+  ];
+  const late = new Promise<void>((resolve) => context.clock.after(patienceMs, resolve));
+  // A shell has no place for an error: it shows the words that are known.
+  await Promise.race([Promise.allSettled(all), late]);
+  return found;
+
+  async function lookUpNames({ client, namespace }: Desk): Promise<number> {
+    const searched = { client, namespace: server.namespace ?? namespace };
+    await Promise.allSettled(names.map((lookup) => offer(lookUp(lookup, searched))));
+    return 0;
+  }
+}
