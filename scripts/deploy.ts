@@ -2,11 +2,23 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { stringify } from "yaml";
 import { agentManifests, grafanaDashboard, manifests, prometheusRules } from "../src/manifests/index.ts";
 import { resourceKinds, toCrd } from "../src/resources/index.ts";
+import { chartFiles } from "./chart.ts";
 
-// npx tsx scripts/deploy.ts           writes deploy
+// npx tsx scripts/deploy.ts           writes deploy and charts/interlock
 // npx tsx scripts/deploy.ts --check   fails if a file there is not what would be written
-const folder = new URL("../deploy/", import.meta.url);
+const root = new URL("../", import.meta.url);
+const folders = ["deploy/", "charts/interlock/"];
 const header = "# Written by scripts/deploy.ts from src. Change it there, then run: npm run docs\n";
+
+/** Every file that is written, by its path in the repository. */
+function generatedFiles(): ReadonlyMap<string, string> {
+  const deploy = [...deployFiles()].map(([path, text]): [string, string] => [`deploy/${path}`, text]);
+  const chart = [...chartFiles()].map(([path, text]): [string, string] => [
+    `charts/interlock/${path}`,
+    path.endsWith(".json") ? text : header + text,
+  ]);
+  return new Map([...deploy, ...chart]);
+}
 
 /** Every file of deploy and what belongs in it. */
 function deployFiles(): ReadonlyMap<string, string> {
@@ -45,33 +57,34 @@ function kebab(kind: string): string {
 
 /** The files that are missing, out of date or no longer written. */
 export function staleDeployFiles(): string[] {
-  const outdated = [...deployFiles()].filter(
+  const outdated = [...generatedFiles()].filter(
     ([path, text]) => !existsSync(at(path)) || readFileSync(at(path), "utf8") !== text,
   );
   return [...outdated.map(([path]) => path), ...leftovers()];
 }
 
 function leftovers(): string[] {
-  if (!existsSync(folder)) return [];
-  const found = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>
-    /\.(yaml|json)$/.test(path),
-  );
-  return found.filter((path) => !deployFiles().has(path));
+  const files = generatedFiles();
+  return folders.flatMap((folder) => {
+    if (!existsSync(at(folder))) return [];
+    const found = readdirSync(at(folder), { recursive: true, encoding: "utf8" }).map((path) => folder + path);
+    return found.filter((path) => /\.(yaml|json)$/.test(path) && !files.has(path));
+  });
 }
 
 function at(path: string): URL {
-  return new URL(path, folder);
+  return new URL(path, root);
 }
 
 if (import.meta.filename === process.argv[1]) {
   if (process.argv.includes("--check")) {
     for (const path of staleDeployFiles()) {
-      console.error(`deploy/${path} is out of date. Run: npm run docs`);
+      console.error(`${path} is out of date. Run: npm run docs`);
       process.exitCode = 1;
     }
   } else {
     for (const path of leftovers()) rmSync(at(path));
-    for (const [path, text] of deployFiles()) {
+    for (const [path, text] of generatedFiles()) {
       mkdirSync(new URL(".", at(path)), { recursive: true });
       writeFileSync(at(path), text);
     }

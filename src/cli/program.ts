@@ -3,6 +3,7 @@ import { type Desk, MisuseError } from "./command.ts";
 import type { CommandContext, DeskOptions } from "./context.ts";
 import { type About, type Declare, type Implementation, value, withConfig, withServer } from "./declare/declare.ts";
 import { declareInspection } from "./declare/inspect.ts";
+import { declareInstallation } from "./declare/install.ts";
 import { declareOperations } from "./declare/operate.ts";
 import { declareProcesses } from "./declare/processes.ts";
 import { exitStatus, exitStatuses } from "./exit-status.ts";
@@ -91,6 +92,7 @@ export function createProgram(
   declareProcesses(declare);
   declareInspection(declare);
   declareOperations(declare);
+  declareInstallation(declare);
   return program;
 }
 

@@ -15,7 +15,7 @@ export interface ManifestOptions {
 }
 
 /** The version of the package, by which images are tagged. A test compares it with package.json. */
-const version = "0.1.0";
+export const version = "0.1.0";
 
 export const usualManifests: ManifestOptions = {
   image: `interlock:${version}`,

@@ -72,7 +72,7 @@ export {
   type TargetHolder,
   type UsedApproval,
 } from "./kinds/fields.ts";
-export { type CrdStep, installCrds } from "./kinds/install.ts";
+export { type CrdStep, crdsToInstall, installCrds } from "./kinds/install.ts";
 export {
   type NoticeContext,
   type NoticePhase,

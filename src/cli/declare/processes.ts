@@ -57,23 +57,6 @@ export function declareProcesses({ family, inContext }: Declare): void {
     );
   }
 
-  inContext("manifests", {
-    group,
-    summary: "Print the manifests that run all stages in a Kubernetes cluster",
-    details:
-      "Namespaces, service accounts with the least rights that each stage needs, configuration, Deployments, Services and disruption budgets, as JSON. The custom resource definitions are in deploy/crds; deploy is the same for kustomize.",
-    example: "interlock manifests --image registry.example/interlock:0.1.0 | kubectl apply -f -",
-    load: async () => (await import("../commands/processes/manifests.ts")).manifests,
-  })
-    .option("--image <IMAGE>", "default interlock:VERSION", value)
-    .option("--replicas <N>", "replicas of each stage; default 2", value)
-    .option("--namespace <NS>", "namespace of the stages, incidents and Leases; default kubernaut-system", value)
-    .option("--watermarks-in <NS>", "namespace of watermarks; default interlock-watermarks", value)
-    .option("--runs-in <NS>", "namespace of runs and target records; default kubernaut-workflows", value)
-    .option("--agent", "with the agent, which needs the Secret interlock-agent (docs/agent.md)")
-    .option("--agents-in <NS>", "namespace of the Jobs in which it runs; default kubernaut-agents", value)
-    .option("--gateway-tls <SECRET>", "serve TLS at the gateway with this Secret of the type kubernetes.io/tls", value);
-
   inContext("action <name>", {
     group,
     summary: "Perform a ready-made action, within a run of its workflow",

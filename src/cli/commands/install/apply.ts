@@ -1,0 +1,115 @@
+import { type KubeClient, KubeError, type KubeObject, refOf } from "../../../kube/index.ts";
+import { releaseKind } from "../../../manifests/index.ts";
+import { sleep } from "../../../time/index.ts";
+import { CommandError, type Desk } from "../../command.ts";
+import { describeObject, objectKey, planObject, type Step } from "./plan.ts";
+
+/** How a command shows what it does: `changes` prints each changed field as well. */
+export interface ApplyMode {
+  readonly isDryRun: boolean;
+  readonly changes: boolean;
+}
+
+/** Reads every object and plans its step. Throws CommandError, and changes nothing, if a step has to be refused. */
+export async function planAll(client: KubeClient, desired: readonly KubeObject[]): Promise<readonly Step[]> {
+  const live = await Promise.all(desired.map((object) => client.get(releaseKind(object), refOf(object))));
+  const steps = desired.map((object, i) => planObject(object, live[i]));
+  const refused = steps.flatMap((step) => (step.do === "refuse" ? [step.because] : []));
+  if (refused.length > 0)
+    throw new CommandError("nothing was changed, because this has to be put right first:", refused);
+  return steps;
+}
+
+/** The objects that the version before had and this one does not, last created first. */
+export function planRemoval(before: readonly KubeObject[], after: readonly KubeObject[]): readonly Step[] {
+  const kept = new Set(after.map(objectKey));
+  const gone = before.filter((object) => !kept.has(objectKey(object)));
+  return gone.reverse().map((object) => ({ do: "delete", object }));
+}
+
+/** Performs the steps in order, and prints one line for each. A command that was interrupted may be repeated. */
+export async function performAll(
+  steps: readonly Step[],
+  { client, terminal, clock }: Desk,
+  mode: ApplyMode,
+): Promise<void> {
+  for (const step of steps) {
+    if (!mode.isDryRun) await perform(step, { client, clock });
+    terminal.print(`${describeObject(step.object)} ${mode.isDryRun ? planned[step.do] : done[step.do]}`);
+    if (step.do === "leave") terminal.print(`  ${step.because}`);
+    if (mode.changes && step.do === "update") for (const line of step.changes) terminal.print(`  ${line}`);
+  }
+}
+
+const done: Readonly<Record<Step["do"], string>> = {
+  create: "created",
+  update: "updated",
+  keep: "unchanged",
+  leave: "left alone",
+  refuse: "refused",
+  delete: "deleted",
+};
+
+const planned: Readonly<Record<Step["do"], string>> = {
+  ...done,
+  create: "would be created",
+  update: "would be updated",
+  delete: "would be deleted",
+};
+
+const maxLooks = 10;
+
+type Server = Pick<Desk, "client" | "clock">;
+
+/** Plans again where another writer was faster. */
+async function perform(first: Step, server: Server): Promise<void> {
+  let step = first;
+  for (let look = 1; look <= maxLooks; look++) {
+    if (await performOnce(step, server)) return;
+    if (first.do !== "delete") [step = first] = await planAll(server.client, [first.object]);
+  }
+  throw new KubeError("unavailable", `${describeObject(first.object)} changed each time it was about to be changed`);
+}
+
+/** False if the object is not as it was when the step was planned. */
+async function performOnce(step: Step, { client, clock }: Server): Promise<boolean> {
+  const type = releaseKind(step.object);
+  switch (step.do) {
+    case "create": {
+      if ((await client.create(type, step.manifest)).kind !== "created") return false;
+      // The stages cannot start before the server knows their kinds.
+      if (step.object.kind === "CustomResourceDefinition") await waitUntilEstablished(step.object, { client, clock });
+      return true;
+    }
+    case "update":
+      return (await client.patch(type, refOf(step.object), { merge: step.patch })).kind === "updated";
+    case "delete":
+      return (await client.delete(type, refOf(step.object), { propagation: "Background" })).kind !== "conflict";
+    case "keep":
+    case "leave":
+    case "refuse":
+      return true;
+  }
+}
+
+const establishedWithinMs = 30_000;
+const lookEveryMs = 200;
+
+async function waitUntilEstablished(object: KubeObject, { client, clock }: Server): Promise<void> {
+  const until = clock.now() + establishedWithinMs;
+  while (!isEstablished(await client.get(releaseKind(object), refOf(object)))) {
+    if (clock.now() >= until)
+      throw new CommandError(`${describeObject(object)} is not established; repeat the command`);
+    await sleep(clock, lookEveryMs);
+  }
+}
+
+interface WithConditions extends KubeObject {
+  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+function isEstablished(definition: WithConditions | undefined): boolean {
+  return (
+    definition?.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false
+  );
+}

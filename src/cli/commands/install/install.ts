@@ -1,0 +1,109 @@
+import { KubeError } from "../../../kube/index.ts";
+import { type ReleaseOptions, releaseObjects, version } from "../../../manifests/index.ts";
+import { parseDuration } from "../../../time/index.ts";
+import { CommandError, type Desk, MisuseError } from "../../command.ts";
+import { type ApplyMode, performAll, planAll, planRemoval } from "./apply.ts";
+import { provideGatewayToken } from "./gateway-token.ts";
+import { type ReleaseArguments, releaseOptions, upgradedImage } from "./release-options.ts";
+import { type ReleaseRecord, readRelease, writeRelease } from "./release-record.ts";
+import { waitForStages } from "./wait-for-stages.ts";
+
+export interface InstallArguments extends ReleaseArguments {
+  readonly dryRun?: boolean;
+  readonly diff?: boolean;
+  readonly wait?: boolean;
+  readonly timeout?: string;
+}
+
+/** `interlock install` */
+export async function install(desk: Desk, given: InstallArguments): Promise<number> {
+  return explainingForbidden(async () => {
+    const options = releaseOptions(given);
+    const before = await readRelease(desk.client, options.places.locks);
+    if (before && before.version !== version) {
+      throw new CommandError(`Interlock ${before.version} is installed here; run interlock upgrade`);
+    }
+    const record = { version, options: before ? releaseOptions(given, before.options) : options };
+    return applyRelease(desk, { ...record, before: before?.objects ?? [], prunes: false }, given);
+  });
+}
+
+/** `interlock upgrade` */
+export async function upgrade(desk: Desk, given: InstallArguments): Promise<number> {
+  return explainingForbidden(async () => {
+    const { places } = releaseOptions(given);
+    const before = await readRelease(desk.client, places.locks);
+    if (!before) {
+      throw new CommandError(`no installation in the namespace ${places.locks}; run interlock install`, [
+        "It was installed in another namespace? Name it with --namespace",
+      ]);
+    }
+    const options = releaseOptions({ ...given, image: given.image ?? nextImage(before) }, before.options);
+    return applyRelease(desk, { options, before: before.objects, prunes: true }, given);
+  });
+}
+
+function nextImage({ version: from, options }: ReleaseRecord): string {
+  const image = upgradedImage(options.image, { from, to: version });
+  if (image !== undefined) return image;
+  throw new MisuseError(`--image is needed: the installed image ${options.image} does not name the version ${from}`);
+}
+
+interface Release {
+  readonly options: ReleaseOptions;
+  /** The objects of the installation that is there. */
+  readonly before: ReleaseRecord["objects"];
+  /** Whether objects that this version does not have are deleted. */
+  readonly prunes: boolean;
+}
+
+async function applyRelease(desk: Desk, release: Release, given: InstallArguments): Promise<number> {
+  const { options, before, prunes } = release;
+  const mode: ApplyMode = { isDryRun: Boolean(given.dryRun || given.diff), changes: Boolean(given.diff) };
+  const withinMs = timeoutMs(given.timeout);
+  const objects = releaseObjects(options);
+  const removal = prunes ? planRemoval(before, objects) : [];
+  const steps = await planAll(desk.client, objects);
+
+  const { locks: namespace } = options.places;
+  const definitions = steps.filter(({ object }) =>
+    ["CustomResourceDefinition", "Namespace"].includes(object.kind ?? ""),
+  );
+  await performAll(definitions, desk, mode);
+  const all = [...objects, ...planRemoval(before, objects).map(({ object }) => object)];
+  // Before the objects themselves: those that an interrupted command has made are found by the next one.
+  if (!mode.isDryRun) await writeRelease(desk.client, { version, options, objects: all });
+  await provideGatewayToken(desk, namespace, mode.isDryRun);
+  await performAll([...steps.filter((step) => !definitions.includes(step)), ...removal], desk, mode);
+  if (mode.isDryRun) return 0;
+  if (prunes) await writeRelease(desk.client, { version, options, objects });
+  if (given.wait) await waitForStages(objects, desk, withinMs);
+  for (const line of nextSteps(options)) desk.terminal.print(line);
+  return 0;
+}
+
+function timeoutMs(text = "5m"): number {
+  const parsed = parseDuration(text);
+  if (parsed === undefined) throw new MisuseError("--timeout needs a duration, such as 5m");
+  return parsed;
+}
+
+function nextSteps({ image, places }: ReleaseOptions): readonly string[] {
+  return [
+    `Interlock ${version} is installed, with the image ${image}.`,
+    ...(image.includes("/") ? [] : ["The nodes have to have that image; name that of your registry with --image."]),
+    `See it start: kubectl -n ${places.locks} rollout status deployment`,
+  ];
+}
+
+/** A missing right is the operator's business: the error names it, and the command may be repeated. */
+export async function explainingForbidden(work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.code !== "forbidden") throw error;
+    throw new CommandError(error.message, [
+      "Grant that right, or use an administrator's kubeconfig, and repeat the command.",
+    ]);
+  }
+}

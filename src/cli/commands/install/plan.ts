@@ -1,0 +1,86 @@
+import type { KubeObject } from "../../../kube/index.ts";
+import { type CustomResourceDefinition, crdsToInstall, managedBy } from "../../../resources/index.ts";
+import { describePatch, threeWayPatch } from "./three-way-patch.ts";
+
+/** What is done with one object. `because` is a sentence for the operator. */
+export type Step =
+  | { readonly do: "create"; readonly object: KubeObject; readonly manifest: KubeObject }
+  | {
+      readonly do: "update";
+      readonly object: KubeObject;
+      readonly patch: Readonly<Record<string, unknown>>;
+      readonly changes: readonly string[];
+    }
+  | { readonly do: "keep"; readonly object: KubeObject }
+  | { readonly do: "leave" | "refuse"; readonly object: KubeObject; readonly because: string }
+  | { readonly do: "delete"; readonly object: KubeObject };
+
+/** That of kubectl, so that `kubectl apply` and these commands can take over from each other. */
+const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+
+/** How an object becomes `desired` on a server that has `live`. Objects of others are never changed. */
+export function planObject(desired: KubeObject, live: KubeObject | undefined): Step {
+  const [object, manifest] = [desired, withLastApplied(desired)];
+  if (!live) return { do: "create", object, manifest };
+  const what = describeObject(desired);
+  if (live.metadata.deletionTimestamp) {
+    return { do: "refuse", object, because: `${what} is being deleted: repeat the command when it is gone` };
+  }
+  if (live.metadata.labels?.[managedBy.label] !== managedBy.value) {
+    const because = `${what} exists without the label ${managedBy.label}=${managedBy.value}, so it belongs to another tool`;
+    if (desired.kind === "Namespace") return { do: "leave", object, because };
+    const todo = "remove it, or add that label to hand it over";
+    return { do: "refuse", object, because: `${because}: ${todo}` };
+  }
+  if (desired.kind === "CustomResourceDefinition") {
+    const [step] = crdsToInstall([live as CustomResourceDefinition], [desired as CustomResourceDefinition]);
+    if (step?.do === "refuse") return { do: "refuse", object, because: step.because };
+  }
+  const patch = threeWayPatch({ last: lastAppliedOf(live), desired: fields(desired), live: fields(live) });
+  if (Object.keys(patch).length === 0) return { do: "keep", object };
+  const changes = describePatch(patch, fields(live));
+  const applied = { metadata: { annotations: { [lastApplied]: manifest.metadata.annotations?.[lastApplied] } } };
+  // The version makes sure that we change what we looked at.
+  const at = { metadata: { resourceVersion: live.metadata.resourceVersion } };
+  return { do: "update", object, patch: merged(merged(patch, applied), at), changes };
+}
+
+/** `Deployment kubernaut-system/interlock-gateway` */
+export function describeObject({ kind, metadata: { namespace, name } }: KubeObject): string {
+  return `${kind} ${namespace === undefined ? name : `${namespace}/${name}`}`;
+}
+
+/** Identifies an object of an installation. */
+export function objectKey({ apiVersion, kind, metadata: { namespace = "", name } }: KubeObject): string {
+  return [apiVersion, kind, namespace, name].join(" ");
+}
+
+function withLastApplied(object: KubeObject): KubeObject {
+  const annotations = { ...object.metadata.annotations, [lastApplied]: `${JSON.stringify(object)}\n` };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+function fields(object: KubeObject): Record<string, unknown> {
+  return object as unknown as Record<string, unknown>;
+}
+
+function lastAppliedOf({ metadata }: KubeObject): Record<string, unknown> {
+  try {
+    return JSON.parse(metadata.annotations?.[lastApplied] ?? "{}");
+  } catch {
+    return {};
+  }
+}
+
+function merged(one: Readonly<Record<string, unknown>>, other: Readonly<Record<string, unknown>>) {
+  const all: Record<string, unknown> = { ...one };
+  for (const [key, value] of Object.entries(other)) {
+    const before = all[key];
+    all[key] = isRecord(before) && isRecord(value) ? merged(before, value) : value;
+  }
+  return all;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

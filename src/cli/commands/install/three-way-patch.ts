@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from "node:util";
+
+type Json = unknown;
+type JsonObject = Readonly<Record<string, Json>>;
+
+/**
+ * The merge patch (RFC 7386) that brings `live` to `desired`: sets what differs, and removes what `last` had and `desired` has no
+ * more. Fields that only the server or other tools have set stay.
+ */
+export function threeWayPatch(parts: {
+  readonly last: JsonObject;
+  readonly desired: JsonObject;
+  readonly live: JsonObject;
+}): JsonObject {
+  const { last, desired, live } = parts;
+  const patch: Record<string, Json> = {};
+  for (const [key, wanted] of Object.entries(desired)) {
+    const found = live[key];
+    const before = last[key];
+    if (isObject(wanted) && isObject(found)) {
+      const inner = threeWayPatch({ last: isObject(before) ? before : {}, desired: wanted, live: found });
+      if (Object.keys(inner).length > 0) patch[key] = inner;
+    } else if (!covers(found, wanted) || (before !== undefined && !isDeepStrictEqual(before, wanted))) {
+      patch[key] = wanted;
+    }
+  }
+  for (const key of Object.keys(last)) {
+    if (!(key in desired) && key in live) patch[key] = null;
+  }
+  return patch;
+}
+
+/** Whether `live` is `desired`, apart from fields with which the server completes the items of lists. */
+function covers(live: Json, desired: Json): boolean {
+  if (Array.isArray(desired)) {
+    const items: readonly Json[] = Array.isArray(live) ? live : [];
+    return items.length === desired.length && desired.every((item, i) => covers(items[i], item));
+  }
+  if (!isObject(desired)) return isDeepStrictEqual(live, desired);
+  const fields: JsonObject = isObject(live) ? live : {};
+  return Object.entries(desired).every(([key, wanted]) => covers(fields[key], wanted));
+}
+
+function isObject(value: Json): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The changes of a patch, one per line: `spec.replicas: 2 -> 3`. */
+export function describePatch(patch: JsonObject, live: JsonObject, path = ""): readonly string[] {
+  return Object.entries(patch).flatMap(([key, value]) => {
+    const [where, found] = [path ? `${path}.${key}` : key, live[key]];
+    if (isObject(value) && isObject(found)) return describePatch(value, found, where);
+    return [`${where}: ${shown(found)} -> ${shown(value === null ? undefined : value)}`];
+  });
+}
+
+function shown(value: Json): string {
+  return value === undefined ? "(none)" : JSON.stringify(value);
+}

@@ -1,0 +1,61 @@
+import type { KubeObject, ResourceType } from "../kube/index.ts";
+import { resourceKinds, toCrd } from "../resources/index.ts";
+import { agentManifests, type ManifestOptions, manifests } from "./manifests.ts";
+
+export interface ReleaseOptions extends ManifestOptions {
+  /** With the agent, which needs a GitLab. */
+  readonly agent: boolean;
+}
+
+/** All objects of an installation, in the order in which a server accepts them: each after those that it refers to. */
+export function releaseObjects(options: ReleaseOptions): readonly KubeObject[] {
+  const crds: readonly KubeObject[] = resourceKinds.map(toCrd);
+  const stages = [...manifests(options).values()].flat();
+  const agent = options.agent ? agentManifests(options) : [];
+  const objects = [...crds, ...stages, ...agent];
+  return objects.sort((one, other) => kindOrder(one) - kindOrder(other));
+}
+
+/** The kinds of these objects, in the order in which they are created. */
+export const releaseKinds: readonly ResourceType[] = [
+  {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    plural: "customresourcedefinitions",
+    namespaced: false,
+  },
+  { apiVersion: "v1", kind: "Namespace", plural: "namespaces", namespaced: false },
+  { apiVersion: "v1", kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true },
+  ...rbacKinds("ClusterRole", "ClusterRoleBinding").map((kind) => ({ ...kind, namespaced: false })),
+  ...rbacKinds("Role", "RoleBinding").map((kind) => ({ ...kind, namespaced: true })),
+  ...["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"].map((kind) => ({
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind,
+    plural: kind === "ValidatingAdmissionPolicy" ? "validatingadmissionpolicies" : "validatingadmissionpolicybindings",
+    namespaced: false,
+  })),
+  { apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", plural: "networkpolicies", namespaced: true },
+  { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", namespaced: true },
+  { apiVersion: "v1", kind: "Service", plural: "services", namespaced: true },
+  { apiVersion: "policy/v1", kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", namespaced: true },
+  { apiVersion: "apps/v1", kind: "Deployment", plural: "deployments", namespaced: true },
+];
+
+function rbacKinds(...kinds: readonly string[]) {
+  return kinds.map((kind) => ({
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind,
+    plural: `${kind.toLowerCase()}s`,
+  }));
+}
+
+/** The type of an object of an installation. Throws TypeError for a kind that none has. */
+export function releaseKind({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">): ResourceType {
+  const found = releaseKinds.find((one) => one.apiVersion === apiVersion && one.kind === kind);
+  if (!found) throw new TypeError(`no installation has a ${kind} of ${apiVersion}`);
+  return found;
+}
+
+function kindOrder(object: KubeObject): number {
+  return releaseKinds.indexOf(releaseKind(object));
+}

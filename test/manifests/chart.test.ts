@@ -1,0 +1,115 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+import type { KubeObject } from "../../src/kube/index.ts";
+import { type ReleaseOptions, releaseObjects, usualManifests } from "../../src/manifests/index.ts";
+
+const folder = "charts/interlock";
+const defaults = parse(readFileSync(`${folder}/values.yaml`, "utf8")) as Values;
+
+interface Values {
+  readonly image: string;
+  readonly replicas: number;
+  readonly namespaces: Readonly<Record<string, string>>;
+  readonly agent: boolean;
+  readonly gatewayTls: string;
+}
+
+describe("the Helm chart", () => {
+  it("renders to what interlock manifests prints, with the values that it has", () => {
+    expect(render(defaults)).toEqual(sorted(releaseObjects({ ...usualManifests, agent: false })));
+  });
+
+  it("renders to the same manifests with every other value", () => {
+    const values: Values = {
+      image: "registry.example:5000/interlock@sha256:abc",
+      replicas: 5,
+      namespaces: { stages: "on", watermarks: "marks", runs: "runs", agents: "agents" },
+      agent: true,
+      gatewayTls: "gateway-tls",
+    };
+    const options: ReleaseOptions = {
+      image: values.image,
+      replicas: 5,
+      places: { incidents: "on", locks: "on", watermarks: "marks", runs: "runs", agents: "agents" },
+      agent: true,
+      gatewayTls: "gateway-tls",
+    };
+
+    expect(render(values)).toEqual(sorted(releaseObjects(options)));
+  });
+
+  it("has a schema that names each of its values, and no other", () => {
+    const schema = JSON.parse(readFileSync(`${folder}/values.schema.json`, "utf8"));
+
+    expect(Object.keys(schema.properties).filter((name) => name !== "global")).toEqual(Object.keys(defaults));
+    expect(Object.keys(schema.properties.namespaces.properties)).toEqual(Object.keys(defaults.namespaces));
+    expect(schema.additionalProperties).toBe(false);
+    for (const name of Object.values(defaults.namespaces))
+      expect(name).toMatch(new RegExp(schema.properties.namespaces.properties.stages.pattern));
+    expect(defaults.image).toMatch(new RegExp(schema.properties.image.pattern));
+    for (const bad of ["a b", "a: b", "{{ x }}", ""])
+      expect(bad).not.toMatch(new RegExp(schema.properties.image.pattern));
+  });
+
+  it("has the version of the package", () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+
+    expect(parse(readFileSync(`${folder}/Chart.yaml`, "utf8"))).toMatchObject({
+      name: "interlock",
+      version,
+      appVersion: version,
+    });
+  });
+
+  it.runIf(spawnSync("helm", ["version"]).status === 0)("renders to the same with Helm itself", () => {
+    const { stdout, stderr } = spawnSync("helm", ["template", "interlock", folder], { encoding: "utf8" });
+
+    expect(stderr).toBe("");
+    expect(sorted(documents(stdout))).toEqual(render(defaults));
+  });
+});
+
+/** By kind and name, because files and documents may come in any order. */
+function sorted(objects: readonly KubeObject[]): readonly KubeObject[] {
+  const key = ({ kind, metadata }: KubeObject) => `${kind} ${metadata.namespace ?? ""} ${metadata.name}`;
+  return objects.toSorted((one, other) => (key(one) < key(other) ? -1 : 1));
+}
+
+function documents(text: string): readonly KubeObject[] {
+  return parseAllDocuments(text).flatMap((document) => (document.toJS() ? [document.toJS() as KubeObject] : []));
+}
+
+function render(values: Values): readonly KubeObject[] {
+  const files = readdirSync(`${folder}/templates`);
+  return sorted(
+    files.flatMap((file) => documents(renderTemplate(readFileSync(`${folder}/templates/${file}`, "utf8"), values))),
+  );
+}
+
+/** The part of Helm's language that the chart uses: `{{ .Values.a.b }}`, and `if`, `else`, `end` on lines of their own. */
+function renderTemplate(text: string, values: Values): string {
+  const lines: string[] = [];
+  const open: boolean[] = [];
+  for (const line of text.split("\n")) {
+    const [, keyword, path] = /^\{\{- (if|else|end)(?: \.Values\.([\w.]+))? \}\}$/.exec(line) ?? [];
+    if (keyword === "if") open.push(Boolean(lookUp(path ?? "", values)));
+    else if (keyword === "else") open.push(!open.pop());
+    else if (keyword === "end") open.pop();
+    else if (open.every(Boolean))
+      lines.push(line.replace(/\{\{ \.Values\.([\w.]+) \}\}/g, (_, path) => String(lookUp(path, values))));
+  }
+  const rendered = lines.join("\n");
+  expect(open).toEqual([]);
+  expect(rendered).not.toContain("{{");
+  return rendered;
+}
+
+function lookUp(path: string, values: Values): unknown {
+  const found = path
+    .split(".")
+    .reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], values);
+  if (found === undefined) throw new Error(`the chart has no value ${path}`);
+  return found;
+}
