@@ -16,7 +16,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
   return new Map([
     ["Chart.yaml", stringify(chart, { lineWidth: 0 })],
     ["values.yaml", valuesText],
-    ["values.schema.json", `${JSON.stringify(valuesSchema, undefined, 2)}\n`],
+    ["values.schema.json", jsonText(valuesSchema)],
     ["templates/crds.yaml", template(resourceKinds.map(toCrd))],
     ...templates.map(([name, text]): [string, string] => [`templates/${name}.yaml`, text]),
     ["templates/agent.yaml", choice(".Values.agent", template(agentManifests(marked)))],
@@ -79,6 +79,12 @@ function markedText(object: KubeObject): string {
 function choice(path: string, then: string, otherwise?: string): string {
   const alternative = otherwise === undefined ? "" : `{{- else }}\n${otherwise}`;
   return `{{- if ${path} }}\n${then}${alternative}{{- end }}\n`;
+}
+
+/** With lists on one line, as the formatter writes them. */
+function jsonText(value: object): string {
+  const text = JSON.stringify(value, undefined, 2);
+  return `${text.replace(/\[\s+([^\]]*?)\s+\]/g, (_list, items: string) => `[${items.replace(/\s+/g, " ")}]`)}\n`;
 }
 
 const { image, replicas, places } = usualManifests;

@@ -28,7 +28,7 @@ export function planObject(desired: KubeObject, live: KubeObject | undefined): S
   }
   if (live.metadata.labels?.[managedBy.label] !== managedBy.value) {
     const because = `${what} exists without the label ${managedBy.label}=${managedBy.value}, so it belongs to another tool`;
-    if (desired.kind === "Namespace") return { do: "leave", object, because };
+    if (desired.kind === "Namespace") return { do: "leave", object, because: `${because}: its labels are not set` };
     const todo = "remove it, or add that label to hand it over";
     return { do: "refuse", object, because: `${because}: ${todo}` };
   }
