@@ -4,7 +4,7 @@ export type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
 export { DiskError, type DiskErrorCode } from "./disk-error.ts";
 export type { DirectoryFormat } from "./format/format.ts";
 export { lockParts } from "./format/lock-parts.ts";
-export { type Upgraded, upgradeDirectory } from "./format/upgrade-directory.ts";
+export { upgradeDirectory } from "./format/upgrade-directory.ts";
 export { GroupCommit } from "./log/group-commit.ts";
 export { type Line, readLines } from "./log/read-lines.ts";
 export type { ScannedSegment } from "./log/recover.ts";

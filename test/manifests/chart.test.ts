@@ -62,14 +62,17 @@ describe("the Helm chart", () => {
       appVersion: version,
     });
   });
+});
 
-  it.runIf(spawnSync("helm", ["version"]).status === 0)("renders to the same with Helm itself", () => {
+// The subset that the test renders by itself is what counts; Helm is asked too where it is installed.
+if (spawnSync("helm", ["version"]).status === 0) {
+  it("the Helm chart renders to the same with Helm itself", () => {
     const { stdout, stderr } = spawnSync("helm", ["template", "interlock", folder], { encoding: "utf8" });
 
     expect(stderr).toBe("");
     expect(sorted(documents(stdout))).toEqual(render(defaults));
   });
-});
+}
 
 /** By kind and name, because files and documents may come in any order. */
 function sorted(objects: readonly KubeObject[]): readonly KubeObject[] {

@@ -44,7 +44,7 @@ export const customResourceDefinitions: ResourceType<CustomResourceDefinition> =
  * The format of all our kinds. A version of Interlock refuses a server whose definitions have a higher one, so it is raised
  * only for a change with which the version before could not work beside this one.
  */
-export const crdFormat = 1;
+const crdFormat = 1;
 
 /** The definition that makes an API server serve `kind`. It spells out what a server would add by itself. */
 export function toCrd(kind: Kind): CustomResourceDefinition {
