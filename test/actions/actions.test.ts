@@ -8,6 +8,7 @@ import { testCluster } from "../doubles/test-cluster.ts";
 import { until } from "../executor/processes/until.ts";
 import { startGitLabIssues } from "./gitlab-issues-double.ts";
 import { type LimitedClientOptions, limitedClient } from "./limited-client.ts";
+import { actionsOnCluster } from "./real-cluster.ts";
 import {
   autoscaler,
   make,
@@ -334,6 +335,10 @@ describe.each(actions.map((action) => [action.name, action] as const))("the inpu
     });
   }
 });
+
+// Never KUBECONFIG: what a developer's shell points at is not for tests.
+const { TEST_KUBECONFIG: kubeconfig } = process.env;
+if (kubeconfig) actionsOnCluster(kubeconfig);
 
 function actionNamed(name: string): Action {
   const found = actions.find((action) => action.name === name);

@@ -70,6 +70,7 @@ export const scenarios: readonly Scenario[] = [
       expect((await read(world, types.statefulSets, "db")).spec.replicas).toBe(4);
     },
     writes: ["update statefulsets"],
+    needsOwnNodes: true,
   },
   {
     action: "scale",
