@@ -8,6 +8,9 @@ import {
 } from "../resources/index.ts";
 import type { ActionDescription, ActionInputs, ParameterSchema } from "./action.ts";
 
+/** The longest that an action may wait. */
+export const maxWaitSeconds = 3_600;
+
 /** The parameters of every action. */
 const commonParameters: ParameterSchema["properties"] = {
   dryRun: { type: "boolean", default: false, description: "Print what would be written, and write nothing." },
@@ -15,7 +18,7 @@ const commonParameters: ParameterSchema["properties"] = {
     type: "integer",
     default: 300,
     minimum: 5,
-    maximum: 3_600,
+    maximum: maxWaitSeconds,
     description: "How long to wait for the result, and for disruption budgets, before the action fails.",
   },
 };

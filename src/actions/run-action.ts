@@ -44,7 +44,7 @@ export async function runAction(
       printChange(round.message);
       if (clock.now() >= deadline)
         return failed(`not done within ${inputs.parameters["waitSeconds"]} s: ${round.message}`);
-      if (round.inMs !== 0) await sleep(clock, pollMs, signal);
+      if (!round.atOnce) await sleep(clock, pollMs, signal);
     }
   } catch (error) {
     if (signal?.aborted) return failed("stopped before it was done");
@@ -57,7 +57,7 @@ export async function runAction(
 }
 
 /** `again`: not finished; at once if something was written, later if there is nothing to do but wait. */
-type Round = ActionOutcome | { readonly kind: "again"; readonly message: string; readonly inMs?: 0 };
+type Round = ActionOutcome | { readonly kind: "again"; readonly message: string; readonly atOnce?: true };
 
 async function attempt(
   action: Action,
@@ -122,7 +122,7 @@ async function writeAll(writes: readonly Write[], deps: WriteDeps): Promise<Roun
     if (outcome.kind === "changed") return { kind: "again", message: `${write.text}: changed meanwhile` };
     if (outcome.kind === "blocked") delayed ??= `${write.text}: ${outcome.message}`;
   }
-  return delayed === undefined ? { kind: "again", message: "", inMs: 0 } : { kind: "again", message: delayed };
+  return delayed === undefined ? { kind: "again", message: "", atOnce: true } : { kind: "again", message: delayed };
 }
 
 type Performed =

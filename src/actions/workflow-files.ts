@@ -6,9 +6,8 @@ import {
   remediationWorkflows,
   reservedParameters,
 } from "../resources/index.ts";
-import { parseDuration } from "../time/index.ts";
 import type { ActionDescription, Right } from "./action.ts";
-import { parameterSchema } from "./read-inputs.ts";
+import { maxWaitSeconds, parameterSchema } from "./read-inputs.ts";
 
 /** What the shipped files of an action name, and an operator may replace. */
 export interface WorkflowFileOptions {
@@ -56,19 +55,13 @@ function workflowSpec(action: ActionDescription, special: Partial<RemediationWor
     ...special,
     ...(targetKinds && { targetKinds }),
     cooldown,
-    timeout: timeoutOf(action),
+    timeout,
     parameters: parameterSchema(action),
   };
 }
 
 /** Longer than an action can wait, so that it ends by itself and explains why. */
-function timeoutOf(action: ActionDescription): string {
-  const { maximum = 0 } = parameterSchema(action).properties["waitSeconds"] ?? {};
-  const minutes = Math.ceil(maximum / 60) + 5;
-  const text = `${minutes}m`;
-  if (parseDuration(text) === undefined) throw new TypeError(`not a duration: ${text}`);
-  return text;
-}
+const timeout = `${maxWaitSeconds / 60 + 5}m`;
 
 function catalogEntry(action: ActionDescription, special: Partial<RemediationWorkflowSpec>, namespace: string): object {
   const { apiVersion, kind } = remediationWorkflows;
