@@ -212,22 +212,24 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    [["receive", "alertmanager"], "required option '-p, --payload <FILE>' not specified"],
+    [["alertmanager"], 2, "required option '-p, --payload <FILE>' not specified"],
     [
-      ["receive", "carrier-pigeon", "-p", "package.json"],
+      ["carrier-pigeon", "-p", "package.json"],
+      1,
       "the gateway has no sender carrier-pigeon: use alertmanager, alertmanager-groups, generic",
     ],
-    [["receive", "generic", "-p", "nowhere.json"], "the payload nowhere.json cannot be read (ENOENT)"],
-    [["receive", "generic", "-p", "README.md"], "the payload README.md is not JSON"],
+    [["generic", "-p", "nowhere.json"], 1, "the payload nowhere.json cannot be read (ENOENT)"],
+    [["generic", "-p", "README.md"], 1, "the payload README.md is not JSON"],
     [
-      ["receive", "generic", "-p", "package.json", "--gateway", "http://127.0.0.1:1"],
+      ["generic", "-p", "package.json", "--gateway", "http://127.0.0.1:1"],
+      4,
       "no gateway answers at http://127.0.0.1:1",
     ],
-    [["receive", "generic", "-p", "package.json", "--token-file", "nowhere"], "the token file nowhere cannot be read"],
-  ])("asked with %j says what to do", async (words, problem) => {
-    const { status, err } = await up.interlock(...words);
+    [["generic", "-p", "package.json", "--token-file", "nowhere"], 1, "the token file nowhere cannot be read"],
+  ])("asked with %j exits with %j and prints what to do", async (words, expected, problem) => {
+    const { status, err } = await up.interlock("receive", ...words);
 
-    expect(status).toBe(1);
+    expect(status).toBe(expected);
     expect(err).toContain(problem);
   });
 
