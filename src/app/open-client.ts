@@ -1,7 +1,14 @@
 import { readFile, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { Config } from "../config/index.ts";
-import { fromKubeconfig, httpClient, inCluster, type KubeClient, listContexts } from "../kube/index.ts";
+import {
+  fromKubeconfig,
+  type HttpClient,
+  httpClient,
+  inCluster,
+  type KubeClient,
+  listContexts,
+} from "../kube/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 
 export interface ClientOptions {
@@ -16,7 +23,7 @@ export interface ClientOptions {
 export async function openClient(
   path: string | readonly string[],
   { context, env, clock, random }: ClientOptions,
-): Promise<KubeClient> {
+): Promise<HttpClient> {
   const connection = await fromKubeconfig({ path, context, env }).catch((error: Error) => {
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "ENOENT") throw error;
     throw new Error(
@@ -53,7 +60,7 @@ export interface KubeconfigChoice {
  * the cluster (`objects.server: in-cluster`), `objects.kubeconfig`, the kubeconfig in the data directory, the files of
  * `KUBECONFIG`, `~/.kube/config`.
  */
-export async function openApiServer(options: ApiServerOptions): Promise<KubeClient> {
+export async function openApiServer(options: ApiServerOptions): Promise<HttpClient> {
   const { config, env, clock, random } = options;
   if (isInCluster(options)) {
     const connection = await inCluster({ readFile: (path) => readFile(path, "utf8"), env });

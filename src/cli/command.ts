@@ -1,4 +1,4 @@
-import type { KubeClient } from "../kube/index.ts";
+import type { KubeClient, PodLogs } from "../kube/index.ts";
 import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
 import type { Facts, PolicySettings, Rule } from "../policy/index.ts";
 import type { CatalogDefaults, Kinds, RemediationRequestSpec } from "../resources/index.ts";
@@ -10,6 +10,8 @@ import { shortNames } from "./parsing/short-name.ts";
 /** What commands work with that ask the API server, or tell it something. */
 export interface Desk {
   readonly client: KubeClient;
+  /** The output of containers; absent if the server has no kubelets. */
+  readonly podLogs?: PodLogs;
   readonly terminal: Terminal;
   readonly clock: Clock;
   readonly random: Random;

@@ -44,6 +44,7 @@ async function openDesk(options: DeskOptions, around: CommandContext): Promise<D
   const kinds = () => listKinds(client, declared);
   return {
     client,
+    podLogs: client.podLogs,
     terminal,
     clock,
     random,

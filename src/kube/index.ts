@@ -24,7 +24,7 @@ export { fromKubeconfig } from "./connection/kubeconfig.ts";
 export { listContexts } from "./connection/kubeconfig-files.ts";
 export { type KubeEvent, kubeEvents } from "./event.ts";
 export { exactTimeHeader } from "./exact-time.ts";
-export { type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
+export { type HttpClient, type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
 export { isJsonDeeper } from "./json-depth.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { type LinearPattern, linearPattern } from "./linear-pattern.ts";
@@ -38,6 +38,7 @@ export {
   type ResourceType,
   refOf,
 } from "./object.ts";
+export type { PodLogQuery, PodLogs } from "./pod-log.ts";
 export {
   type ChangeEvent,
   type ChangeHandler,

@@ -1,5 +1,5 @@
 import { type Desk, interlock, printTo, type Terminal } from "../../src/cli/index.ts";
-import type { KubeClient } from "../../src/kube/index.ts";
+import type { KubeClient, PodLogs } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Facts, type PolicySettings, type Rule } from "../../src/policy/index.ts";
 import { executionNamespace, type Kinds, listKinds } from "../../src/resources/index.ts";
@@ -20,6 +20,8 @@ interface TestDeskOptions {
   readonly ask?: NonNullable<Terminal["ask"]>;
   /** The ledger, if it can be read. */
   readonly events?: () => readonly LedgerEvent[];
+  /** The output of pods, if the server has kubelets. */
+  readonly podLogs?: PodLogs;
 }
 
 /** Somebody called kim at the command line, and what is printed there. */
@@ -27,6 +29,7 @@ export class TestDesk implements Desk {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly lines: string[] = [];
+  readonly podLogs?: PodLogs;
   /** The lines on standard error. */
   readonly errors: string[] = [];
   readonly directory: string;
@@ -56,11 +59,13 @@ export class TestDesk implements Desk {
       rules = [],
       clock = systemClock(),
       events,
+      podLogs,
       isTerminal = true,
       ask,
     }: TestDeskOptions = {},
   ) {
     this.#events = events;
+    if (podLogs) this.podLogs = podLogs;
     this.clock = clock;
     this.#rules = rules;
     this.client = client;

@@ -1,10 +1,11 @@
-import type { KubeClient } from "../../kube/index.ts";
+import { KubeError } from "../../kube/index.ts";
 import {
   skipText,
   type WorkflowExecution,
   type WorkflowExecutionStatus,
   workflowExecutions,
 } from "../../resources/index.ts";
+import { sleep } from "../../time/index.ts";
 import { CommandError, type Desk } from "../command.ts";
 import { type ExitName, exitStatus } from "../exit-status.ts";
 import { shortNames } from "../parsing/short-name.ts";
@@ -19,21 +20,23 @@ export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "cli
   const impatience = clock.after(patienceMs, () => {
     if (last === "") terminal.print("still waiting to be admitted: is an executor running?");
   });
-  return await ended(execution, desk.client, tell).finally(() => impatience.cancel());
+  return await whenEnded(execution, desk, tell).finally(() => impatience.cancel());
 
   function tell(status: WorkflowExecutionStatus | undefined): number | undefined {
-    const line = shortNames(lineOf(status));
+    const line = shortNames(describeProgress(status));
     if (line !== last) terminal.print(line);
     last = line;
-    const end = status && ends[status.phase];
-    return end && exitStatus(end);
+    return endStatus(status);
   }
 }
 
-/** Shows `tell` each status until it has an answer. */
-async function ended(
+/** Between attempts to watch an execution again. */
+const retryMs = 250;
+
+/** Shows `tell` each status until it has an answer. A lost connection is opened again. */
+export async function whenEnded(
   execution: WorkflowExecution,
-  client: KubeClient,
+  { client, clock }: Pick<Desk, "client" | "clock">,
   tell: (status: WorkflowExecutionStatus | undefined) => number | undefined,
 ): Promise<number> {
   const { name = "", namespace = "", uid } = execution.metadata;
@@ -47,10 +50,15 @@ async function ended(
     const ended = tell(found?.status);
     if (ended !== undefined) return ended;
     const query = { namespace, fieldSelector: `metadata.name=${name}`, resourceVersion };
-    for await (const event of client.watch(workflowExecutions, query)) {
-      if (event.type === "DELETED") throw new CommandError(`execution ${name} was deleted`);
-      const ended = event.type === "BOOKMARK" ? undefined : tell(event.object.status);
-      if (ended !== undefined) return ended;
+    try {
+      for await (const event of client.watch(workflowExecutions, query)) {
+        if (event.type === "DELETED") throw new CommandError(`execution ${name} was deleted`);
+        const ended = event.type === "BOOKMARK" ? undefined : tell(event.object.status);
+        if (ended !== undefined) return ended;
+      }
+    } catch (error) {
+      if (!(error instanceof KubeError) || (error.code !== "unavailable" && error.code !== "gone")) throw error;
+      await sleep(clock, retryMs);
     }
   }
 }
@@ -61,7 +69,14 @@ const ends: Partial<Record<WorkflowExecutionStatus["phase"], ExitName>> = {
   Skipped: "skipped",
 };
 
-function lineOf(status: WorkflowExecutionStatus | undefined): string {
+/** The exit status for an execution that has ended; undefined for one that has not. */
+export function endStatus(status: WorkflowExecutionStatus | undefined): number | undefined {
+  const end = status && ends[status.phase];
+  return end && exitStatus(end);
+}
+
+/** The state of an execution in a sentence without its full stop. */
+export function describeProgress(status: WorkflowExecutionStatus | undefined): string {
   switch (status?.phase) {
     case undefined:
     case "Pending":

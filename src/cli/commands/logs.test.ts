@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../../test/doubles/test-desk.ts";
-import type { KubeClient } from "../../kube/index.ts";
+import type { KubeClient, KubeObject } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import { installCrds } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
@@ -18,7 +18,11 @@ let client: KubeClient;
 let directory: string;
 
 beforeEach(async () => {
-  client = testCluster({ clock: new ManualClock(), random: systemRandom(), namespaces: ["kubernaut-system"] }).client();
+  client = testCluster({
+    clock: new ManualClock(),
+    random: systemRandom(),
+    namespaces: ["kubernaut-system", "kubernaut-workflows"],
+  }).client();
   await installCrds(client);
   directory = mkdtempSync(join(tmpdir(), "interlock-logs-"));
 });
@@ -43,6 +47,25 @@ describe("interlock logs of an execution that was deleted", () => {
 
     expect(String(error)).toContain("kubectl logs -n kubernaut-workflows -l tekton.dev/pipelineRun=wfe-1");
     expect(String(error)).toContain(`was deleted at ${deleted.at}`);
+  });
+
+  it("prints what its pods still have, line by line with task and step", async () => {
+    const pods = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
+    const labels = { "tekton.dev/pipelineRunUID": runUid, "tekton.dev/pipelineTask": "clean" };
+    const metadata = { name: "p", namespace: "kubernaut-workflows", labels };
+    const pod = await client.create(pods, { apiVersion: "v1", kind: "Pod", metadata });
+    const terminated = { exitCode: 0, containerID: "c" };
+    const status = { phase: "Succeeded", containerStatuses: [{ name: "step-remove", state: { terminated } }] };
+    if (pod.kind === "created")
+      await client.update(pods, { ...pod.object, status } as KubeObject, { subresource: "status" });
+    async function* podLogs() {
+      yield Buffer.from("2026-03-01T12:00:00Z freed \u001b[2J3 GB\n");
+    }
+    const desk = new TestDesk(client, { directory, events: () => [created, deleted], podLogs });
+
+    expect(await desk.type("logs", "a")).toBe(0);
+
+    expect(desk.read()).toBe(String.raw`clean/remove freed \u001b[2J3 GB`);
   });
 
   it("says that it never had a run", async () => {

@@ -1,33 +1,46 @@
 import { join } from "node:path";
-import { readLogs } from "../../engines/index.ts";
+import { isWantedStep, readLogs } from "../../engines/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
 import { CommandError, type Desk } from "../command.ts";
 import { findExecution, findIncident } from "../parsing/find.ts";
+import { readMoment } from "../parsing/moment.ts";
+import { followExecution, printRun } from "./follow-logs.ts";
 
 interface LogsOptions {
   readonly namespace?: string;
   readonly local?: string;
+  readonly follow?: boolean;
+  readonly task?: string;
+  readonly step?: string;
+  readonly tail?: number;
+  readonly since?: string;
 }
 
 /** `interlock logs` */
 export async function logs(
   desk: Desk,
   name: string,
-  { namespace, local = join(desk.directory, "local") }: LogsOptions,
+  { namespace, local = join(desk.directory, "local"), since, ...options }: LogsOptions,
 ): Promise<number> {
   const { client, terminal } = desk;
+  const sinceMs = readMoment("since", since, client.serverNowMs());
+  const { follow = false, ...wanted } = options;
+  const filter = { ...wanted, ...(sinceMs !== undefined && { sinceMs }) };
   const execution = (await findExecution(client, name, namespace)) ?? (await latestOf(name, client));
+  if (execution && follow) return await followExecution(execution, { local, filter }, desk);
   const run = execution ? runOf(execution) : await recordedRun(name, desk);
 
-  const written = await readLogs(local, run.uid);
+  const found = (await readLogs(local, run.uid)).filter((step) => isWantedStep(step, filter));
+  const written = filter.tail === undefined && sinceMs === undefined ? found : [];
   if (written.length === 0) {
+    if (await printRun(run, { local, filter }, desk)) return 0;
     throw new CommandError(`the output of run ${run.name} is not in ${local}`, whereToLook(run, desk));
   }
   for (const { task, attempt, step, text } of written) {
     const again = attempt > 1 ? `, attempt ${attempt}` : "";
     terminal.print(`── task ${task}, step ${step}${again}`);
-    if (text === undefined) terminal.print("(still running: what it prints is shown at its end)");
+    if (text === undefined) terminal.print("(still running: to see its output, add -f)");
     else terminal.printOutput(text);
   }
   return 0;

@@ -1,4 +1,4 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../context.ts";
 import {
   type Declare,
@@ -61,10 +61,15 @@ export function declareInspection(declare: Declare): void {
     group,
     summary: "Print the output of an execution's steps",
     details:
-      "Of an incident, the output of its latest execution. On a terminal, colours are left out and other escapes are shown as text, such as \\u001b; a file or pipe receives exactly what was written.",
-    example: "interlock logs rr-s3rd7pvp-1-1",
+      "Of an incident, the output of its latest execution. With --follow, the lines of all steps as they are written, each with its task and step, until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. In a cluster, output is read from pods through the API server, for which you need the right to get pods/log, and to list and watch pods. A local step has no times for its lines: --since leaves out steps that ended before. On a terminal, colours are left out and other escapes are shown as text, such as \\u001b; a file or pipe receives exactly what was written.",
+    example: "interlock logs -f rr-s3rd7pvp-1-1",
     load: async () => (await import("../commands/logs.ts")).logs,
   })
+    .option("-f, --follow", "print what is written from then on, until the execution ends")
+    .option("--task <TASK>", "only of this task", value)
+    .option("--step <STEP>", "only of this step", value)
+    .option("--tail <N>", "of each step, only the last lines of what is there", parseCount)
+    .option("--since <WHEN>", "only since: 2026-11-15T10:00:00Z, or 5m for five minutes ago", value)
     .option("--namespace <NS>", "namespace of the execution", value)
     .option("--local <DIR>", "where the local engine keeps its runs; default: the data directory", value);
 
@@ -93,6 +98,11 @@ export function declareInspection(declare: Declare): void {
 const getDetails = `Oldest first. Names with a hash in them are shortened, and every command accepts them so; --output name prints them as kubectl accepts them, and --output wide, json and yaml print them whole. KIND is one of the words above, or a name that kubectl accepts, such as rr.
 
 TEMPLATE is text with paths in braces, as in kubectl: '{.metadata.name}' of one object, '{range .items[*]}{.metadata.name}{"\\n"}{end}' of several.`;
+
+function parseCount(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("It is not a number.");
+}
 
 const subjects = `Each SUBJECT is one of:
 

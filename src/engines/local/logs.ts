@@ -15,19 +15,32 @@ export interface StepLog {
 
 /** The output of the steps of a run, in the order of its tasks, attempts and steps. Empty for an unknown run. */
 export async function readLogs(dataDir: string, runUid: string): Promise<readonly StepLog[]> {
+  const logs: StepLog[] = [];
+  for (const { path, ...step } of await listSteps(dataDir, runUid)) {
+    const text = await readFile(join(path, "output"), "utf8").catch(() => undefined);
+    logs.push({ ...step, ...(text !== undefined && { text }) });
+  }
+  return logs;
+}
+
+/** A step that has begun, or is about to, and its folder. */
+export interface StepFolder extends Omit<StepLog, "text"> {
+  readonly path: string;
+}
+
+/** The steps of a run in the order of its tasks, attempts and steps. Empty for an unknown run. */
+export async function listSteps(dataDir: string, runUid: string): Promise<readonly StepFolder[]> {
   if (!/^[A-Za-z0-9-]{1,128}$/.test(runUid)) return [];
   const run = join(dataDir, "runs", runUid);
   const { steps = {} } = (await recordIn(run)) ?? {};
-  const order = Object.keys(steps);
-  const logs: StepLog[] = [];
-  for (const { name, task, attempt } of await attemptsIn(run, order)) {
+  const found: StepFolder[] = [];
+  for (const { name, task, attempt } of await attemptsIn(run, Object.keys(steps))) {
     for (const index of await sorted(join(run, name, "steps"))) {
-      const text = await readFile(join(run, name, "steps", index, "output"), "utf8").catch(() => undefined);
       const step = steps[task]?.[Number(index)] ?? String(Number(index) + 1);
-      logs.push({ task, attempt: attempt + 1, step, ...(text !== undefined && { text }) });
+      found.push({ task, attempt: attempt + 1, step, path: join(run, name, "steps", index) });
     }
   }
-  return logs;
+  return found;
 }
 
 async function recordIn(run: string): Promise<RunRecord | undefined> {

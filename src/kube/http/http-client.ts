@@ -17,9 +17,11 @@ import type {
 } from "../client.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
+import type { PodLogQuery, PodLogs } from "../pod-log.ts";
 import { contentOf, isObjectMissing, messageOf, refusal, statusOf } from "./answers.ts";
 import { listPages, type PageQuery } from "./list-pages.ts";
 import { complete, type Operation, pathOf, queryOf } from "./operation.ts";
+import { logChunks, logParameters } from "./pod-log.ts";
 import { type HttpResponse, openStream } from "./read-answer.ts";
 import { type Limits, type Message, requester } from "./requester.ts";
 import { ServerTime } from "./server-time.ts";
@@ -51,6 +53,11 @@ const defaultLimits: HttpClientLimits = {
   maxEventBytes: 16 * mebibyte,
 };
 
+/** The port, and what only a server with kubelets behind it has. */
+export interface HttpClient extends KubeClient {
+  readonly podLogs: PodLogs;
+}
+
 /** A Kubernetes API server over HTTP. */
 export function httpClient({
   connection,
@@ -58,7 +65,7 @@ export function httpClient({
   random,
   limits: chosen,
   freeze = false,
-}: HttpClientOptions): KubeClient {
+}: HttpClientOptions): HttpClient {
   const limits = { ...defaultLimits, ...chosen };
   const serverTime = new ServerTime(clock);
   const request = requester({ connection, clock, random, limits, serverTime });
@@ -163,6 +170,18 @@ export function httpClient({
       if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
       if (status.code === 429) return { kind: "blocked", message: messageOf(status) };
       throw refusal(status, operation);
+    },
+
+    async *podLogs({ namespace, pod, ...wanted }: PodLogQuery, { signal }: Call = {}) {
+      const operation = complete({ verb: "get", type: pods, namespace, name: pod, subresource: "log" } as const);
+      const path = pathOf(operation) + logParameters(wanted);
+      const answer = await request(
+        operation,
+        { method: "GET", path, accept: "text/plain, application/json" },
+        { signal, receive: openStream },
+      );
+      if (!answer.stream) throw refusal(statusOf(answer), operation);
+      yield* logChunks(answer.stream, operation, signal);
     },
 
     async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, { signal }: Call = {}) {

@@ -7,7 +7,7 @@ export interface Operation {
   readonly type: ResourceType;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  readonly subresource?: "status" | "eviction" | undefined;
+  readonly subresource?: "status" | "eviction" | "log" | undefined;
 }
 
 /** Where the objects of an operation live: `/apis/coordination.k8s.io/v1/namespaces/default/leases/a`. */

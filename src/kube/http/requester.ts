@@ -43,6 +43,8 @@ export interface Message {
   readonly contentType?: string;
   /** A response with this status is for the caller, and no reason to try again. */
   readonly isFinalAt?: number;
+  /** What the caller understands, if not JSON. */
+  readonly accept?: string;
 }
 
 /** Takes the body of an answer whose head is there. */
@@ -123,9 +125,9 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
   };
 }
 
-function contentOf({ method, body, contentType }: Message, credentials: Credentials) {
+function contentOf({ method, body, contentType, accept = "application/json" }: Message, credentials: Credentials) {
   const headers = {
-    Accept: "application/json",
+    Accept: accept,
     "User-Agent": "interlock",
     ...(contentType ? { "Content-Type": contentType } : {}),
     ...credentialHeaders(credentials),

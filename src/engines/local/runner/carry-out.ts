@@ -101,10 +101,13 @@ function runStep({ run, open, world, decision, options }: RunStep, task: Pipelin
   const workflowDir = join(workflowsRoot, workflowFolderOf(run));
   const place = { run, world, views: decision.tasks, task, attempt, step, attemptFolder, stepFolder, workflowDir, env };
   const plan = stepPlan(place);
+  const secrets = secretsIn({ ...plan.params, ...plan.env });
   open.look({
     folder: stepFolder,
-    secrets: secretsIn({ ...plan.params, ...plan.env }),
+    secrets,
     launch: async () => {
+      // For `interlock logs -f`, which must not show them. Removed with the output that may contain them.
+      await files.write(join(stepFolder, "secrets"), JSON.stringify(secrets));
       if (plan.script !== undefined) await files.write(join(stepFolder, "script"), plan.script);
       return { folder: stepFolder, argv: plan.argv, env: plan.env, workingDir: plan.workingDir, outputBytes };
     },

@@ -27,7 +27,7 @@ const longestResult = 4_096;
  *                           stop.json       the order to stop, and why; written before the signal
  *                           scratch/        HOME, TMPDIR and working directory of its steps
  *                           results/NAME
- *                           steps/INDEX/    belongs to the step: script, lock, started, exit, head, tail, rest
+ *                           steps/INDEX/    belongs to the step: script, secrets, lock, started, exit, head, tail, rest
  *                                  end.json how it ended
  *                                  output   what it said, without secrets
  */

@@ -130,5 +130,5 @@ function nextLook(clock: Clock, wrapper: Promise<unknown> | undefined, signals: 
 
 /** Files of the step that are not needed once its output is kept: they may hold secrets. */
 export async function tidy(folder: string): Promise<void> {
-  for (const name of ["head", "tail", "rest", "collector"]) await rm(join(folder, name), { force: true });
+  for (const name of ["head", "tail", "rest", "collector", "secrets"]) await rm(join(folder, name), { force: true });
 }

@@ -12,6 +12,8 @@
  *   when the step has ended. So a SIGTERM to the group ends the step and still has its exit code written.
  * - What collects the output is in a session of its own, so that it outlives a SIGKILL to the group by the moment it
  *   needs to write down the rest. Beyond BYTES it keeps the last BYTES, and counts.
+ * - `stdbuf` has the beginning of the output written as it comes, for those who follow it; without it, `head` writes it
+ *   in blocks. It fails before it reads anything.
  * - `command -p` finds our own programs whatever PATH the step has; `env` finds the step's, and never a shell's builtin.
  * - No variable is set, because the step would see it if it had one of that name.
  */
@@ -33,7 +35,7 @@ trap : TERM INT HUP
 } 2>&1 | command -p setsid sh -c '
   trap "" TERM INT HUP
   cd "$0" && printf "%s\\n" "$$" > collector
-  command -p head -c "$1" > head
+  command -p stdbuf -o0 head -c "$1" > head || command -p head -c "$1" >> head
   { command -p tee /dev/fd/4 | command -p tail -c "$1" > tail; } 4>&1 | command -p wc -c > rest
 ' "$0" "$1"
 `;

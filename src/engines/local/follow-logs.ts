@@ -1,0 +1,139 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { withoutSecrets } from "../../telemetry/index.ts";
+import { type Clock, sleep } from "../../time/index.ts";
+import { LineSplitter } from "../output/line-splitter.ts";
+import { isWantedStep, type LineFilter, type StepLine } from "../output/step-line.ts";
+import { listSteps, type StepFolder } from "./logs.ts";
+
+export interface FollowLogsOptions {
+  readonly dataDir: string;
+  readonly runUid: string;
+  readonly filter: LineFilter;
+  readonly clock: Clock;
+  /** Ends everything at once. */
+  readonly signal: AbortSignal;
+  /** No further step will begin. */
+  readonly runEnded: AbortSignal;
+  readonly print: (line: StepLine) => void;
+}
+
+/** Between two readings. A file has no better notification that works on every file system. */
+const pollMs = 100;
+
+/** Prints the output of a local run's steps while they run, and of steps that begin later. */
+export async function followLogs(options: FollowLogsOptions): Promise<void> {
+  const { dataDir, runUid, filter, clock, signal, runEnded } = options;
+  const readers = new Map<string, StepReader>();
+  try {
+    while (!signal.aborted) {
+      // Asked before the reading: one that begins after the end reads everything.
+      const isLast = runEnded.aborted;
+      for (const step of await listSteps(dataDir, runUid)) {
+        if (!isWantedStep(step, filter)) continue;
+        const reader = readers.get(step.path) ?? new StepReader(step, options);
+        readers.set(step.path, reader);
+        await reader.read();
+      }
+      if (isLast) return;
+      await sleep(clock, pollMs, AbortSignal.any([signal, runEnded])).catch(() => {});
+    }
+  } finally {
+    for (const reader of readers.values()) await reader.close();
+  }
+}
+
+/** Reads the output of one step as it grows. */
+class StepReader {
+  readonly #step: StepFolder;
+  readonly #options: FollowLogsOptions;
+  readonly #splitter = new LineSplitter();
+  /** The beginning of the output. It stays open: the engine removes it when the step ends. */
+  #head: FileHandle | undefined;
+  #secrets: readonly string[] = [];
+  #raw: Buffer[] = [];
+  #bytes = 0;
+  #isFirst = true;
+  #hasEnded = false;
+
+  constructor(step: StepFolder, options: FollowLogsOptions) {
+    this.#step = step;
+    this.#options = options;
+  }
+
+  async read(): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#head ??= await this.#open();
+    const output = await textIn(join(this.#step.path, "output"));
+    if (this.#head) this.#print(this.#splitter.take(await this.#more(this.#head)));
+    if (output === undefined) return;
+    this.#hasEnded = true;
+    if (!(await this.#isTooOld())) this.#printRest(output);
+    await this.close();
+  }
+
+  async close(): Promise<void> {
+    await this.#head?.close();
+    this.#head = undefined;
+  }
+
+  /** A line has no time of its own: a step that ended before then, and was not seen running, has none that is wanted. */
+  async #isTooOld(): Promise<boolean> {
+    const { sinceMs } = this.#options.filter;
+    if (sinceMs === undefined || this.#head) return false;
+    return (await stat(join(this.#step.path, "output"))).mtimeMs < sinceMs;
+  }
+
+  /** Without the list of secrets, nothing is shown before the engine has removed them: at the end of the step. */
+  async #open(): Promise<FileHandle | undefined> {
+    const secrets = await textIn(join(this.#step.path, "secrets"));
+    if (secrets === undefined) return undefined;
+    this.#secrets = JSON.parse(secrets) as readonly string[];
+    return await open(join(this.#step.path, "head"), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+  }
+
+  async #more(head: FileHandle): Promise<Buffer> {
+    const { size } = await head.stat();
+    const wanted = Buffer.alloc(Math.max(0, size - this.#bytes));
+    const { bytesRead } = await head.read(wanted, 0, wanted.length, this.#bytes);
+    this.#bytes += bytesRead;
+    const chunk = wanted.subarray(0, bytesRead);
+    this.#raw.push(chunk);
+    return chunk;
+  }
+
+  /** What is behind the beginning, or everything if the step ended before it was seen. */
+  #printRest(output: string): void {
+    const shown = withoutSecrets(Buffer.concat(this.#raw).toString("utf8"), this.#secrets);
+    const unfinished = this.#splitter.end();
+    if (output.startsWith(shown)) {
+      const rest = output.slice(shown.length);
+      const begun = unfinished.map((line) => withoutSecrets(line, this.#secrets)).join("");
+      this.#print(linesIn(`${begun}${rest}`));
+    } else {
+      this.#print([...unfinished, "(the complete output: interlock logs)"]);
+    }
+  }
+
+  #print(lines: readonly string[]): void {
+    const { filter, print } = this.#options;
+    const wanted = this.#isFirst && filter.tail !== undefined ? lastOf(lines, filter.tail) : lines;
+    if (lines.length > 0) this.#isFirst = false;
+    const { task, attempt, step } = this.#step;
+    for (const line of wanted) print({ task, attempt, step, text: withoutSecrets(line, this.#secrets) });
+  }
+}
+
+function lastOf(lines: readonly string[], count: number): readonly string[] {
+  return count === 0 ? [] : lines.slice(-count);
+}
+
+function linesIn(text: string): readonly string[] {
+  const lines = text.split("\n");
+  return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+}
+
+async function textIn(file: string): Promise<string | undefined> {
+  return await readFile(file, "utf8").catch(() => undefined);
+}

@@ -1,0 +1,132 @@
+import { informer, type KubeClient, KubeError, type PodLogs } from "../../kube/index.ts";
+import { type Clock, type Random, sleep } from "../../time/index.ts";
+import { pods } from "../pods.ts";
+import { LineSplitter } from "./line-splitter.ts";
+import { type PodStep, podSelector, podSteps } from "./pod-steps.ts";
+import { ResumedLines } from "./resumed-lines.ts";
+import { isWantedStep, type LineFilter, type StepLine } from "./step-line.ts";
+
+export interface FollowPodsOptions {
+  readonly client: KubeClient;
+  readonly podLogs: PodLogs;
+  readonly run: { readonly kind: string; readonly uid: string; readonly namespace: string };
+  readonly filter: LineFilter;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Ends everything at once. */
+  readonly signal: AbortSignal;
+  /** No further step will begin: the function ends when the output of those that have begun is complete. */
+  readonly runEnded: AbortSignal;
+  readonly print: (line: StepLine) => void;
+  readonly problem: (message: string) => void;
+}
+
+/** Between attempts to open a stream again. */
+const retryMs = 250;
+
+/** Prints the output of a run's pods, and of pods and containers that begin later. */
+export async function followPods(options: FollowPodsOptions): Promise<void> {
+  const { client, run, filter, clock, random, runEnded, problem } = options;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const followed = new Map<string, Promise<void>>();
+  const cache = informer({
+    client,
+    type: pods,
+    query: { namespace: run.namespace, labelSelector: podSelector(run) },
+    clock,
+    random,
+    signal,
+    problem: ({ message }) => problem(message),
+    backoff: { baseMs: 100, maxMs: 2_000, jitter: 0.5 },
+  });
+  const find = ({ podUid, container }: PodStep) =>
+    podSteps(cache.list()).find((step) => step.podUid === podUid && step.container === container);
+  const followNew = () => {
+    for (const step of podSteps(cache.list())) {
+      const key = `${step.podUid}/${step.container}`;
+      if (followed.has(key) || !isWantedStep(step, filter)) continue;
+      // A pod that is gone from the cache has no more output.
+      const hasEnded = () => find(step)?.hasEnded ?? true;
+      followed.set(key, followContainer(step, hasEnded, { ...options, signal }));
+    }
+  };
+  try {
+    await cache.synced;
+    cache.subscribe(followNew);
+    await whenAborted([runEnded, signal]);
+    // The cache may not show the last pods yet.
+    if (!signal.aborted) await followFinalPods(options, followNew);
+    followNew();
+    await Promise.all(followed.values());
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
+  } finally {
+    stop.abort();
+  }
+
+  async function followFinalPods({ client, podLogs }: FollowPodsOptions, first: () => void): Promise<void> {
+    first();
+    const { items } = await client.list(pods, { namespace: run.namespace, labelSelector: podSelector(run) });
+    for (const step of podSteps(items)) {
+      const key = `${step.podUid}/${step.container}`;
+      if (followed.has(key) || !isWantedStep(step, filter)) continue;
+      followed.set(
+        key,
+        followContainer(step, () => true, { ...options, podLogs, signal }),
+      );
+    }
+  }
+}
+
+/** Prints the output of one container until it ends. A stream that breaks off is opened again where it was. */
+async function followContainer(step: PodStep, hasEnded: () => boolean, options: FollowPodsOptions): Promise<void> {
+  const { podLogs, filter, clock, signal, runEnded, print, problem } = options;
+  const { namespace, pod, container } = step;
+  const lines = new ResumedLines();
+  let isFirst = true;
+  while (!signal.aborted) {
+    // Asked before the stream is opened: one that is opened after the end has everything.
+    const isLast = hasEnded() || runEnded.aborted;
+    const sinceTime = lines.sinceTime ?? sinceText(filter);
+    const query = {
+      ...{ namespace, pod, container, follow: !isLast },
+      ...(sinceTime !== undefined && { sinceTime }),
+      ...(isFirst && filter.tail !== undefined && { tailLines: filter.tail }),
+    };
+    const splitter = new LineSplitter();
+    try {
+      lines.reopened();
+      for await (const chunk of podLogs(query, { signal })) {
+        isFirst = false;
+        printLines(splitter.take(chunk));
+      }
+      // Only a complete log may end without the end of a line: otherwise the rest of it comes with the next stream.
+      if (isLast || hasEnded()) printLines(splitter.end());
+      if (isLast) return;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (error instanceof KubeError && (error.code === "forbidden" || isLast)) return problem(error.message);
+    }
+    await sleep(clock, retryMs, signal).catch(() => {});
+  }
+
+  function printLines(texts: readonly string[]) {
+    for (const line of texts) {
+      const text = lines.take(line);
+      if (text !== undefined) print({ task: step.task, attempt: step.attempt, step: step.step, text });
+    }
+  }
+}
+
+function sinceText({ sinceMs }: LineFilter): string | undefined {
+  return sinceMs === undefined ? undefined : `${new Date(sinceMs).toISOString().slice(0, 19)}Z`;
+}
+
+function whenAborted(signals: readonly AbortSignal[]): Promise<void> {
+  return new Promise((resolve) => {
+    const any = AbortSignal.any([...signals]);
+    if (any.aborted) resolve();
+    else any.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

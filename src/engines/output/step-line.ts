@@ -1,0 +1,22 @@
+/** One line of a step's output. */
+export interface StepLine {
+  readonly task: string;
+  /** Counted from 1; more than one if the task was tried again. */
+  readonly attempt: number;
+  readonly step: string;
+  readonly text: string;
+}
+
+/** Which lines are wanted. */
+export interface LineFilter {
+  readonly task?: string;
+  readonly step?: string;
+  /** Of each step, only so many of the lines that are there when it is first read. */
+  readonly tail?: number;
+  /** In milliseconds since 1970. */
+  readonly sinceMs?: number;
+}
+
+export function isWantedStep({ task, step }: Pick<StepLine, "task" | "step">, filter: LineFilter): boolean {
+  return (filter.task ?? task) === task && (filter.step ?? step) === step;
+}

@@ -1,0 +1,34 @@
+import type { IncomingMessage } from "node:http";
+import { KubeError } from "../client.ts";
+import type { PodLogQuery } from "../pod-log.ts";
+import { described, type Operation } from "./operation.ts";
+
+/** The query of a request for the log of a container. */
+export function logParameters(wanted: Omit<PodLogQuery, "namespace" | "pod">): string {
+  const { container, follow, sinceTime, tailLines } = wanted;
+  const query = new URLSearchParams({ container, timestamps: "true" });
+  if (follow) query.set("follow", "true");
+  if (sinceTime !== undefined) query.set("sinceTime", sinceTime);
+  if (tailLines !== undefined) query.set("tailLines", String(tailLines));
+  return `?${query}`;
+}
+
+/** The bytes of a log until the server ends it; quiet when the caller does. A step may be silent for as long as it likes. */
+export async function* logChunks(
+  stream: IncomingMessage,
+  operation: Operation,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Buffer> {
+  const stop = () => stream.destroy();
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) stop();
+  try {
+    for await (const chunk of stream) yield chunk;
+  } catch (cause) {
+    if (signal?.aborted) return;
+    const because = cause instanceof Error ? cause.message : String(cause);
+    throw new KubeError("unavailable", `${described(operation)}: the stream broke off: ${because}`, { cause });
+  } finally {
+    signal?.removeEventListener("abort", stop);
+  }
+}
