@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { errorLines } from "./command.ts";
-import type { CommandContext } from "./context.ts";
+import type { DeskContext } from "./context.ts";
 import { type CalledAs, type Environments, interlock } from "./program.ts";
 
 // The reader of a pipe may be gone, as in `interlock up | head`: the process goes on.
@@ -10,7 +10,10 @@ process.stdout.on("error", () => {});
 // Everything else is imported when it is used: the help needs none of it.
 try {
   const environments: Environments = {
-    inContext: async (_options, work) => work(await openContext()),
+    inContext: async (_options, work) => {
+      const { promMetrics } = await import("./metrics.ts");
+      return work({ ...(await openContext()), metrics: promMetrics() });
+    },
     atDesk: async (options, work) => (await import("./open-desk.ts")).atDesk(options, await openContext(), work),
   };
   const status = await interlock(process.argv.slice(2), environments, calledAs(process.argv[1] ?? ""));
@@ -32,9 +35,8 @@ async function exit(status: number): Promise<never> {
   process.exit(status);
 }
 
-async function openContext(): Promise<CommandContext> {
-  const [{ promMetrics }, { systemClock, systemRandom }, { printTo, toScreen }] = await Promise.all([
-    import("../telemetry/index.ts"),
+async function openContext(): Promise<DeskContext> {
+  const [{ systemClock, systemRandom }, { printTo, toScreen }] = await Promise.all([
     import("../time/index.ts"),
     import("./output/terminal.ts"),
   ]);
@@ -42,7 +44,6 @@ async function openContext(): Promise<CommandContext> {
   return {
     clock: systemClock(),
     random,
-    metrics: promMetrics(),
     env: process.env,
     terminal: {
       ...printTo(toScreen(process.stdout, process.env), toScreen(process.stderr, process.env)),

@@ -6,13 +6,17 @@ import type { Terminal } from "./output/terminal.ts";
 import { findSettingsFile, readSettings } from "./settings-file.ts";
 import { withShippedFolders } from "./shipped-folders.ts";
 
-/** The environment of a command. */
-export interface CommandContext {
+/** The environment of a command that only calls the API server. */
+export interface DeskContext {
   readonly clock: Clock;
   readonly random: Random;
-  readonly metrics: PromMetrics;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Terminal;
+}
+
+/** The environment of every other command. */
+export interface CommandContext extends DeskContext {
+  readonly metrics: PromMetrics;
 }
 
 /** The options of a command that calls the API server. */
@@ -24,16 +28,16 @@ export interface DeskOptions {
 }
 
 /** The configuration for a command. Throws CommandError with everything that is wrong with it. */
-export async function configFrom(path: string | undefined, { env }: CommandContext): Promise<LoadedConfig> {
+export async function configFrom(path: string | undefined, { env }: Pick<DeskContext, "env">): Promise<LoadedConfig> {
   return load(await findSettingsFile(path, env), env);
 }
 
 /** The configuration of a process beside files that are not trusted: no file is looked for. */
-export async function configFromEnvironment({ env }: CommandContext): Promise<LoadedConfig> {
+export async function configFromEnvironment({ env }: Pick<DeskContext, "env">): Promise<LoadedConfig> {
   return load(undefined, env);
 }
 
-async function load(yaml: YamlFile | undefined, env: CommandContext["env"]): Promise<LoadedConfig> {
+async function load(yaml: YamlFile | undefined, env: DeskContext["env"]): Promise<LoadedConfig> {
   const policyPath = env["INTERLOCK_POLICY"];
   const policy = policyPath
     ? { path: policyPath, text: await readSettings("INTERLOCK_POLICY", policyPath) }
@@ -44,7 +48,7 @@ async function load(yaml: YamlFile | undefined, env: CommandContext["env"]): Pro
 }
 
 /** Where `up` keeps its things, unless a command is told otherwise. */
-export function dataDirectory({ env }: Pick<CommandContext, "env">): string {
+export function dataDirectory({ env }: Pick<DeskContext, "env">): string {
   return env["INTERLOCK_DATA"] || ".data";
 }
 

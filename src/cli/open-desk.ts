@@ -1,28 +1,15 @@
-import {
-  declaredKinds,
-  factsLimits,
-  factsReader,
-  hasLedger,
-  isOwnServer,
-  knownPolicySettings,
-  type LedgerPlace,
-  openApiServer,
-  openLedgerDatabase,
-  patienceMs,
-  readRulesFolder,
-} from "../app/index.ts";
+import { declaredKinds, isOwnServer, knownPolicySettings, openApiServer } from "../app/index.ts";
 import { KubeError } from "../kube/index.ts";
-import { type EventFilter, LedgerError, type LedgerEvent } from "../ledger/index.ts";
-import { fixedKinds, listKinds } from "../resources/index.ts";
+import { listKinds } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import { CommandError, type Desk } from "./command.ts";
-import { type CommandContext, configFrom, type DeskOptions, dataDirectory, onRequestToEnd } from "./context.ts";
+import { configFrom, type DeskContext, type DeskOptions, dataDirectory, onRequestToEnd } from "./context.ts";
 import { exitStatus } from "./exit-status.ts";
 
 /** Opens the API server and the settings for a command, and has `work` done with them. */
 export async function atDesk<T>(
   options: DeskOptions,
-  around: CommandContext,
+  around: DeskContext,
   work: (desk: Desk) => Promise<T>,
 ): Promise<T> {
   return work(await openDesk(options, around)).catch((error: unknown) => {
@@ -33,7 +20,10 @@ export async function atDesk<T>(
   });
 }
 
-async function openDesk(options: DeskOptions, around: CommandContext): Promise<Desk> {
+/** Rules need libraries of their own, which most commands do not: they are loaded with the first use. */
+const readers = () => import("./desk-readers.ts");
+
+async function openDesk(options: DeskOptions, around: DeskContext): Promise<Desk> {
   const { clock, random, terminal, env } = around;
   const loaded = await configFrom(options.config, around);
   const { config } = loaded;
@@ -62,14 +52,14 @@ async function openDesk(options: DeskOptions, around: CommandContext): Promise<D
     approvalExpiresAfterMs: config.approval.expiresAfterMs,
     recordsIn: config.execution.namespace,
     heartbeatsIn: config.locks.namespace,
-    rules: () => rulesIn(config.rules.dir),
+    rules: async () => (await readers()).rulesIn(config.rules.dir),
     kinds,
     readFacts: async (incident, subject) => {
-      const read = factsReader({ client, kinds: fixedKinds(await kinds()), clock, ...factsLimits(config) });
-      return read(incident, subject, new AbortController().signal);
+      const { readFacts } = await readers();
+      return readFacts(incident, subject, { client, kinds: await kinds(), clock, config });
     },
     verification: config.verification,
-    recorded: (subject) => recordedOf(subject, { loaded, directory }),
+    recorded: async (subject) => (await import("./read-recorded.ts")).readRecorded(subject, { loaded, directory }),
   };
 }
 
@@ -88,27 +78,5 @@ function interruptions(clock: Clock): () => AbortSignal {
     if (!next) process.exit(exitStatus("interrupted"));
     next.abort();
     next = undefined;
-  }
-}
-
-async function rulesIn(directory: string) {
-  const { rules, problems } = await readRulesFolder(directory);
-  if (problems.length === 0) return rules;
-  throw new CommandError("the rules have to be put right first:", problems);
-}
-
-/** What is there, and can be read: why a thing did not happen can be told in part without the ledger. */
-async function recordedOf(subject: EventFilter, place: LedgerPlace): Promise<readonly LedgerEvent[] | undefined> {
-  if (!(await hasLedger(place))) return undefined;
-  const database = openLedgerDatabase(place, { waitMs: patienceMs });
-  try {
-    const events: LedgerEvent[] = [];
-    for await (const event of database.events(subject)) events.push(event);
-    return events;
-  } catch (error) {
-    if (error instanceof LedgerError) return undefined;
-    throw error;
-  } finally {
-    await database.close();
   }
 }

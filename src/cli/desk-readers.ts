@@ -1,0 +1,25 @@
+import { factsLimits, factsReader, readRulesFolder } from "../app/index.ts";
+import type { Config } from "../config/index.ts";
+import type { KubeClient } from "../kube/index.ts";
+import type { Facts, Rule } from "../policy/index.ts";
+import { fixedKinds, type Kinds, type RemediationRequestSpec } from "../resources/index.ts";
+import type { Clock } from "../time/index.ts";
+import { CommandError } from "./command.ts";
+
+/** The rules of a folder, or CommandError with everything that is wrong with them. */
+export async function rulesIn(directory: string): Promise<readonly Rule[]> {
+  const { rules, problems } = await readRulesFolder(directory);
+  if (problems.length === 0) return rules;
+  throw new CommandError("the rules have to be put right first:", problems);
+}
+
+/** Reads what rules ask about the objects behind an incident. */
+export async function readFacts(
+  incident: RemediationRequestSpec,
+  subject: string | undefined,
+  around: { readonly client: KubeClient; readonly kinds: Kinds; readonly clock: Clock; readonly config: Config },
+): Promise<Facts> {
+  const { client, kinds, clock, config } = around;
+  const read = factsReader({ client, kinds: fixedKinds(kinds), clock, ...factsLimits(config) });
+  return read(incident, subject, new AbortController().signal);
+}
