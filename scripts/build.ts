@@ -2,12 +2,15 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeF
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
+import { emitLibraryTypes } from "./library-types.ts";
 import { publish } from "./publish.ts";
 import { thirdPartyNotices } from "./third-party-notices.ts";
 
 // scripts/setup.mjs runs this, with BuildOptions as its argument. It builds dist/:
 //   interlock.mjs             the program
-//   chunks/, prebuilds/       its code, which is loaded when it is used, and the native part of SQLite
+//   coordination.mjs          the library
+//   types/                    the declarations of the library, only where they are asked for
+//   chunks/, prebuilds/       their code, which is loaded when it is used, and the native part of SQLite
 //   THIRD-PARTY-NOTICES.txt   the licences of the packages in the bundle
 //   build.json                the options, written last
 
@@ -16,6 +19,8 @@ interface BuildOptions {
   readonly stamp: string;
   /** Empty, if the sources are in no repository. */
   readonly commit: string;
+  /** With the declarations of the library, which take longer than everything else. */
+  readonly withTypes: boolean;
 }
 
 /** SQLite's native part, for the platforms with Interlock's users. Windows has none: it cannot lock a data directory. */
@@ -41,7 +46,7 @@ try {
 
 async function buildInto(directory: string): Promise<void> {
   const chunks = await bundle({
-    entries: { interlock: join(root, "src/main.ts") },
+    entries: { interlock: join(root, "src/main.ts"), coordination: join(root, "src/library/index.ts") },
     directory,
     ...(options.commit && { commit: options.commit }),
   });
@@ -50,6 +55,7 @@ async function buildInto(directory: string): Promise<void> {
   for (const file of prebuilds) cpSync(join(sqlite, "prebuilds", file), join(directory, "prebuilds", file));
   const notices = thirdPartyNotices(chunks.flatMap(({ moduleIds }) => moduleIds));
   writeFileSync(join(directory, "THIRD-PARTY-NOTICES.txt"), notices);
+  if (options.withTypes) emitLibraryTypes(join(directory, "types"));
   writeFileSync(join(directory, "build.json"), JSON.stringify(options));
 }
 

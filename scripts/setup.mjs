@@ -32,10 +32,12 @@ export async function ensureInstalled() {
   });
 }
 
-export async function ensureBuilt() {
-  const options = { stamp: sourceStamp(), commit: readCommit() };
+/** Builds the program and, `withTypes`, also the declarations of the library. */
+export async function ensureBuilt({ withTypes }) {
+  const options = { stamp: sourceStamp(), commit: readCommit(), withTypes };
   const built = readBuilt();
-  if (built.stamp === options.stamp && built.commit === options.commit) return;
+  const isCurrent = built.stamp === options.stamp && built.commit === options.commit;
+  if (isCurrent && (built.withTypes || !withTypes)) return;
   const script = join(root, "scripts", "build.ts");
   await run([process.execPath, "--import", "tsx", script, JSON.stringify(options)], {
     purpose: "Building; this happens once after each change of the sources.",
@@ -111,7 +113,8 @@ function run([command, ...args], { purpose, failure }) {
     };
     // Before the command exists, so that no signal can end us and leave the command behind.
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, stop);
-    child = spawn(command, args, { cwd: root, stdio: ["ignore", 2, 2] });
+    const env = { ...process.env, INTERLOCK_PREPARE: "no" };
+    child = spawn(command, args, { cwd: root, env, stdio: ["ignore", 2, 2] });
     console.error(purpose);
     child.once("error", (error) => fail(`${failure} (${error.message})`));
     child.once("exit", (code) => {

@@ -3,6 +3,6 @@ import { ensureBuilt, ensureInstalled, program, requireNode } from "./setup.mjs"
 
 requireNode();
 await ensureInstalled();
-await ensureBuilt();
+await ensureBuilt({ withTypes: false });
 // In this process, not in a child: a signal that npm forwards reaches the server itself.
 await import(program);

@@ -1,0 +1,90 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { releaseChangelog } from "./changelog.ts";
+
+export interface Release {
+  /** The root of the repository. */
+  readonly directory: string;
+  readonly version: string;
+  /** As in the changelog: 2026-11-16. */
+  readonly date: string;
+  /** Runs before anything changes. */
+  readonly checks: readonly string[];
+  /** Files besides package.json, package-lock.json and CHANGELOG.md that name the version. */
+  readonly versionFiles: readonly string[];
+  /** Writes generated files again, with the new version. */
+  readonly generate: readonly string[];
+}
+
+/**
+ * Checks, sets the version, writes the changelog's section, commits, tags, packs into `release/`, and writes checksums. Nothing is
+ * changed before all checks have passed, and nothing is pushed or published. Returns the path of the tarball.
+ */
+export function release({ directory, version, date, checks, versionFiles, generate }: Release): string {
+  const run = (command: string, ...args: string[]) =>
+    execFileSync(command, args, { cwd: directory, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim();
+  const path = (file: string) => join(directory, file);
+  const edit = (file: string, change: (text: string) => string) =>
+    writeFileSync(path(file), change(readFileSync(path(file), "utf8")));
+
+  const { version: before } = JSON.parse(readFileSync(path("package.json"), "utf8")) as { version: string };
+  if (!isLater(version, before))
+    throw new Error(`${version} is not a version above ${before}; write one such as ${next(before)}`);
+  const tag = `v${version}`;
+  if (run("git", "status", "--porcelain") !== "") throw new Error("there are uncommitted changes; commit them first");
+  if (run("git", "tag", "--list", tag) !== "") throw new Error(`the tag ${tag} exists already; choose another version`);
+  releaseChangelog(readFileSync(path("CHANGELOG.md"), "utf8"), { version, date });
+  for (const check of checks) run("npm", "run", check);
+
+  run("npm", "version", "--no-git-tag-version", "--ignore-scripts", version);
+  edit("CHANGELOG.md", (text) => releaseChangelog(text, { version, date }));
+  for (const file of versionFiles) edit(file, (text) => text.replaceAll(before, version));
+  for (const script of generate) run("npm", "run", script);
+  run("git", "add", "--all");
+  run("git", "commit", "--quiet", "--message", `release: ${version}`);
+  run("git", "tag", "--annotate", tag, "--message", `Interlock ${version}`);
+
+  const folder = path("release");
+  mkdirSync(folder, { recursive: true });
+  const packed = run("npm", "pack", "--json", "--silent", "--pack-destination", folder);
+  const [{ filename }] = JSON.parse(packed.slice(packed.indexOf("[\n")));
+  const tarball = join(folder, filename);
+  const digest = createHash("sha256").update(readFileSync(tarball)).digest("hex");
+  writeFileSync(join(folder, "SHA256SUMS"), `${digest}  ${filename}\n`);
+  return tarball;
+}
+
+/** Whether `version` is MAJOR.MINOR.PATCH and above `before`. */
+function isLater(version: string, before: string): boolean {
+  const parse = (text: string) => /^(\d+)\.(\d+)\.(\d+)$/.exec(text)?.slice(1).map(Number);
+  const [ours, theirs] = [parse(version), parse(before)];
+  if (!ours || !theirs) return false;
+  const at = ours.findIndex((part, i) => part !== theirs[i]);
+  return at >= 0 && (ours[at] ?? 0) > (theirs[at] ?? 0);
+}
+
+function next(version: string): string {
+  const [major, minor] = version.split(".").map(Number);
+  return `${major}.${(minor ?? 0) + 1}.0`;
+}
+
+if (import.meta.filename === process.argv[1]) {
+  try {
+    const tarball = release({
+      directory: process.cwd(),
+      version: process.argv[2] ?? "",
+      date: new Date().toISOString().slice(0, 10),
+      checks: ["check", "test"],
+      versionFiles: ["src/manifests/manifests.ts", "Dockerfile"],
+      generate: ["docs"],
+    });
+    console.log(
+      `${tarball} is packed and the commit is tagged; next: git push --follow-tags, then npm publish ${tarball}`,
+    );
+  } catch (error) {
+    console.error(`error: ${(error as Error).message}`);
+    process.exitCode = 1;
+  }
+}

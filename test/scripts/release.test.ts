@@ -1,0 +1,113 @@
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { releaseChangelog } from "../../scripts/changelog.ts";
+import { release } from "../../scripts/release.ts";
+
+const date = "2026-11-16";
+
+describe("a release", () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), "interlock-release-"));
+    const scripts = { check: "test ! -e broken", generate: "echo made >> generated" };
+    write("package.json", JSON.stringify({ name: "@scope/scratch", version: "0.1.0", scripts, files: ["image"] }));
+    write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n* New.\n\n## 0.1.0 (2026-01-01)\n\n* First.\n");
+    write("image", "scratch:0.1.0\n");
+    write(".gitignore", "release/\n");
+    git("init", "--quiet");
+    git("config", "user.name", "Test");
+    git("config", "user.email", "test@example.com");
+    commit();
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  it("sets the version, dates the changelog, commits, tags, packs and writes checksums", () => {
+    const tarball = releaseIt("0.2.0");
+
+    expect(JSON.parse(read("package.json")).version).toBe("0.2.0");
+    expect(read("CHANGELOG.md")).toBe(
+      `# Changelog\n\n## Unreleased\n\n## 0.2.0 (${date})\n\n* New.\n\n## 0.1.0 (2026-01-01)\n\n* First.\n`,
+    );
+    expect(read("image")).toBe("scratch:0.2.0\n");
+    expect(git("show", "--stat", "--format=%s", "v0.2.0")).toContain("release: 0.2.0");
+    expect(git("status", "--porcelain")).toBe("");
+    const digest = createHash("sha256").update(readFileSync(tarball)).digest("hex");
+    expect(read("release/SHA256SUMS")).toBe(`${digest}  scope-scratch-0.2.0.tgz\n`);
+  });
+
+  it.each([
+    [
+      "a version that is not above the current one",
+      "0.1.0",
+      () => {},
+      "0.1.0 is not a version above 0.1.0; write one such as 0.2.0",
+    ],
+    ["a version of another form", "v2", () => {}, "v2 is not a version above 0.1.0"],
+    ["uncommitted changes", "0.2.0", () => write("new", ""), "there are uncommitted changes; commit them first"],
+    ["a tag that exists", "0.2.0", () => git("tag", "v0.2.0"), "the tag v0.2.0 exists already"],
+    [
+      "nothing in the changelog",
+      "0.2.0",
+      () => {
+        write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n## 0.1.0\n");
+        commit();
+      },
+      'the section "## Unreleased" of CHANGELOG.md is empty',
+    ],
+    [
+      "a check that fails",
+      "0.2.0",
+      () => {
+        write("broken", "");
+        commit();
+      },
+      "npm run check",
+    ],
+  ])("is refused for %s, and changes nothing", (_name, version, prepare, problem) => {
+    prepare();
+    const before = [git("rev-parse", "HEAD"), git("tag"), git("status", "--porcelain")];
+
+    expect(() => releaseIt(version)).toThrow(problem);
+
+    expect([git("rev-parse", "HEAD"), git("tag"), git("status", "--porcelain")]).toEqual(before);
+  });
+
+  function releaseIt(version: string): string {
+    return release({ directory, version, date, checks: ["check"], versionFiles: ["image"], generate: ["generate"] });
+  }
+
+  function write(file: string, text: string): void {
+    writeFileSync(join(directory, file), text);
+  }
+
+  function read(file: string): string {
+    return readFileSync(join(directory, file), "utf8");
+  }
+
+  function git(...args: string[]): string {
+    return execFileSync("git", args, { cwd: directory, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+  }
+
+  function commit(): void {
+    git("add", "--all");
+    git("commit", "--quiet", "--message", "change");
+  }
+});
+
+describe("the changelog of a release", () => {
+  it("needs a section for what is unreleased", () => {
+    expect(() => releaseChangelog("# Changelog\n", { version: "1.0.0", date })).toThrow(
+      'has no section "## Unreleased"',
+    );
+  });
+
+  it("may be the first", () => {
+    const text = releaseChangelog("# Changelog\n\n## Unreleased\n\n* New.\n", { version: "1.0.0", date });
+
+    expect(text).toBe(`# Changelog\n\n## Unreleased\n\n## 1.0.0 (${date})\n\n* New.\n`);
+  });
+});
