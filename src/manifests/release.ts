@@ -17,7 +17,7 @@ export function releaseObjects(options: ReleaseOptions): readonly KubeObject[] {
 }
 
 /** The kinds of these objects, in the order in which they are created. */
-export const releaseKinds: readonly ResourceType[] = [
+const releaseKinds: readonly ResourceType[] = [
   {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",

@@ -5,7 +5,7 @@ import { writeDurably } from "../write-durably.ts";
 /** Port: the operations of an upgrade on files, so that a test can let each of them fail. */
 export interface UpgradeFiles {
   /** Nothing if there is no such directory. */
-  list(directory: string): Promise<readonly Entry[]>;
+  list(directory: string): Promise<readonly DirectoryEntry[]>;
   /** Undefined if there is no such file. */
   read(path: string): Promise<string | undefined>;
   /** Replaces the file whole, durably. */
@@ -19,7 +19,7 @@ export interface UpgradeFiles {
   sync(path: string): Promise<void>;
 }
 
-export interface Entry {
+export interface DirectoryEntry {
   readonly name: string;
   readonly isDirectory: boolean;
 }

@@ -2,7 +2,7 @@ import { type KubeClient, KubeError, type KubeObject, refOf } from "../../../kub
 import { releaseKind } from "../../../manifests/index.ts";
 import { sleep } from "../../../time/index.ts";
 import { CommandError, type Desk } from "../../command.ts";
-import { describeObject, objectKey, planObject, type Step } from "./plan.ts";
+import { describeObject, type ObjectStep, objectKey, planObject } from "./plan.ts";
 
 /** How a command shows what it does: `changes` prints each changed field as well. */
 export interface ApplyMode {
@@ -11,7 +11,7 @@ export interface ApplyMode {
 }
 
 /** Reads every object and plans its step. Throws CommandError, and changes nothing, if a step has to be refused. */
-export async function planAll(client: KubeClient, desired: readonly KubeObject[]): Promise<readonly Step[]> {
+export async function planAll(client: KubeClient, desired: readonly KubeObject[]): Promise<readonly ObjectStep[]> {
   const live = await Promise.all(desired.map((object) => client.get(releaseKind(object), refOf(object))));
   const steps = desired.map((object, i) => planObject(object, live[i]));
   const refused = steps.flatMap((step) => (step.do === "refuse" ? [step.because] : []));
@@ -21,7 +21,7 @@ export async function planAll(client: KubeClient, desired: readonly KubeObject[]
 }
 
 /** The objects that the version before had and this one does not, last created first. */
-export function planRemoval(before: readonly KubeObject[], after: readonly KubeObject[]): readonly Step[] {
+export function planRemoval(before: readonly KubeObject[], after: readonly KubeObject[]): readonly ObjectStep[] {
   const kept = new Set(after.map(objectKey));
   const gone = before.filter((object) => !kept.has(objectKey(object)));
   return gone.reverse().map((object) => ({ do: "delete", object }));
@@ -29,7 +29,7 @@ export function planRemoval(before: readonly KubeObject[], after: readonly KubeO
 
 /** Performs the steps in order, and prints one line for each. A command that was interrupted may be repeated. */
 export async function performAll(
-  steps: readonly Step[],
+  steps: readonly ObjectStep[],
   { client, terminal, clock }: Desk,
   mode: ApplyMode,
 ): Promise<void> {
@@ -41,7 +41,7 @@ export async function performAll(
   }
 }
 
-const done: Readonly<Record<Step["do"], string>> = {
+const done: Readonly<Record<ObjectStep["do"], string>> = {
   create: "created",
   update: "updated",
   keep: "unchanged",
@@ -50,7 +50,7 @@ const done: Readonly<Record<Step["do"], string>> = {
   delete: "deleted",
 };
 
-const planned: Readonly<Record<Step["do"], string>> = {
+const planned: Readonly<Record<ObjectStep["do"], string>> = {
   ...done,
   create: "would be created",
   update: "would be updated",
@@ -62,7 +62,7 @@ const maxLooks = 10;
 type Server = Pick<Desk, "client" | "clock">;
 
 /** Plans again where another writer was faster. */
-async function perform(first: Step, server: Server): Promise<void> {
+async function perform(first: ObjectStep, server: Server): Promise<void> {
   let step = first;
   for (let look = 1; look <= maxLooks; look++) {
     if (await performOnce(step, server)) return;
@@ -72,7 +72,7 @@ async function perform(first: Step, server: Server): Promise<void> {
 }
 
 /** False if the object is not as it was when the step was planned. */
-async function performOnce(step: Step, { client, clock }: Server): Promise<boolean> {
+async function performOnce(step: ObjectStep, { client, clock }: Server): Promise<boolean> {
   const type = releaseKind(step.object);
   switch (step.do) {
     case "create": {

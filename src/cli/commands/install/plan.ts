@@ -3,7 +3,7 @@ import { type CustomResourceDefinition, crdsToInstall, managedBy } from "../../.
 import { describePatch, threeWayPatch } from "./three-way-patch.ts";
 
 /** What is done with one object. `because` is a sentence for the operator. */
-export type Step =
+export type ObjectStep =
   | { readonly do: "create"; readonly object: KubeObject; readonly manifest: KubeObject }
   | {
       readonly do: "update";
@@ -19,7 +19,7 @@ export type Step =
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** How an object becomes `desired` on a server that has `live`. Objects of others are never changed. */
-export function planObject(desired: KubeObject, live: KubeObject | undefined): Step {
+export function planObject(desired: KubeObject, live: KubeObject | undefined): ObjectStep {
   const [object, manifest] = [desired, withLastApplied(desired)];
   if (!live) return { do: "create", object, manifest };
   const what = describeObject(desired);

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 
-type Json = unknown;
-type JsonObject = Readonly<Record<string, Json>>;
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
  * The merge patch (RFC 7386) that brings `live` to `desired`: sets what differs, and removes what `last` had and `desired` has no
@@ -13,7 +12,7 @@ export function threeWayPatch(parts: {
   readonly live: JsonObject;
 }): JsonObject {
   const { last, desired, live } = parts;
-  const patch: Record<string, Json> = {};
+  const patch: Record<string, unknown> = {};
   for (const [key, wanted] of Object.entries(desired)) {
     const found = live[key];
     const before = last[key];
@@ -31,9 +30,9 @@ export function threeWayPatch(parts: {
 }
 
 /** Whether `live` is `desired`, apart from fields with which the server completes the items of lists. */
-function covers(live: Json, desired: Json): boolean {
+function covers(live: unknown, desired: unknown): boolean {
   if (Array.isArray(desired)) {
-    const items: readonly Json[] = Array.isArray(live) ? live : [];
+    const items: readonly unknown[] = Array.isArray(live) ? live : [];
     return items.length === desired.length && desired.every((item, i) => covers(items[i], item));
   }
   if (!isObject(desired)) return isDeepStrictEqual(live, desired);
@@ -41,7 +40,7 @@ function covers(live: Json, desired: Json): boolean {
   return Object.entries(desired).every(([key, wanted]) => covers(fields[key], wanted));
 }
 
-function isObject(value: Json): value is JsonObject {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -54,6 +53,6 @@ export function describePatch(patch: JsonObject, live: JsonObject, path = ""): r
   });
 }
 
-function shown(value: Json): string {
+function shown(value: unknown): string {
   return value === undefined ? "(none)" : JSON.stringify(value);
 }

@@ -4,7 +4,7 @@ import { isUnfinished, managedBy, resourceKinds, workflowExecutions } from "../.
 import { CommandError, type Desk, MisuseError } from "../../command.ts";
 import { performAll } from "./apply.ts";
 import { explainingForbidden } from "./install.ts";
-import { describeObject, type Step } from "./plan.ts";
+import { describeObject, type ObjectStep } from "./plan.ts";
 import { releaseOptions } from "./release-options.ts";
 import { readRelease, removeRelease } from "./release-record.ts";
 
@@ -44,7 +44,7 @@ export async function uninstall(desk: Desk, given: UninstallArguments): Promise<
   });
 }
 
-function toDelete(object: KubeObject): Step {
+function toDelete(object: KubeObject): ObjectStep {
   return { do: "delete", object };
 }
 

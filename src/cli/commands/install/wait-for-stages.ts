@@ -43,7 +43,7 @@ export async function waitForStages(
 }
 
 /** Why a Deployment is not rolled out yet; undefined if it is. */
-export function rolloutProblem(found: Deployment | undefined): string | undefined {
+function rolloutProblem(found: Deployment | undefined): string | undefined {
   if (!found) return "it is gone";
   const { metadata, spec, status = {} } = found;
   const { observedGeneration = 0, updatedReplicas = 0, availableReplicas = 0, conditions = [] } = status;
