@@ -1,3 +1,4 @@
+import type { ChannelStyle } from "./channel-style.ts";
 import type { Message } from "./message.ts";
 
 /** Port: a destination for notices. */
@@ -10,17 +11,6 @@ export interface Channel {
    */
   deliver(message: Message, signal: AbortSignal): Promise<Delivery>;
 }
-
-/**
- * How an incident appears on a channel.
- *
- * - `notices`: each notice by itself, for programs and logs. Incidents are neither collected nor resolved.
- * - `messages`: the service can neither edit nor thread. An incident is its first message, later ones only if a person
- *   must act, and the resolution.
- * - `thread`: an incident is one thread. Each notice is a reply, and so is the resolution.
- * - `alert`: an incident is one alert, opened and updated by warnings and critical notices, and resolved.
- */
-export type ChannelStyle = "notices" | "messages" | "thread" | "alert";
 
 /**
  * `thread`: the id of the thread, if the service chooses it. `refused`: a retry would get the same response. `error` is

@@ -5,7 +5,7 @@ import {
   type RemediationRequest,
   withoutSignalTexts,
 } from "../resources/index.ts";
-import type { ChannelStyle } from "./channel.ts";
+import type { ChannelStyle } from "./channel-style.ts";
 import { maxDigestEntries, type NotifySettings, type Snapshot } from "./decide.ts";
 import { isSettled, isSkip } from "./notice-state.ts";
 import { channelsFor, type Route } from "./route.ts";

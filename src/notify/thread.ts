@@ -1,5 +1,5 @@
 import type { NotificationRequest, RemediationRequest } from "../resources/index.ts";
-import type { ChannelStyle } from "./channel.ts";
+import type { ChannelStyle } from "./channel-style.ts";
 import { isSettled, isSkip } from "./notice-state.ts";
 
 /** The place of a message among those about the same incident on one channel. */

@@ -41,7 +41,7 @@ export interface Response {
 }
 
 /** A broken rule of a service, with the response that the service gives. */
-export class Rejected extends Error {
+class Rejected extends Error {
   readonly response: Response;
 
   constructor(rule: string, response: Response) {
