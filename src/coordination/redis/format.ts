@@ -1,5 +1,4 @@
-import type { NewConnection } from "./connection.ts";
-import { type Script, script } from "./script.ts";
+import { type Script, type Scripts, script } from "./script.ts";
 
 /**
  * Lua that rewrites the keys below `prefix`, one for each version after the first. It runs in the call that raises the version.
@@ -14,11 +13,7 @@ const migrations: readonly RedisMigration[] = [];
  * Records the version of the keys on a new connection, and brings keys of an older one to ours. Rejects if a newer version of
  * Interlock has raised it. Keys without a version are in the first.
  */
-export async function checkFormat(
-  connection: Pick<NewConnection, "run">,
-  prefix: string,
-  known = migrations,
-): Promise<void> {
+export async function checkFormat(connection: Pick<Scripts, "run">, prefix: string, known = migrations): Promise<void> {
   const ours = known.length + 1;
   const found = Number(await connection.run(formatScript(known), [`${prefix}format`], [ours, prefix]));
   if (found === ours) return;
