@@ -88,7 +88,7 @@ export default {
     ].map(([vendor, home]) => ({
       name: `${vendor}-lives-in-one-folder`,
       severity: "error",
-      from: { path: "^src/", pathNot: `^src/${home}/` },
+      from: { path: "^src/", pathNot: `^src/${home}/|\\.test\\.ts$` },
       to: { path: `^(node_modules/)?${vendor}(/|$)` },
     })),
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },

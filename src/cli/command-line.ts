@@ -2,7 +2,8 @@ import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { errorLines } from "./command.ts";
 import type { DeskContext } from "./context.ts";
-import { type CalledAs, type Environments, interlock } from "./program.ts";
+import type { Environments } from "./environments.ts";
+import { type CalledAs, interlock } from "./program.ts";
 
 // The reader of a pipe may be gone, as in `interlock up | head`: the process goes on.
 process.stdout.on("error", () => {});

@@ -1,26 +1,14 @@
 import { Command, CommanderError } from "commander";
-import { type Desk, MisuseError } from "./command.ts";
-import type { CommandContext, DeskOptions } from "./context.ts";
+import { MisuseError } from "./command.ts";
 import { type About, type Declare, type Implementation, value, withConfig, withServer } from "./declare/declare.ts";
 import { declareInspection } from "./declare/inspect.ts";
 import { declareInstallation } from "./declare/install.ts";
 import { declareOperations } from "./declare/operate.ts";
 import { declareProcesses } from "./declare/processes.ts";
+import type { Environments, Within } from "./environments.ts";
 import { exitStatus, exitStatuses } from "./exit-status.ts";
 import { versionText } from "./package.ts";
 import { arrangeArguments } from "./parsing/arguments.ts";
-
-/** Opens what commands work with. Nothing is opened, or even imported, for the help. */
-export interface Environments {
-  inContext: Within<CommandContext>;
-  atDesk: Within<Desk>;
-}
-
-/** Opens the environment that `options` name, and has `work` done in it. */
-type Within<Environment> = (
-  options: DeskOptions,
-  work: (environment: Environment) => Promise<number | undefined>,
-) => Promise<number | undefined>;
 
 /** How the program was called: by its own name, or as a plugin of kubectl. */
 export type CalledAs = "interlock" | "kubectl interlock";

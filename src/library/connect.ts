@@ -8,7 +8,7 @@ import { type Address, parseAddress } from "./address.ts";
 import type { OpenOptions } from "./options.ts";
 
 /** An open backend. */
-export type Backend =
+export type NamedBackend =
   | { readonly backend: "memory" }
   | { readonly backend: "redis"; readonly connection: RedisConnection }
   | { readonly backend: "kubernetes"; readonly client: KubeClient; readonly namespace: string };
@@ -25,7 +25,7 @@ export function surroundings({ who, clock, random }: OpenOptions): Surroundings 
 }
 
 /** Prepares the backend that `address` names. Redis is not connected yet: its users have something to prepare on it. */
-export async function prepareBackend(address: string, options: OpenOptions): Promise<Backend> {
+export async function prepareBackend(address: string, options: OpenOptions): Promise<NamedBackend> {
   const place = parseAddress(address);
   const { clock, random } = surroundings(options);
   switch (place.backend) {

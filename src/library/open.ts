@@ -17,7 +17,7 @@ import {
 import type { Key } from "../coordination/key.ts";
 import type { Locks } from "../coordination/locks/locks.ts";
 import type { Watermark, WatermarkOptions } from "../coordination/watermarks/watermarks.ts";
-import { type Backend, prepareBackend, surroundings } from "./connect.ts";
+import { type NamedBackend, prepareBackend, surroundings } from "./connect.ts";
 import type { OpenOptions } from "./options.ts";
 
 export interface OpenLocksOptions extends OpenOptions {
@@ -96,7 +96,7 @@ function watermarksIn(store: WatermarkStore): Watermarks {
   return { open: (key, options) => openWatermark(store, key, options), close: async () => {} };
 }
 
-type RedisBackend = Extract<Backend, { backend: "redis" }>;
+type RedisBackend = Extract<NamedBackend, { backend: "redis" }>;
 
 /** Connects to Redis once `part` has prepared what it does on each new connection. The connection is closed after `part`. */
 async function connect<Part extends Closable>({ connection }: RedisBackend, part: Part): Promise<Part> {

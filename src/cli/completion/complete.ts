@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { Desk } from "../command.ts";
 import type { CommandContext } from "../context.ts";
-import type { Environments } from "../program.ts";
+import type { Environments } from "../environments.ts";
 import { candidateLines } from "./candidate-lines.ts";
 import { type Completion, findCompletion, type Word } from "./find-completion.ts";
 

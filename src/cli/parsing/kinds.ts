@@ -34,7 +34,7 @@ const kinds: Readonly<Record<KindWord, Kind>> = {
 };
 
 /** The kind that `text` means: our word for it, in the singular too, or a name that kubectl accepts. */
-export function findKind(text: string): NamedKind | undefined {
+function findKind(text: string): NamedKind | undefined {
   const lower = text.toLowerCase();
   return kindWords.map((word) => ({ word, kind: kinds[word] })).find((one) => spellings(one).includes(lower));
 }

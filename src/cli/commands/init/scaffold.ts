@@ -1,4 +1,4 @@
-import { stringify } from "yaml";
+import { yamlLines } from "../../output/yaml.ts";
 import { type Choices, targetKinds } from "./choices.ts";
 
 /** A file that `interlock init` writes, relative to its folder. */
@@ -106,7 +106,7 @@ function ruleTest({ source, kind }: Choices): string {
       expect: { decision: "Paused", until: "2026-01-01T14:00:00Z" },
     },
   ];
-  return `# What the rules have to decide: interlock policy test --config ${settingsFile}\n${stringify({ tests })}`;
+  return `# What the rules have to decide: interlock policy test --config ${settingsFile}\n${yamlLines({ tests }).join("\n")}\n`;
 }
 
 function workflow({ kind }: Choices): string {

@@ -1,12 +1,12 @@
 import type { KubeObject, ResourceType } from "../../../kube/index.ts";
 import type { Desk } from "../../command.ts";
 
-interface Secret extends KubeObject {
+interface TokenSecret extends KubeObject {
   readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
 }
 
-const secrets: ResourceType<Secret> = { apiVersion: "v1", kind: "Secret", plural: "secrets", namespaced: true };
+const secrets: ResourceType<TokenSecret> = { apiVersion: "v1", kind: "Secret", plural: "secrets", namespaced: true };
 
 const name = "interlock-gateway-tokens";
 

@@ -28,8 +28,8 @@ export interface StatusSnapshot {
 }
 
 /** Something that an operator should do, or may want to know. */
-export interface Finding {
-  readonly about: Line;
+export interface StatusFinding {
+  readonly about: StatusLine;
   readonly message: string;
   /** What to do. */
   readonly next: string;
@@ -38,11 +38,11 @@ export interface Finding {
 export interface StatusReport {
   readonly isHealthy: boolean;
   /** Work does not get done, or not as it was configured. */
-  readonly problems: readonly Finding[];
+  readonly problems: readonly StatusFinding[];
   /** Waits for an operator, or is unusual, while everything works. */
-  readonly notes: readonly Finding[];
+  readonly notes: readonly StatusFinding[];
   /** One line each, in this order. */
-  readonly lines: Readonly<Record<Line, string>>;
+  readonly lines: Readonly<Record<StatusLine, string>>;
   readonly stages: readonly StageReport[];
   readonly incidents: Readonly<Record<string, number>>;
   readonly executions: Readonly<Record<string, number>>;
@@ -61,7 +61,7 @@ export interface StageReport {
   readonly heartbeatAgeMs: number;
 }
 
-export type Line =
+export type StatusLine =
   | "stages"
   | "incidents"
   | "executions"
@@ -130,7 +130,7 @@ export function assess(snapshot: StatusSnapshot): StatusReport {
   };
 }
 
-function finding(about: Line, message: string, next: string): Finding {
+function finding(about: StatusLine, message: string, next: string): StatusFinding {
   return { about, message, next };
 }
 
@@ -142,7 +142,7 @@ function stageReports({ stages, process, version, isAlive, ageMs }: ReadHeartbea
   }));
 }
 
-function stageProblems(stages: readonly StageReport[], snapshot: StatusSnapshot): readonly Finding[] {
+function stageProblems(stages: readonly StageReport[], snapshot: StatusSnapshot): readonly StatusFinding[] {
   const required = snapshot.tasks.some(isOpenTask) ? [...requiredStages, "agent"] : requiredStages;
   const missing = required
     .filter((name) => !stages.some((stage) => stage.name === name && stage.isAlive))
@@ -159,7 +159,7 @@ function stageProblems(stages: readonly StageReport[], snapshot: StatusSnapshot)
   return [...missing, ...notReady];
 }
 
-function missingStage(name: string, stages: readonly StageReport[]): Finding {
+function missingStage(name: string, stages: readonly StageReport[]): StatusFinding {
   const [last] = stages
     .filter((stage) => stage.name === name)
     .sort((one, other) => one.heartbeatAgeMs - other.heartbeatAgeMs);
@@ -168,7 +168,7 @@ function missingStage(name: string, stages: readonly StageReport[]): Finding {
   return finding("stages", `no ${name} is running${since}`, next);
 }
 
-function stageNotes(stages: readonly StageReport[]): readonly Finding[] {
+function stageNotes(stages: readonly StageReport[]): readonly StatusFinding[] {
   const isReplaced = ({ name }: StageReport) => stages.some((other) => other.name === name && other.isAlive);
   const vanished = stages
     .filter((stage) => !stage.isAlive && stage.heartbeatAgeMs < forgottenAfterMs && isReplaced(stage))
@@ -186,8 +186,8 @@ function stageNotes(stages: readonly StageReport[]): readonly Finding[] {
 }
 
 /** Problems that the processes report themselves, each once. */
-function reportedProblems(alive: readonly ReadHeartbeat[]): readonly Finding[] {
-  const found = new Map<string, Finding>();
+function reportedProblems(alive: readonly ReadHeartbeat[]): readonly StatusFinding[] {
+  const found = new Map<string, StatusFinding>();
   for (const { problems, process } of alive) {
     for (const { area, message } of problems) {
       const about = area === "watches" ? "watches" : "rules";
@@ -205,7 +205,7 @@ const nextSteps: Readonly<Record<string, string>> = {
 };
 
 /** Work that fails, or that no process has begun although it should have. */
-function workProblems({ incidents, executions, tasks, nowMs }: StatusSnapshot): readonly Finding[] {
+function workProblems({ incidents, executions, tasks, nowMs }: StatusSnapshot): readonly StatusFinding[] {
   const kinds = [
     { about: "incidents", noun: "incident", stage: "orchestrator", objects: incidents.filter(isOpen) },
     { about: "executions", noun: "execution", stage: "executor", objects: executions.filter(isUnfinished) },
@@ -236,7 +236,7 @@ function waitingSince(object: KubeObject, nowMs: number): number | undefined {
   return isNew && nowMs - createdMs >= slowAfterMs ? createdMs : undefined;
 }
 
-function workNotes({ incidents, approvals }: StatusSnapshot): readonly Finding[] {
+function workNotes({ incidents, approvals }: StatusSnapshot): readonly StatusFinding[] {
   const blocked = incidents.filter(({ status }) => status?.phase === "Blocked").length;
   const open = approvals.filter(({ status }) => status?.decision === undefined).length;
   return [
@@ -245,13 +245,13 @@ function workNotes({ incidents, approvals }: StatusSnapshot): readonly Finding[]
   ];
 }
 
-function ledgerProblems({ events, seconds }: StatusReport["ledger"]): readonly Finding[] {
+function ledgerProblems({ events, seconds }: StatusReport["ledger"]): readonly StatusFinding[] {
   if (seconds * 1_000 < slowAfterMs) return [];
   const message = `the database lacks ${plural(events, "event")}, the oldest for ${age(seconds * 1_000)}`;
   return [finding("ledger", message, "bring the database back; the journals keep the events until then")];
 }
 
-function lockProblems(alive: readonly ReadHeartbeat[]): readonly Finding[] {
+function lockProblems(alive: readonly ReadHeartbeat[]): readonly StatusFinding[] {
   return alive
     .filter(({ locks }) => locks.oldestWaitSeconds * 1_000 >= slowAfterMs)
     .map(({ process, locks }) => {
@@ -269,7 +269,7 @@ function countSignals(alive: readonly ReadHeartbeat[]): StatusReport["signals"] 
   };
 }
 
-function signalNotes({ refused, ignored, rejectedRequests }: StatusReport["signals"]): readonly Finding[] {
+function signalNotes({ refused, ignored, rejectedRequests }: StatusReport["signals"]): readonly StatusFinding[] {
   const show = (type: string) => `interlock ledger show --type ${type}; interlock why signal:NAME`;
   return [
     ...(refused > 0 ? [finding("signals", `${plural(refused, "signal")} refused`, show("signal.refused"))] : []),
@@ -286,7 +286,7 @@ function signalNotes({ refused, ignored, rejectedRequests }: StatusReport["signa
   ];
 }
 
-function pauseNotes(pauses: readonly AutomationPause[]): readonly Finding[] {
+function pauseNotes(pauses: readonly AutomationPause[]): readonly StatusFinding[] {
   return pauses.map(({ metadata, spec }) => {
     const end = spec.until === undefined ? "until it is resumed" : `until ${spec.until}`;
     const message = `automation is paused (${spec.scope}) ${end}: ${spec.reason}`;
@@ -309,7 +309,7 @@ function describeCounts(counts: Readonly<Record<string, number>>, none: string):
   return entries.length === 0 ? none : entries.map(([phase, count]) => `${count} ${phase}`).join(", ");
 }
 
-function describeProblems(problems: readonly Finding[], line: Line, none: string): string {
+function describeProblems(problems: readonly StatusFinding[], line: StatusLine, none: string): string {
   const count = problems.filter(({ about }) => about === line).length;
   return count === 0 ? none : plural(count, "problem");
 }
@@ -343,7 +343,10 @@ function byFirst<T>(objects: readonly T[], timeMs: (object: T) => number | undef
     .map(({ object }) => object);
 }
 
-function describeFirst<T>(objects: readonly T[], describe: (first: T, count: number) => Finding): readonly Finding[] {
+function describeFirst<T>(
+  objects: readonly T[],
+  describe: (first: T, count: number) => StatusFinding,
+): readonly StatusFinding[] {
   const [first] = objects;
   return first === undefined ? [] : [describe(first, objects.length)];
 }

@@ -19,7 +19,7 @@ import type { Desk } from "../../command.ts";
 import { jsonLines, type Line, type Tone } from "../../output/terminal.ts";
 import { yamlLines } from "../../output/yaml.ts";
 import { shortNames } from "../../parsing/short-name.ts";
-import { assess, type Finding, type StatusReport, type StatusSnapshot } from "./assess.ts";
+import { assess, type StatusFinding, type StatusReport, type StatusSnapshot } from "./assess.ts";
 
 /** `interlock status`. Exit status 0 if everything is healthy, 1 if not. */
 export async function status(desk: Desk, { output }: { readonly output?: "json" | "yaml" }): Promise<number> {
@@ -84,6 +84,6 @@ function reportLines({ isHealthy, problems, notes, lines }: StatusReport): reado
   ];
 }
 
-function findingLines(word: { text: string; tone: Tone }, findings: readonly Finding[]): readonly Line[] {
+function findingLines(word: { text: string; tone: Tone }, findings: readonly StatusFinding[]): readonly Line[] {
   return findings.flatMap(({ message, next }) => [[word, `: ${shortNames(message)}`], `  next: ${shortNames(next)}`]);
 }
