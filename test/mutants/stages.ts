@@ -113,8 +113,8 @@ export const stageMutants = [
     ],
     [
       "removes a notice too early",
-      "if (leftMs > 0) return requeueAfter(leftMs);",
-      "if (leftMs < 0) return requeueAfter(leftMs);",
+      "Date.parse(completionTime) + settings.retentionMs - nowMs",
+      "Date.parse(completionTime) - nowMs",
     ],
     ["forgets the thread of an open incident", "isNeeded(snapshot) ? requeueAfter(neededWaitMs) : ", ""],
     ["resolves before another notice is delivered", "|| others.some(isUnderWay);", ";"],
