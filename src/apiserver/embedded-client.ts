@@ -111,12 +111,8 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       call?: Call,
     ): Promise<DeleteOutcome> {
       const resource = enter("delete", type, target, call);
-      const ref = refOf(resource, target);
-      const removed = async () => {
-        const { entry } = await deleteObject(api, resource, ref, { preconditions, propagation });
-        return { entry, warnings: [] };
-      };
-      const outcome = await outcomeOf(removed);
+      const removing = deleteObject(api, resource, refOf(resource, target), { preconditions, propagation });
+      const outcome = await outcomeOf(async () => ({ entry: (await removing).entry, warnings: [] }));
       if (outcome.kind === "done") return { kind: "deleted" };
       return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
     },

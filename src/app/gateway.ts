@@ -83,13 +83,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
     log,
     metrics,
   });
-  const senders = new Senders({
-    fixed: config.tokens?.reveal() ?? "",
-    readFile: tokenFile === undefined ? undefined : () => readFile(tokenFile, "utf8"),
-    clock,
-    onProblem: (sentence) => log.warn("sender tokens not reloaded", { problem: sentence }),
-  });
-  await senders.refresh();
+  const senders = await openSenders(options, tokenFile);
   await gateway.ready;
   const limits = {
     bodyBytes: config.maxBodyBytes,
@@ -130,6 +124,17 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
       await coordination.close();
     },
   };
+}
+
+async function openSenders({ loaded, clock, log }: GatewayProcessOptions, tokenFile: string | undefined) {
+  const senders = new Senders({
+    fixed: loaded.config.gateway.tokens?.reveal() ?? "",
+    readFile: tokenFile === undefined ? undefined : () => readFile(tokenFile, "utf8"),
+    clock,
+    onProblem: (sentence) => log.warn("sender tokens not reloaded", { problem: sentence }),
+  });
+  await senders.refresh();
+  return senders;
 }
 
 /** Undefined: plain HTTP. A certificate that cannot be used is an error at start, because no sender could connect. */

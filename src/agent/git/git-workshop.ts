@@ -38,7 +38,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const remoteGit = gitOnServer(git, server, protocols);
   const caches = new Map<string, Promise<Cache>>();
   const checkouts = new Map<string, Checkout>();
-  const unfenced = new Set<number>();
+  const warnUnfenced = unfencedWarning(log);
   const newPlace = (kind: string) => join(folder.path, kind, random.id());
 
   /** Creates each cache once; after a failure it is created again. */
@@ -54,28 +54,10 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     return { git: remoteGit, cache: await openCache(repository, kind), repository, signal };
   }
 
-  /** Logged once per project: it stays so until an administrator changes GitLab's rules. */
-  function warnUnfenced({ projectId }: Repository) {
-    if (unfenced.has(projectId)) return;
-    unfenced.add(projectId);
-    log.warn("fence ref refused", {
-      projectId,
-      meaning: "a late push fails only if its branch has moved; otherwise its commit is found by its trailer",
-    });
-  }
-
   return {
     async branchHead(repository, branch, signal) {
       checkAddress(repository, server);
-      const ref = `refs/heads/${branch}`;
-      const args = ["ls-remote", "--", repository.cloneUrl, ref];
-      const { code, stdout, stderr } = await remoteGit(args, { cwd: home, signal });
-      if (code !== 0) throw remoteFailure("ls-remote", stderr);
-      const line = stdout
-        .toString()
-        .split("\n")
-        .find((each) => each.endsWith(`\t${ref}`));
-      return line?.split("\t")[0];
+      return readBranchHead(remoteGit, { url: repository.cloneUrl, branch }, { cwd: home, signal });
     },
 
     async fetchCommit(repository, sha, ref, signal) {
@@ -88,29 +70,22 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
       checkSha(head);
       const order = await fetching(repository, signal, "history");
       await fetchHistory(order, head, depth);
-      const format = "--format=%H %(trailers:key=Interlock-Task,valueonly,separator=%x20)";
-      const args = ["log", `--max-count=${depth}`, format, "--end-of-options", head];
-      const log = (await expectOutput("log", git(args, { cwd: order.cache.directory, signal }))).toString();
-      const line = log.split("\n").find((each) => each.split(" ").slice(1).includes(taskUid));
-      return line?.split(" ")[0];
+      return findCommitOfTask(git, { head, taskUid, depth }, { cwd: order.cache.directory, signal });
     },
 
     async checkout(repository, sha, signal) {
       checkSha(sha);
       const place = newPlace("trees");
-      const remove = () => removeFolder(place);
-      try {
-        const { directory: cache } = await openCache(repository);
-        const checkout = await checkOut({ git, cache, sha, place, signal });
-        checkouts.set(checkout.directory, checkout);
-        return asWorkTree(checkout, async () => {
-          checkouts.delete(checkout.directory);
-          await remove();
-        });
-      } catch (error) {
-        await remove();
+      const { directory: cache } = await openCache(repository);
+      const checkout = await checkOut({ git, cache, sha, place, signal }).catch(async (error) => {
+        await removeFolder(place);
         throw error;
-      }
+      });
+      checkouts.set(checkout.directory, checkout);
+      return asWorkTree(checkout, async () => {
+        checkouts.delete(checkout.directory);
+        await removeFolder(place);
+      });
     },
 
     async createPatch({ directory }, limits, signal) {
@@ -135,6 +110,46 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
 
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
+}
+
+/** Logs once per project: the refusal lasts until an administrator changes GitLab's rules. */
+function unfencedWarning(log: Logger): (repository: Repository) => void {
+  const warned = new Set<number>();
+  return ({ projectId }) => {
+    if (warned.has(projectId)) return;
+    warned.add(projectId);
+    log.warn("fence ref refused", {
+      projectId,
+      meaning: "a late push fails only if its branch has moved; otherwise its commit is found by its trailer",
+    });
+  };
+}
+
+type Git = ReturnType<typeof openGit>;
+type GitCall = Parameters<Git>[1];
+
+async function readBranchHead(
+  git: Git,
+  { url, branch }: { readonly url: string; readonly branch: string },
+  call: GitCall,
+): Promise<string | undefined> {
+  const ref = `refs/heads/${branch}`;
+  const { code, stdout, stderr } = await git(["ls-remote", "--", url, ref], call);
+  if (code !== 0) throw remoteFailure("ls-remote", stderr);
+  const lines = stdout.toString().split("\n");
+  return lines.find((line) => line.endsWith(`\t${ref}`))?.split("\t")[0];
+}
+
+/** The commit whose trailer names the task, among the latest `depth` commits of a history that was fetched. */
+async function findCommitOfTask(
+  git: Git,
+  { head, taskUid, depth }: Parameters<Workshop["findTask"]>[1],
+  call: GitCall,
+): Promise<string | undefined> {
+  const format = "--format=%H %(trailers:key=Interlock-Task,valueonly,separator=%x20)";
+  const args = ["log", `--max-count=${depth}`, format, "--end-of-options", head];
+  const lines = (await expectOutput("log", git(args, call))).toString().split("\n");
+  return lines.find((line) => line.split(" ").slice(1).includes(taskUid))?.split(" ")[0];
 }
 
 function gitProtocols({ origin }: GitServer): HardenedGitOptions["protocols"] {

@@ -69,25 +69,28 @@ export function httpClient({
   const limits = { ...defaultLimits, ...chosen };
   const serverTime = new ServerTime(clock);
   const request = requester({ connection, clock, random, limits, serverTime });
-  const finish = freeze ? deepFreeze : <T>(value: T) => value;
+  const wire = { request, limits, clock, random, finish: freeze ? deepFreeze : <T>(value: T) => value };
+  return { serverNowMs: () => serverTime.nowMs(), ...readCalls(wire), ...writeCalls(wire) };
+}
 
-  async function write<T extends KubeObject>(
-    operation: Operation,
-    message: Message,
-    call: Call,
-  ): Promise<UpdateOutcome<T>> {
-    const answer = await request(operation, message, call);
-    if (isGood(answer)) return { kind: "updated", object: finish(contentOf<T>(answer, operation)) };
+/** What calls are made with. */
+interface Wire {
+  readonly request: ReturnType<typeof requester>;
+  readonly limits: HttpClientLimits;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called with everything that is returned. */
+  readonly finish: <T>(value: T) => T;
+}
 
-    const status = statusOf(answer);
-    if (isObjectMissing(status)) return { kind: "not-found" };
-    if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
-    throw refusal(status, operation);
-  }
-
+function readCalls({
+  request,
+  limits,
+  clock,
+  random,
+  finish,
+}: Wire): Pick<KubeClient, "get" | "list" | "watch" | "podLogs"> {
   return {
-    serverNowMs: () => serverTime.nowMs(),
-
     async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call: Call = {}) {
       const operation = complete({ verb: "get", type, ...placeOf(ref) });
       const answer = await request(operation, { method: "GET", path: pathOf(operation) }, call);
@@ -105,6 +108,47 @@ export function httpClient({
       return finish(await listPages<T>(operation, limits.pageSize, ask));
     },
 
+    async *podLogs({ namespace, pod, ...wanted }: PodLogQuery, { signal }: Call = {}) {
+      const operation = complete({ verb: "get", type: pods, namespace, name: pod, subresource: "log" } as const);
+      const path = pathOf(operation) + logParameters(wanted);
+      const answer = await request(
+        operation,
+        { method: "GET", path, accept: "text/plain, application/json" },
+        { signal, receive: openStream },
+      );
+      if (!answer.stream) throw refusal(statusOf(answer), operation);
+      yield* logChunks(answer.stream, operation, signal);
+    },
+
+    async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, { signal }: Call = {}) {
+      const operation: Operation = { verb: "watch", type, namespace: query.namespace };
+      const timeoutSeconds = String(Math.round(limits.watchSeconds * (1 + random.fraction())));
+      const { resourceVersion } = query;
+      const asked = { watch: "true", allowWatchBookmarks: "true", resourceVersion, timeoutSeconds };
+      const message: Message = { method: "GET", path: pathOf(operation) + queryOf(query, asked) };
+      const open = () => request(operation, message, { signal, receive: openStream });
+      const events = watchEvents({ operation, clock, limits, open, ...(signal ? { signal } : {}) });
+      for await (const event of events) yield finish(event) as WatchEvent<T>;
+    },
+  };
+}
+
+function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "update" | "patch" | "delete" | "evict"> {
+  async function write<T extends KubeObject>(
+    operation: Operation,
+    message: Message,
+    call: Call,
+  ): Promise<UpdateOutcome<T>> {
+    const answer = await request(operation, message, call);
+    if (isGood(answer)) return { kind: "updated", object: finish(contentOf<T>(answer, operation)) };
+
+    const status = statusOf(answer);
+    if (isObjectMissing(status)) return { kind: "not-found" };
+    if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
+    throw refusal(status, operation);
+  }
+
+  return {
     async create<T extends KubeObject>(type: ResourceType<T>, object: T, call: Call = {}): Promise<CreateOutcome<T>> {
       const { namespace, name } = object.metadata;
       // The name of a new object is in its body alone.
@@ -170,29 +214,6 @@ export function httpClient({
       if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
       if (status.code === 429) return { kind: "blocked", message: messageOf(status) };
       throw refusal(status, operation);
-    },
-
-    async *podLogs({ namespace, pod, ...wanted }: PodLogQuery, { signal }: Call = {}) {
-      const operation = complete({ verb: "get", type: pods, namespace, name: pod, subresource: "log" } as const);
-      const path = pathOf(operation) + logParameters(wanted);
-      const answer = await request(
-        operation,
-        { method: "GET", path, accept: "text/plain, application/json" },
-        { signal, receive: openStream },
-      );
-      if (!answer.stream) throw refusal(statusOf(answer), operation);
-      yield* logChunks(answer.stream, operation, signal);
-    },
-
-    async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, { signal }: Call = {}) {
-      const operation: Operation = { verb: "watch", type, namespace: query.namespace };
-      const timeoutSeconds = String(Math.round(limits.watchSeconds * (1 + random.fraction())));
-      const { resourceVersion } = query;
-      const asked = { watch: "true", allowWatchBookmarks: "true", resourceVersion, timeoutSeconds };
-      const message: Message = { method: "GET", path: pathOf(operation) + queryOf(query, asked) };
-      const open = () => request(operation, message, { signal, receive: openStream });
-      const events = watchEvents({ operation, clock, limits, open, ...(signal ? { signal } : {}) });
-      for await (const event of events) yield finish(event) as WatchEvent<T>;
     },
   };
 }

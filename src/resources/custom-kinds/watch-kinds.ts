@@ -54,10 +54,7 @@ export function watchKinds({ client, declared, clock, random, signal, problem }:
   let hasRead = false;
   let hasSynced = false;
   let timer: Timer | undefined;
-  let refuse = () => {};
-  const refused = new Promise<void>((resolve) => {
-    refuse = resolve;
-  });
+  const { promise: refused, resolve: refuse } = withResolvers();
 
   function changed() {
     isOutdated = true;
@@ -126,6 +123,14 @@ export function watchKinds({ client, declared, clock, random, signal, problem }:
     },
     synced,
   };
+}
+
+function withResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
 }
 
 /** What an operator can do where definitions may not be read. */

@@ -26,33 +26,28 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     ...options,
     name: "GitLab",
     url: `${options.url.replace(/\/+$/, "")}/api/v4`,
-    credentials,
+    credentials: (token) => ({ headers: { "PRIVATE-TOKEN": token }, secrets: [token] }),
   });
-
-  // The user of a token never changes.
-  let us: { readonly token: string; readonly user: GitLabUser } | undefined;
-
-  function credentials(token: string) {
-    return { headers: { "PRIVATE-TOKEN": token }, secrets: [token] };
-  }
-  async function read<S extends z.ZodType>(what: string, schema: S, ask: RestRequest): Promise<z.output<S>> {
-    return parseResponse(schema, (await rest(ask)).body, `GitLab's ${what}`);
-  }
-  /** Returns the open merge request of the branch. */
-  async function existing(projectId: number, { sourceBranch, targetBranch }: MergeRequestDraft, signal?: AbortSignal) {
-    const query = { state: "opened", scope: "all", source_branch: sourceBranch, order_by: "created_at", sort: "asc" };
-    const path = `projects/${projectId}/merge_requests`;
-    const open = await readPages(rest, { path, what: "merge requests", item: mergeRequestSchema, query, signal });
-    // A fork can have a branch of the same name.
-    const isOurs = (each: MergeRequest) => each.sourceBranch === sourceBranch && each.sourceProjectId === projectId;
-    return open.find((each) => isOurs(each) && each.targetBranch === targetBranch);
-  }
-
+  const read: Read = async (what, schema, ask) => parseResponse(schema, (await rest(ask)).body, `GitLab's ${what}`);
   return {
     host: new URL(options.url).host,
+    ...accountCalls(read, options.token),
+    ...mergeRequestCalls(read, rest),
+    ...discussionCalls(read, rest),
+  };
+}
 
+/** Requests one thing, and checks the response. `what` is its name in errors. */
+type Read = <S extends z.ZodType>(what: string, schema: S, ask: RestRequest) => Promise<z.output<S>>;
+
+type Rest = ReturnType<typeof restClient>;
+
+function accountCalls(read: Read, currentToken: AccessToken): Pick<GitLab, "self" | "project" | "accessLevel"> {
+  // The user of a token never changes.
+  let us: { readonly token: string; readonly user: GitLabUser } | undefined;
+  return {
     async self(signal) {
-      const token = await options.token({ refused: false });
+      const token = await currentToken({ refused: false });
       if (us?.token !== token)
         us = { token, user: await read("user", userSchema, { method: "GET", path: "user", signal }) };
       return us.user;
@@ -70,11 +65,55 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
         throw error;
       }
     },
+  };
+}
 
+function mergeRequestCalls(
+  read: Read,
+  rest: Rest,
+): Pick<GitLab, "mergeRequest" | "mergeRequestsSince" | "createMergeRequest" | "changes"> {
+  return {
     async mergeRequest(place, signal) {
       return await read("merge request", mergeRequestSchema, { method: "GET", path: pathOf(place), signal });
     },
     mergeRequestsSince: (projectId, since, signal) => mergeRequestsSince(rest, projectId, { ...since, signal }),
+    async createMergeRequest(projectId, draft, signal) {
+      const { sourceBranch, targetBranch, title, description } = draft;
+      const body = { source_branch: sourceBranch, target_branch: targetBranch, title, description };
+      const path = `projects/${projectId}/merge_requests`;
+      try {
+        return await read("merge request", mergeRequestSchema, { method: "POST", path, body, signal });
+      } catch (error) {
+        const adopted =
+          isRemoteError(error) && error.status === 409 ? await findOpen(rest, projectId, draft, signal) : undefined;
+        if (adopted) return adopted;
+        throw error;
+      }
+    },
+    changes: (place, signal) => readChanges(rest, pathOf(place), signal),
+  };
+}
+
+/** Returns the open merge request of the branch. */
+async function findOpen(
+  rest: Rest,
+  projectId: number,
+  { sourceBranch, targetBranch }: MergeRequestDraft,
+  signal?: AbortSignal,
+) {
+  const query = { state: "opened", scope: "all", source_branch: sourceBranch, order_by: "created_at", sort: "asc" };
+  const path = `projects/${projectId}/merge_requests`;
+  const open = await readPages(rest, { path, what: "merge requests", item: mergeRequestSchema, query, signal });
+  // A fork can have a branch of the same name.
+  const isOurs = (each: MergeRequest) => each.sourceBranch === sourceBranch && each.sourceProjectId === projectId;
+  return open.find((each) => isOurs(each) && each.targetBranch === targetBranch);
+}
+
+function discussionCalls(
+  read: Read,
+  rest: Rest,
+): Pick<GitLab, "notesSince" | "discussions" | "startDiscussion" | "addNote" | "changeNote" | "deleteNote" | "award"> {
+  return {
     async notesSince(place, from, signal) {
       // GitLab cannot filter notes by time: they are read newest first, until they are old enough.
       const query = { order_by: "created_at", sort: "desc" };
@@ -84,21 +123,6 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
       const notes = new Map(read.map((note) => [note.id, note]));
       return [...notes.values()].filter((note) => !note.system && isNew(note)).toSorted(byAge);
     },
-    async createMergeRequest(projectId, draft, signal) {
-      const { sourceBranch, targetBranch, title, description } = draft;
-      const body = { source_branch: sourceBranch, target_branch: targetBranch, title, description };
-      const path = `projects/${projectId}/merge_requests`;
-      try {
-        return await read("merge request", mergeRequestSchema, { method: "POST", path, body, signal });
-      } catch (error) {
-        const adopted =
-          isRemoteError(error) && error.status === 409 ? await existing(projectId, draft, signal) : undefined;
-        if (adopted) return adopted;
-        throw error;
-      }
-    },
-    changes: (place, signal) => readChanges(rest, pathOf(place), signal),
-
     async discussions(place, signal) {
       const list = { path: `${pathOf(place)}/discussions`, what: "discussions", item: discussionSchema, signal };
       const found = new Map((await readPages(rest, list)).map((each) => [each.id, each]));
