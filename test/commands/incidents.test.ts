@@ -106,8 +106,8 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     await works(/next: wait, or end it: interlock (resume) (\S+) (--reason) "…"/, said);
 
     await why(incident, "Verifying");
-    const [pause] = JSON.parse((await up.interlock("get", "pauses", "-o", "json")).out);
-    expect(pause).toMatchObject({ spec: { requestedBy: serverName }, status: { endedBy: serverName } });
+    const { items } = JSON.parse((await up.interlock("get", "pauses", "-o", "json")).out);
+    expect(items).toMatchObject([{ spec: { requestedBy: serverName }, status: { endedBy: serverName } }]);
   });
 
   it("agrees to a workflow that asks first", async () => {
