@@ -11,11 +11,17 @@ export function writeDurably(path: string, content: string | Uint8Array): Promis
 
 /** Like `writeDurably`, but never replaces a file: rejects with EEXIST if there is one. */
 export function createDurably(path: string, content: string | Uint8Array): Promise<void> {
-  // Unlike a rename, a link does not replace a file that another process has created meanwhile.
-  return publish(path, content, link);
+  return publish(path, content, async (temporary) => {
+    // Unlike a rename, a link does not replace a file that another process has created meanwhile.
+    await link(temporary, path);
+    await rm(temporary);
+  });
 }
 
-async function publish(path: string, content: string | Uint8Array, giveName: typeof rename): Promise<void> {
+/** Gives a finished file its name, and takes away its temporary one. */
+type GiveName = (temporary: string, path: string) => Promise<void>;
+
+async function publish(path: string, content: string | Uint8Array, giveName: GiveName): Promise<void> {
   const { temporary, handle } = await createTemporary(path);
   {
     await using file = handle;
@@ -23,8 +29,10 @@ async function publish(path: string, content: string | Uint8Array, giveName: typ
       await file.writeFile(content);
       await file.sync();
       await giveName(temporary, path);
-    } finally {
+    } catch (error) {
+      // Only now: once the file is renamed, another writer may use its temporary name.
       await rm(temporary, { force: true });
+      throw error;
     }
   }
   await using directory = await open(dirname(path), constants.O_RDONLY);

@@ -148,14 +148,14 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    [["policy"], "missing subcommand: test"],
-    [["policy", "test", "nowhere.yaml"], "nowhere.yaml: there is no such file"],
-    [["policy", "test", "--rules", "docs"], "docs: has no rules; name a folder with --rules"],
-    [["policy", "test", "rules/node-disk-pressure.yaml"], "tests must be a list of tests"],
-  ])("asked with %j says what to do", async (args, problem) => {
+    [["policy"], 2, "missing subcommand: test"],
+    [["policy", "test", "nowhere.yaml"], 1, "nowhere.yaml: there is no such file"],
+    [["policy", "test", "--rules", "docs"], 1, "docs: has no rules; name a folder with --rules"],
+    [["policy", "test", "rules/node-disk-pressure.yaml"], 1, "tests must be a list of tests"],
+  ])("asked with %j exits with %d and says what to do", async (args, expected, problem) => {
     const { status, err } = await interlock(args);
 
-    expect(status).toBe(1);
+    expect(status).toBe(expected);
     expect(err).toContain(problem);
   });
 });

@@ -83,13 +83,8 @@ interface Wire {
   readonly finish: <T>(value: T) => T;
 }
 
-function readCalls({
-  request,
-  limits,
-  clock,
-  random,
-  finish,
-}: Wire): Pick<KubeClient, "get" | "list" | "watch" | "podLogs"> {
+function readCalls(wire: Wire): Pick<HttpClient, "get" | "list" | "watch" | "podLogs"> {
+  const { request, limits, clock, random, finish } = wire;
   return {
     async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call: Call = {}) {
       const operation = complete({ verb: "get", type, ...placeOf(ref) });
