@@ -21,8 +21,7 @@ export interface WatchHealth {
 export function watchHealth(client: KubeClient, clock: Clock): WatchHealth {
   const states = new Map<string, WatchState>();
   const now = () => clock.now();
-  function stateOf(verb: "list" | "watch", plural: string, query: ListQuery): WatchState {
-    const key = `${verb} of ${describeQuery(plural, query)}`;
+  function stateOf(key: string): WatchState {
     const state = states.get(key) ?? newState(now());
     states.set(key, state);
     return state;
@@ -32,22 +31,21 @@ export function watchHealth(client: KubeClient, clock: Clock): WatchHealth {
       ...client,
       // An informer that may not list never begins to watch.
       list: async (type, query, call) => {
-        const list = client.list(type, query, call);
-        const state = stateOf("list", type.plural, query ?? {});
-        return await list.then(
-          (items) => {
-            state.failure = undefined;
-            state.endedAt = state.heardAt = now();
-            return items;
-          },
-          (error: unknown) => {
-            noteFailure(state, error, now());
-            throw error;
-          },
-        );
+        const key = `list of ${describeQuery(type.plural, query ?? {})}`;
+        try {
+          const items = await client.list(type, query, call);
+          // Nothing is kept about lists that work: there are as many different ones as incidents.
+          states.delete(key);
+          return items;
+        } catch (error) {
+          noteFailure(stateOf(key), error, now());
+          throw error;
+        }
       },
-      watch: (type, query, call) =>
-        observed(client.watch(type, query, call), stateOf("watch", type.plural, query), now),
+      watch: (type, query, call) => {
+        const state = stateOf(`watch of ${describeQuery(type.plural, query)}`);
+        return observed(client.watch(type, query, call), state, now);
+      },
     },
     problems() {
       const problems: string[] = [];

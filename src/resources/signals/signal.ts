@@ -139,7 +139,7 @@ export function computeFingerprint(
 /** The same for one choice of fields. It remembers `most` fingerprints: nearly every signal was reported before. */
 export function fingerprinter(
   fields: readonly FingerprintField[],
-  most = 10_000,
+  most = 1_000,
 ): (signal: Signal, target: Target | undefined) => string {
   const sorted = [...new Set(fields)].sort();
   const known = new Map<string, string>();

@@ -1,8 +1,8 @@
 import type { SignalReading } from "../../resources/index.ts";
 import { isObject, type Json } from "../json.ts";
 
-/** Alerts that are remembered, and the characters of the largest. */
-const [maxAlerts, maxLength] = [2_000, 4_096];
+/** Alerts that are remembered, and the characters of the largest: a megabyte at most, however many incidents are open. */
+const [maxAlerts, maxLength] = [256, 4_096];
 
 /** Remembers how alerts were read: senders repeat an alert as long as it fires, word for word. */
 export class KnownAlerts {
