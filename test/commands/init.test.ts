@@ -82,10 +82,13 @@ describe("interlock init", { timeout: 60_000 }, () => {
     expect(readFileSync(join(directory, "interlock.yaml"), "utf8")).toContain("dir: rules");
   });
 
-  it("says that a folder cannot be written", async () => {
+  it.each([
+    ["there is a file of its name", () => directory],
+    ["nothing can be made there", () => "/proc/nowhere"],
+  ])("says at once that a folder cannot be written, because %s", async (_because, folder) => {
     writeFileSync(directory, "a file");
 
-    const { err, status } = await interlock(["init", directory]);
+    const { err, status } = await interlock(["init", folder()]);
 
     expect(status).toBe(1);
     expect(err).toMatch(/^error: \S+interlock\.yaml cannot be written \(\w+\); name another folder/);

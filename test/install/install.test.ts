@@ -218,7 +218,7 @@ describe("interlock uninstall", () => {
     expect(lines).toContain(`Deployment ${system}/interlock-gateway would be deleted`);
   });
 
-  it("is refused while executions run, unless it is told to", async () => {
+  it("is refused while executions run, unless --force is given", async () => {
     await run(install, {});
     await createExecution("New");
 

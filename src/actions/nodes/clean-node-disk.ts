@@ -1,17 +1,10 @@
-import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, wait, write } from "../action.ts";
-import { isFinished, type ObservedPod, pods, podText } from "../pods/pod.ts";
-import { readTarget } from "../target-object.ts";
-import type { Node } from "./node.ts";
-
-interface Snapshot {
-  readonly target: Node | undefined;
-  /** The pods on the node. */
-  readonly pods: readonly ObservedPod[];
-}
+import { type ActionInputs, type Decision, defineAction, done, refuse, wait, write } from "../action.ts";
+import { isFinished, pods, podText } from "../pods/pod.ts";
+import { type NodeSnapshot, observeNode } from "./node.ts";
 
 const minute = 60_000;
 
-export const cleanNodeDisk = defineAction<Snapshot>({
+export const cleanNodeDisk = defineAction<NodeSnapshot>({
   name: "clean-node-disk",
   version: "1.0.0",
   description:
@@ -33,18 +26,11 @@ export const cleanNodeDisk = defineAction<Snapshot>({
   ],
   alerts: ["NodeFilesystemSpaceFillingUp", "NodeFilesystemAlmostOutOfSpace", "NodeFilesystemFilesFillingUp"],
   cooldown: "30m",
-  observe,
+  observe: observeNode,
   decide,
 });
 
-async function observe({ target }: ActionInputs, reader: Reader): Promise<Snapshot> {
-  const node = await readTarget<Node>(target, reader);
-  if (!node) return { target: undefined, pods: [] };
-  const { items } = await reader.list(pods, { fieldSelector: `spec.nodeName=${target.name}` });
-  return { target: node, pods: items };
-}
-
-function decide({ target: node, pods: all }: Snapshot, { target, parameters, nowMs }: ActionInputs): Decision {
+function decide({ target: node, pods: all }: NodeSnapshot, { target, parameters, nowMs }: ActionInputs): Decision {
   if (!node) return refuse(`${target.text} does not exist`);
   const beforeMs = nowMs - Number(parameters["minMinutes"]) * minute;
   const old = all.filter((pod) => isFinished(pod) && Date.parse(pod.metadata.creationTimestamp ?? "") <= beforeMs);

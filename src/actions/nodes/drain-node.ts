@@ -1,16 +1,9 @@
 import { labelKeys, targetHash } from "../../resources/index.ts";
-import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, wait, write } from "../action.ts";
-import { isFinished, type ObservedPod, podController, pods, podText } from "../pods/pod.ts";
-import { readTarget } from "../target-object.ts";
-import { cordonWrite, type Node } from "./node.ts";
+import { type ActionInputs, type Decision, defineAction, done, refuse, wait, write } from "../action.ts";
+import { isFinished, type ObservedPod, podController, podText } from "../pods/pod.ts";
+import { cordonWrite, type NodeSnapshot, observeNode } from "./node.ts";
 
-interface Snapshot {
-  readonly target: Node | undefined;
-  /** The pods on the node. */
-  readonly pods: readonly ObservedPod[];
-}
-
-export const drainNode = defineAction<Snapshot>({
+export const drainNode = defineAction<NodeSnapshot>({
   name: "drain-node",
   version: "1.0.0",
   description: "Cordons a node and evicts its pods, as their disruption budgets allow. Pods of DaemonSets stay.",
@@ -30,18 +23,11 @@ export const drainNode = defineAction<Snapshot>({
   ],
   alerts: ["NodeRAIDDegraded", "NodeRAIDDiskFailure"],
   cooldown: "1h",
-  observe,
+  observe: observeNode,
   decide,
 });
 
-async function observe({ target }: ActionInputs, reader: Reader): Promise<Snapshot> {
-  const node = await readTarget<Node>(target, reader);
-  if (!node) return { target: undefined, pods: [] };
-  const { items } = await reader.list(pods, { fieldSelector: `spec.nodeName=${target.name}` });
-  return { target: node, pods: items };
-}
-
-function decide({ target: node, pods }: Snapshot, { target, executionUid, parameters }: ActionInputs): Decision {
+function decide({ target: node, pods }: NodeSnapshot, { target, executionUid, parameters }: ActionInputs): Decision {
   if (!node) return refuse(`${target.text} does not exist`);
   const own = targetHash(target);
   const movable = pods.filter((pod) => !staysOnNode(pod) && pod.metadata.labels?.[labelKeys.targetHash] !== own);

@@ -1,12 +1,26 @@
 import type { KubeObject } from "../../kube/index.ts";
-import type { Write } from "../action.ts";
+import type { ActionInputs, Reader, Write } from "../action.ts";
 import { annotate } from "../marks.ts";
-import { typeOf } from "../target-object.ts";
+import { type ObservedPod, pods } from "../pods/pod.ts";
+import { readTarget, typeOf } from "../target-object.ts";
 
 /** A Node, as far as actions read and write it. */
 export interface Node extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean };
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
+}
+
+/** A node with its pods. */
+export interface NodeSnapshot {
+  readonly target: Node | undefined;
+  readonly pods: readonly ObservedPod[];
+}
+
+export async function observeNode({ target }: ActionInputs, reader: Reader): Promise<NodeSnapshot> {
+  const node = await readTarget<Node>(target, reader);
+  if (!node) return { target: undefined, pods: [] };
+  const { items } = await reader.list(pods, { fieldSelector: `spec.nodeName=${target.name}` });
+  return { target: node, pods: items };
 }
 
 /** On a node that an action cordoned: uid of the execution. A node without it was cordoned by an operator. */

@@ -54,6 +54,21 @@ describe("a heartbeat", () => {
     ]);
   });
 
+  it("reports that the gateway cannot write incidents, as long as it cannot", async () => {
+    const { metrics, heartbeats, start } = world();
+    const stalls = metrics.gauge({ name: "gateway_stalled_objects", help: "x", labels: { reason: ["Forbidden"] } });
+    const heartbeat = start("gateway");
+    stalls.with({ reason: "Forbidden" }).set(2);
+    await heartbeat.beat();
+    const during = await heartbeats();
+    stalls.with({ reason: "Forbidden" }).set(0);
+    await heartbeat.beat();
+
+    const problem = { area: "signals", message: "incidents cannot be written (Forbidden)" };
+    expect(during[0]?.problems).toContainEqual(problem);
+    expect((await heartbeats())[0]?.problems).not.toContainEqual(problem);
+  });
+
   it("is written once per interval, whatever happens", async () => {
     const { client, clock, start } = world();
     await start().beat();

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { iso, type KubeClient, type KubeLease, leases, refOf } from "../../kube/index.ts";
 import {
+  type HealthProblem,
   type Heartbeat,
   heartbeatSelector,
   readHeartbeat,
@@ -109,7 +110,7 @@ async function observe(options: HeartbeatOptions, startedAt: string): Promise<He
     version,
     startedAt,
     stages: stages(),
-    problems: [...watches, ...health.list()],
+    problems: [...watches, ...(await listSignalStalls(metrics)), ...health.list()],
     ledger: { events: sum(rows), seconds: Math.round(max(ages)) },
     locks: { held: sum(held), waiting: sum(waiting), oldestWaitSeconds: Math.round(max(waits)) },
     ...(stages().some(({ name }) => name === "gateway") && { signals: await countSignals(metrics) }),
@@ -126,6 +127,14 @@ async function countSignals(metrics: PromMetrics): Promise<NonNullable<Heartbeat
     ignored: sum(signals.filter(({ labels }) => labels["outcome"] === "ignored")),
     rejectedRequests: sum(await metrics.series(/^gateway_requests_turned_away_total$/)),
   };
+}
+
+/** Writes of the gateway that keep failing. Nothing but the figures shows them: the object is the one that cannot be written. */
+async function listSignalStalls(metrics: PromMetrics): Promise<readonly HealthProblem[]> {
+  const stalls = await metrics.series(/^gateway_stalled_objects$/);
+  return stalls
+    .filter(({ value }) => value > 0)
+    .map(({ labels }) => ({ area: "signals", message: `incidents cannot be written (${labels["reason"]})` }));
 }
 
 function sum(series: readonly MetricSample[] = []): number {

@@ -1,5 +1,6 @@
-import { mkdir, stat, writeFile } from "node:fs/promises";
+import { stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { makeDirectory } from "../../../disk/index.ts";
 import { CommandError } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import type { Terminal } from "../../output/terminal.ts";
@@ -69,7 +70,7 @@ async function refuseToOverwrite(folder: string, files: readonly ScaffoldFile[])
 async function write(folder: string, { path, text }: ScaffoldFile, { force }: InitOptions): Promise<void> {
   const file = join(folder, path);
   try {
-    await mkdir(dirname(file), { recursive: true });
+    await makeDirectory(dirname(file));
     await writeFile(file, text, { flag: force ? "w" : "wx" });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

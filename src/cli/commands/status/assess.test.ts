@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type {
   AutomationPause,
   CodingTask,
+  NotificationRequest,
   ReadHeartbeat,
   RemediationRequest,
   WorkflowExecution,
@@ -91,6 +92,18 @@ describe("an installation", () => {
       "1 execution stalled, the first is a: WebhookFailed since 2026-03-01T11:59:30.000Z: webhook down",
       "interlock why a",
     ],
+    [
+      "a notice cannot be delivered",
+      { notices: [notice("n", stalled)] },
+      "1 notice stalled, the first is n: WebhookFailed since 2026-03-01T11:59:30.000Z: webhook down",
+      "interlock get notices",
+    ],
+    [
+      "the gateway cannot write",
+      { heartbeats: [beat({ problems: [{ area: "signals", message: "incidents cannot be written (Forbidden)" }] })] },
+      "a/1: incidents cannot be written (Forbidden)",
+      "log of the gateway",
+    ],
     ["a part cannot be read", { unreadable: ["cannot read leases: forbidden"] }, "cannot read leases", "right"],
     ["coding tasks wait without an agent", { tasks: [task()] }, "no agent is running", "interlock agent"],
   ])("is not healthy when %s, and the next step is named", (_name, given, message, next) => {
@@ -106,6 +119,10 @@ describe("an installation", () => {
     ["the ledger is a moment behind", { heartbeats: [beat({ ledger: { events: 40, seconds: 5 } })] }],
     ["a lock is waited for shortly", { heartbeats: [beat({ locks: { held: 1, waiting: 9, oldestWaitSeconds: 20 } })] }],
     ["an execution is new", { executions: [execution("a", undefined, 10_000)] }],
+    [
+      "a notice was stalled until it was sent",
+      { notices: [notice("n", { ...stalled, completionTime: "2026-03-01T11:59:40Z" })] },
+    ],
     ["a finished execution was stalled", { executions: [execution("a", { ...stalled, phase: "Failed" }, minute)] }],
   ])("is healthy when %s", (_name, given) => {
     expect(assess(snapshot(given)).isHealthy).toBe(true);
@@ -180,7 +197,7 @@ const stalled = {
 };
 
 function snapshot(given: Partial<StatusSnapshot> = {}): StatusSnapshot {
-  const nothing = { incidents: [], executions: [], tasks: [], approvals: [], pauses: [], unreadable: [] };
+  const nothing = { incidents: [], executions: [], tasks: [], approvals: [], notices: [], pauses: [], unreadable: [] };
   return { nowMs, heartbeats: [beat()], ...nothing, ...given };
 }
 
@@ -206,6 +223,13 @@ function beat(given: Partial<ReadHeartbeat> = {}): ReadHeartbeat {
 function execution(name: string, status: object | undefined, ageMs: number): WorkflowExecution {
   const creationTimestamp = new Date(nowMs - ageMs).toISOString();
   return { metadata: { name, creationTimestamp }, status } as unknown as WorkflowExecution;
+}
+
+function notice(name: string, status: object): NotificationRequest {
+  return {
+    metadata: { name, creationTimestamp: new Date(nowMs).toISOString() },
+    status,
+  } as unknown as NotificationRequest;
 }
 
 function incident(phase: string): RemediationRequest {

@@ -7,6 +7,7 @@ import {
   describeStall,
   findStall,
   isUnfinished,
+  type NotificationRequest,
   type ReadHeartbeat,
   type RemediationApprovalRequest,
   type RemediationRequest,
@@ -22,6 +23,7 @@ export interface StatusSnapshot {
   readonly executions: readonly WorkflowExecution[];
   readonly tasks: readonly CodingTask[];
   readonly approvals: readonly RemediationApprovalRequest[];
+  readonly notices: readonly NotificationRequest[];
   readonly pauses: readonly AutomationPause[];
   /** Why parts of it could not be read. */
   readonly unreadable: readonly string[];
@@ -190,8 +192,8 @@ function reportedProblems(alive: readonly ReadHeartbeat[]): readonly StatusFindi
   const found = new Map<string, StatusFinding>();
   for (const { problems, process } of alive) {
     for (const { area, message } of problems) {
-      const about = area === "watches" ? "watches" : "rules";
-      const text = area === "watches" ? `${process}: ${message}` : message;
+      const about = area === "workflows" ? "rules" : area;
+      const text = about === "rules" ? message : `${process}: ${message}`;
       found.set(text, finding(about, text, nextSteps[area] ?? "read the log"));
     }
   }
@@ -201,24 +203,28 @@ function reportedProblems(alive: readonly ReadHeartbeat[]): readonly StatusFindi
 const nextSteps: Readonly<Record<string, string>> = {
   rules: "correct the file, then: interlock policy test; the earlier rules stay in force until then",
   workflows: "correct the file, see docs/workflows.md; it is read again by itself",
+  signals: "senders repeat their signals; see the reason: interlock get notices, or the log of the gateway",
   watches: "if a right is missing, apply the roles of: interlock manifests; otherwise check the API server",
 };
 
 /** Work that fails, or that no process has begun although it should have. */
-function workProblems({ incidents, executions, tasks, nowMs }: StatusSnapshot): readonly StatusFinding[] {
+function workProblems({ incidents, executions, tasks, notices, nowMs }: StatusSnapshot): readonly StatusFinding[] {
+  const why = (name: string) => `interlock why ${name}`;
+  const list = () => "interlock get notices";
   const kinds = [
-    { about: "incidents", noun: "incident", stage: "orchestrator", objects: incidents.filter(isOpen) },
-    { about: "executions", noun: "execution", stage: "executor", objects: executions.filter(isUnfinished) },
-    { about: "executions", noun: "coding task", stage: "agent", objects: tasks.filter(isOpenTask) },
+    { about: "incidents", noun: "incident", stage: "orchestrator", next: why, objects: incidents.filter(isOpen) },
+    { about: "executions", noun: "execution", stage: "executor", next: why, objects: executions.filter(isUnfinished) },
+    { about: "executions", noun: "coding task", stage: "agent", next: why, objects: tasks.filter(isOpenTask) },
+    { about: "stages", noun: "notice", stage: "notify", next: list, objects: notices.filter(isUndelivered) },
   ] as const;
-  return kinds.flatMap(({ about, noun, stage, objects }) => {
+  return kinds.flatMap(({ about, noun, stage, next, objects }) => {
     const stalled = byFirst<KubeObject>(objects, (object) => findStall(object)?.sinceMs);
     const unseen = byFirst<KubeObject>(objects, (object) => waitingSince(object, nowMs));
     return [
       ...describeFirst(stalled, (first, count) => {
         const stall = findStall(first);
         const message = `${plural(count, noun)} stalled, the first is ${first.metadata.name}: ${stall ? describeStall(stall) : ""}`;
-        return finding(about, message, `interlock why ${first.metadata.name}`);
+        return finding(about, message, next(first.metadata.name ?? ""));
       }),
       ...describeFirst(unseen, (first, count) => {
         const since = age(nowMs - Date.parse(first.metadata.creationTimestamp ?? ""));
@@ -353,6 +359,10 @@ function describeFirst<T>(
 
 function isOpen({ status }: RemediationRequest): boolean {
   return status === undefined || !(closedIncidentPhases as readonly string[]).includes(status.phase);
+}
+
+function isUndelivered({ status }: NotificationRequest): boolean {
+  return status === undefined || !("completionTime" in status);
 }
 
 function isOpenTask({ status }: CodingTask): boolean {

@@ -10,6 +10,7 @@ import {
   automationPauses,
   codingTasks,
   heartbeatSelector,
+  notificationRequests,
   readHeartbeat,
   remediationApprovalRequests,
   remediationRequests,
@@ -32,17 +33,18 @@ async function observe({ client, heartbeatsIn }: Desk): Promise<StatusSnapshot> 
   const unreadable: string[] = [];
   const list = <T extends KubeObject>(type: ResourceType<T>, query?: ListQuery) =>
     listIfAllowed(client, type, { query, unreadable });
-  const [beats, incidents, executions, tasks, approvals, pauses] = await Promise.all([
+  const [beats, incidents, executions, tasks, approvals, notices, pauses] = await Promise.all([
     list(leases, { namespace: heartbeatsIn, labelSelector: heartbeatSelector }),
     list(remediationRequests),
     list(workflowExecutions),
     list(codingTasks),
     list(remediationApprovalRequests),
+    list(notificationRequests),
     list(automationPauses),
   ]);
   const nowMs = client.serverNowMs();
   const heartbeats = beats.flatMap((lease) => readHeartbeat(lease, nowMs) ?? []);
-  return { nowMs, heartbeats, incidents, executions, tasks, approvals, pauses, unreadable };
+  return { nowMs, heartbeats, incidents, executions, tasks, approvals, notices, pauses, unreadable };
 }
 
 interface ListAttempt {
