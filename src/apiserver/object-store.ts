@@ -51,7 +51,7 @@ export interface Entry {
   readonly revision: number;
 }
 
-/** An entry as a store has it, whose place is known without a look at the object. */
+/** An entry as a store has it, whose place is known without a look at the object. `key` is the same object wherever the entry is met. */
 export interface StoredEntry extends Entry {
   readonly key: ObjectKey;
 }
@@ -65,7 +65,7 @@ export type WriteDecision<T> =
 export interface Change {
   readonly do: "put" | "delete";
   readonly key: ObjectKey;
-  readonly entry: Entry;
+  readonly entry: StoredEntry;
   /** Undefined when the object was created. */
   readonly previous: StoredEntry | undefined;
 }

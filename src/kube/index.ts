@@ -28,6 +28,7 @@ export { type HttpClient, type HttpClientLimits, type HttpClientOptions, httpCli
 export { isJsonDeeper } from "./json-depth.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { type LinearPattern, linearPattern } from "./linear-pattern.ts";
+export { Multimap } from "./multimap.ts";
 export { nameHash } from "./name-hash.ts";
 export { namespaces } from "./namespace.ts";
 export {

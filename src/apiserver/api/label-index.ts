@@ -1,4 +1,5 @@
-import type { Entry, ObjectKey, ObjectStore, StoredEntry } from "../object-store.ts";
+import { Multimap } from "../../kube/index.ts";
+import type { ObjectKey, ObjectStore, StoredEntry } from "../object-store.ts";
 
 /** More keys than our own selectors use; requests with others are answered by going through all objects. */
 const maxIndexes = 32;
@@ -9,7 +10,7 @@ const maxIndexes = 32;
  */
 export class LabelIndex {
   readonly #store: ObjectStore;
-  readonly #indexes = new Map<string, ByValue>();
+  readonly #indexes = new Map<string, Multimap<ObjectKey>>();
   readonly #watches: { stop(): void }[] = [];
 
   constructor(store: ObjectStore) {
@@ -20,8 +21,8 @@ export class LabelIndex {
   find(resource: string, key: string, value: string): Iterable<StoredEntry> | undefined {
     const index = this.#indexOf(resource, key);
     if (!index) return undefined;
-    const places = [...(index.get(value) ?? [])].sort(([one], [other]) => (one < other ? -1 : 1));
-    return places.flatMap(([, { namespace, name }]) => this.#store.get(resource, namespace, name) ?? []);
+    const keys = [...index.get(value)].sort(byPlace);
+    return keys.flatMap(({ namespace, name }) => this.#store.get(resource, namespace, name) ?? []);
   }
 
   close(): void {
@@ -29,49 +30,41 @@ export class LabelIndex {
     this.#indexes.clear();
   }
 
-  #indexOf(resource: string, key: string): ByValue | undefined {
+  #indexOf(resource: string, key: string): Multimap<ObjectKey> | undefined {
     const name = `${resource} ${key}`;
     const known = this.#indexes.get(name);
     if (known || this.#indexes.size >= maxIndexes) return known;
 
-    const index: ByValue = new Map();
+    const index = new Multimap<ObjectKey>();
     const watch = this.#store.watch(resource, this.#store.revision, (change) => {
-      remove(index, change.key, labelValue(change.previous, key));
-      if (change.do === "put") add(index, change.key, labelValue(change.entry, key));
+      if (change.previous) remove(index, change.previous, key);
+      if (change.do === "put") add(index, change.entry, key);
     });
     if (!watch) return undefined;
-    for (const entry of this.#store.list(resource)) {
-      add(index, entry.key, labelValue(entry, key));
-    }
+    for (const entry of this.#store.list(resource)) add(index, entry, key);
     this.#watches.push(watch);
     this.#indexes.set(name, index);
     return index;
   }
 }
 
-/** By value, then by place in the order of the store. */
-type ByValue = Map<string, Map<string, ObjectKey>>;
-
-function add(index: ByValue, key: ObjectKey, value: string | undefined) {
-  if (value === undefined) return;
-  const places = index.get(value) ?? new Map<string, ObjectKey>();
-  if (places.size === 0) index.set(value, places);
-  places.set(placeOf(key), key);
+/** Each entry is filed by its own key object, under which it is also removed. */
+function add(index: Multimap<ObjectKey>, entry: StoredEntry, label: string) {
+  const value = labelValue(entry, label);
+  if (value !== undefined) index.add(value, entry.key);
 }
 
-function remove(index: ByValue, key: ObjectKey, value: string | undefined) {
-  const places = value === undefined ? undefined : index.get(value);
-  if (value === undefined || !places) return;
-  places.delete(placeOf(key));
-  if (places.size === 0) index.delete(value);
+function remove(index: Multimap<ObjectKey>, entry: StoredEntry, label: string) {
+  const value = labelValue(entry, label);
+  if (value !== undefined) index.delete(value, entry.key);
 }
 
-function labelValue(entry: Entry | undefined, key: string): string | undefined {
-  const labels = entry?.object.metadata.labels;
-  return labels && Object.hasOwn(labels, key) ? labels[key] : undefined;
+function labelValue({ object: { metadata } }: StoredEntry, key: string): string | undefined {
+  return metadata.labels && Object.hasOwn(metadata.labels, key) ? metadata.labels[key] : undefined;
 }
 
-/** Sorts like namespace, then name. */
-function placeOf({ namespace, name }: ObjectKey): string {
-  return `${namespace}\u0000${name}`;
+/** The order of the store: by namespace, then by name. */
+function byPlace(one: ObjectKey, other: ObjectKey): number {
+  if (one.namespace !== other.namespace) return one.namespace < other.namespace ? -1 : 1;
+  return one.name < other.name ? -1 : 1;
 }

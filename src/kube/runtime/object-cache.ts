@@ -1,3 +1,4 @@
+import { Multimap } from "../multimap.ts";
 import type { KubeObject, ObjectRef } from "../object.ts";
 import { versionOf } from "./resource-version.ts";
 
@@ -22,13 +23,13 @@ export interface ObjectCacheOptions<T, Index extends string> {
 /** Objects by name and by index, each in the newest version that was received. Returns the objects themselves, not copies. */
 export class ObjectCache<T extends KubeObject, Index extends string> {
   readonly #entries = new Map<string, Entry<T>>();
-  readonly #indexes: ReadonlyMap<Index, IndexOf<T>>;
+  readonly #indexes: readonly ObjectIndex<T, Index>[];
   readonly #options: ObjectCacheOptions<T, Index>;
 
   constructor(options: ObjectCacheOptions<T, Index>) {
     this.#options = options;
     const functions = Object.entries(options.indexes) as [Index, IndexFunction<T>][];
-    this.#indexes = new Map(functions.map(([name, keysOf]) => [name, { keysOf, entries: new Map() }]));
+    this.#indexes = functions.map(([name, keysOf]) => ({ name, keysOf, entries: new Multimap() }));
   }
 
   get(ref: ObjectRef): T | undefined {
@@ -40,9 +41,9 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
   }
 
   byIndex(name: Index, key: string): readonly T[] {
-    const index = this.#indexes.get(name);
-    if (!index) throw new TypeError(`no index "${name}"; there are: ${[...this.#indexes.keys()].join(", ")}`);
-    return objectReader(index.entries.get(key) ?? []);
+    const index = this.#indexes.find((index) => index.name === name);
+    if (!index) throw new TypeError(`no index "${name}"; there are: ${Object.keys(this.#options.indexes).join(", ")}`);
+    return objectReader(index.entries.get(key));
   }
 
   /** Stores an object that was added or modified. A version that is not newer than the cached one is ignored. */
@@ -85,7 +86,7 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
   }
 
   #add(name: string, object: T, version: bigint) {
-    const entry = { object, version, filed: new Map() };
+    const entry = { object, version, keys: [] };
     this.#entries.set(name, entry);
     this.#file(entry);
     this.#options.changed("ADDED", object, undefined);
@@ -93,32 +94,31 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
 
   #drop(name: string, known: Entry<T>, last: T) {
     this.#entries.delete(name);
-    for (const [index, keys] of known.filed) unfile(index, keys, known);
+    for (const [i, index] of this.#indexes.entries()) unfile(index, known.keys[i] ?? [], known);
     this.#options.changed("DELETED", last, known.object);
   }
 
   /** Updates every index to the current keys of the entry's object. */
   #file(entry: Entry<T>) {
-    for (const [name, index] of this.#indexes) {
-      const before = entry.filed.get(index) ?? [];
-      const after = this.#keysOf(entry.object, name, index);
-      if (sameKeys(before, after)) continue;
-      unfile(index, before, entry);
-      entry.filed.set(index, after);
-      for (const key of after) {
-        const entries = index.entries.get(key);
-        if (entries) entries.add(entry);
-        else index.entries.set(key, new Set([entry]));
+    for (const [i, index] of this.#indexes.entries()) {
+      const before = entry.keys[i] ?? noKeys;
+      const after = this.#keysOf(entry.object, index);
+      if (sameKeys(before, after)) {
+        entry.keys[i] = before;
+        continue;
       }
+      unfile(index, before, entry);
+      entry.keys[i] = after;
+      for (const key of after) index.entries.add(key, entry);
     }
   }
 
-  #keysOf(object: T, name: Index, index: IndexOf<T>): readonly string[] {
+  #keysOf(object: T, { name, keysOf }: ObjectIndex<T, Index>): readonly string[] {
     try {
-      return index.keysOf(object);
+      return keysOf(object);
     } catch (error) {
       this.#options.indexFailed(name, error);
-      return [];
+      return noKeys;
     }
   }
 }
@@ -126,21 +126,20 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
 interface Entry<T> {
   object: T;
   version: bigint;
-  readonly filed: Map<IndexOf<T>, readonly string[]>;
+  /** Under which keys each index has it, in the order of the indexes. */
+  readonly keys: (readonly string[])[];
 }
 
-interface IndexOf<T> {
+interface ObjectIndex<T, Index> {
+  readonly name: Index;
   readonly keysOf: IndexFunction<T>;
-  /** Keys without an entry are removed. */
-  readonly entries: Map<string, Set<Entry<T>>>;
+  readonly entries: Multimap<Entry<T>>;
 }
 
-function unfile<T>(index: IndexOf<T>, keys: readonly string[], entry: Entry<T>) {
-  for (const key of keys) {
-    const entries = index.entries.get(key);
-    entries?.delete(entry);
-    if (entries?.size === 0) index.entries.delete(key);
-  }
+const noKeys: readonly string[] = [];
+
+function unfile<T>({ entries }: ObjectIndex<T, string>, keys: readonly string[], entry: Entry<T>) {
+  for (const key of keys) entries.delete(key, entry);
 }
 
 function sameKeys(a: readonly string[], b: readonly string[]): boolean {
