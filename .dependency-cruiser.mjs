@@ -38,6 +38,7 @@ const mayImport = {
   ],
   notify: ["time", "schema", "telemetry", "kube", "resources", "ledger", "coordination", "stalls"],
 };
+mayImport.console = ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"];
 // The library is no part of the program: nothing imports it.
 mayImport.library = ["time", "kube", "coordination"];
 // main.ts → cli → app → everything: `app` composes the parts, `cli` is what can be typed, and neither is imported by a part.

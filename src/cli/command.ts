@@ -2,10 +2,10 @@ import type { KubeClient, PodLogs } from "../kube/index.ts";
 import type { EventFilter, LedgerEvent } from "../ledger/index.ts";
 import type { Facts, PolicySettings, Rule } from "../policy/index.ts";
 import type { CatalogDefaults, Kinds, RemediationRequestSpec } from "../resources/index.ts";
+import { shortNames } from "../resources/short-names/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { ExitName } from "./exit-status.ts";
 import type { Terminal } from "./output/terminal.ts";
-import { shortNames } from "./parsing/short-name.ts";
 
 /** What commands work with that ask the API server, or tell it something. */
 export interface Desk {

@@ -1,3 +1,4 @@
+export { cutText } from "./cut-text.ts";
 export { type Logger, type LogLevel, silentLogger } from "./logger.ts";
 export type {
   Counter,

@@ -6,6 +6,7 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
+import { isNamed, shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, type Desk } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import type { Terminal } from "../output/terminal.ts";
@@ -13,7 +14,6 @@ import { ownName } from "../own-name.ts";
 import { findExecution, findIncident } from "../parsing/find.ts";
 import { bareName } from "../parsing/kinds.ts";
 import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
-import { isNamed, shortNames } from "../parsing/short-name.ts";
 
 interface AckOptions extends NamespaceOptions {
   readonly reason: string;

@@ -1,11 +1,11 @@
 import { type KubeClient, KubeError } from "../../kube/index.ts";
 import { type RemediationApprovalRequest, remediationApprovalRequests } from "../../resources/index.ts";
+import { isNamed, shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, type Desk } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { ownName } from "../own-name.ts";
 import { bareName } from "../parsing/kinds.ts";
 import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
-import { isNamed, shortNames } from "../parsing/short-name.ts";
 
 interface AnswerOptions extends NamespaceOptions {
   readonly reason: string;

@@ -9,13 +9,13 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { ownName } from "../own-name.ts";
 import { findExecution, findIncident, findTasks } from "../parsing/find.ts";
 import { bareName } from "../parsing/kinds.ts";
 import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
-import { shortNames } from "../parsing/short-name.ts";
 
 interface CancelOptions extends NamespaceOptions {
   readonly reason: string;

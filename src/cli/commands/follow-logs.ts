@@ -1,9 +1,9 @@
 import { followLogs, followPods, isLocalRun, type LineFilter, type StepLine } from "../../engines/index.ts";
 import type { WorkflowExecution, WorkflowExecutionStatus } from "../../resources/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
 import { sleep } from "../../time/index.ts";
 import type { Desk } from "../command.ts";
 import { exitStatus } from "../exit-status.ts";
-import { shortNames } from "../parsing/short-name.ts";
 import { describeProgress, endStatus, whenEnded } from "./follow.ts";
 
 interface OutputQuery {

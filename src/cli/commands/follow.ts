@@ -5,10 +5,10 @@ import {
   type WorkflowExecutionStatus,
   workflowExecutions,
 } from "../../resources/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
 import { sleep } from "../../time/index.ts";
 import { CommandError, type Desk } from "../command.ts";
 import { type ExitName, exitStatus } from "../exit-status.ts";
-import { shortNames } from "../parsing/short-name.ts";
 
 /** An executor that runs admits sooner. */
 const patienceMs = 5_000;

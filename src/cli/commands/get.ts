@@ -1,11 +1,11 @@
 import type { KubeObject } from "../../kube/index.ts";
+import { isNamed } from "../../resources/short-names/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { openView } from "../output/view.ts";
 import { watchObjects } from "../output/watch.ts";
 import { type FilterOptions, openFilter } from "../parsing/filters.ts";
 import { type NamedKind, readKind, splitKind } from "../parsing/kinds.ts";
 import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
-import { isNamed } from "../parsing/short-name.ts";
 
 interface GetOptions extends FilterOptions, NamespaceOptions {
   readonly output?: string;

@@ -1,7 +1,7 @@
 import { diagnoseWithFacts, type PolicyDecision } from "../../policy/index.ts";
 import { blockText, type Diagnosis, type FieldTrace, type RemediationRequestSpec } from "../../resources/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
 import type { Desk } from "../command.ts";
-import { shortNames } from "../parsing/short-name.ts";
 import { queryPolicy, readObjectTarget } from "../query-policy.ts";
 
 /** What the gateway says of one signal. The last four are those of a dry run. */

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mappedPath, signalPaths } from "../../app/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { exitStatus } from "../exit-status.ts";
-import { shortNames } from "../parsing/short-name.ts";
 import { previewLines, type SignalResult } from "./preview-lines.ts";
 
 interface ReceiveOptions {

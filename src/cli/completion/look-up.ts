@@ -1,10 +1,10 @@
 import { chooseKubeconfig } from "../../app/index.ts";
 import { type KubeObject, listContexts, namespaces } from "../../kube/index.ts";
 import { remediationTargets, remediationWorkflows } from "../../resources/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
 import type { Desk } from "../command.ts";
 import { type CommandContext, configFrom, dataDirectory } from "../context.ts";
 import { readKind } from "../parsing/kinds.ts";
-import { shortNames } from "../parsing/short-name.ts";
 import type { Completion, Lookup, Word } from "./find-completion.ts";
 
 /** Names that the API server has. */

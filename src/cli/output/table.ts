@@ -1,7 +1,7 @@
 import { printerColumn } from "../../apiserver/index.ts";
 import type { KubeObject } from "../../kube/index.ts";
 import { blockText, type Kind } from "../../resources/index.ts";
-import { shortNames } from "../parsing/short-name.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
 import { Columns } from "./columns.ts";
 import type { Line, Span } from "./terminal.ts";
 import { cellTone } from "./tones.ts";

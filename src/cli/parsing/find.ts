@@ -9,8 +9,8 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
+import { isNamed } from "../../resources/short-names/index.ts";
 import { CommandError } from "../command.ts";
-import { isNamed } from "./short-name.ts";
 
 /** The execution with this name, complete or shortened, in any namespace unless one is given. */
 export async function findExecution(

@@ -1,4 +1,4 @@
-import { toPrintable } from "../../telemetry/index.ts";
+import { cutText, toPrintable } from "../../telemetry/index.ts";
 import { type Message, messageLines } from "../message.ts";
 
 /** Long enough for every fact; one long line must not displace all others. */
@@ -15,13 +15,6 @@ export function plainText(message: Message, max: number): string {
     messageLines(message).map((line) => plainLine(line)),
     max,
   ).join("\n");
-}
-
-/** Cuts a text to `max` UTF-16 units, never within a character, and marks the cut. */
-export function cutText(text: string, max: number): string {
-  if (text.length <= max) return text;
-  const cut = text.slice(0, max - 1);
-  return `${/[\ud800-\udbff]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
 /** Returns the first lines that fit into `max` together with their line ends, and a last line about the rest. */

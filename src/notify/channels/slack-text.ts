@@ -1,6 +1,6 @@
-import { toPrintable } from "../../telemetry/index.ts";
+import { cutText, toPrintable } from "../../telemetry/index.ts";
 import type { Message } from "../message.ts";
-import { cutText, fitLines } from "./fit-text.ts";
+import { fitLines } from "./fit-text.ts";
 
 const signs = { info: "\u{2139}\u{fe0f}", warning: "\u{26a0}\u{fe0f}", critical: "\u{1f6a8}" } as const;
 const resolvedSign = "\u{2705}";

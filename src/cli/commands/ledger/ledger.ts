@@ -11,12 +11,12 @@ import {
   readLedger,
 } from "../../../ledger/index.ts";
 import { builtInKinds, parseTarget } from "../../../resources/index.ts";
+import { isNamed, shortNames } from "../../../resources/short-names/index.ts";
 import { CommandError } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { unverified } from "../../own-name.ts";
 import { bareName } from "../../parsing/kinds.ts";
 import { readMoment } from "../../parsing/moment.ts";
-import { isNamed, shortNames } from "../../parsing/short-name.ts";
 import { type Archive, journalsOf, type Source } from "./archive.ts";
 import { type ArchiveOptions, inArchive } from "./open-archive.ts";
 import { type VerifyOptions, verify } from "./verify.ts";

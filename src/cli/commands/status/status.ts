@@ -16,10 +16,10 @@ import {
   remediationRequests,
   workflowExecutions,
 } from "../../../resources/index.ts";
+import { shortNames } from "../../../resources/short-names/index.ts";
 import type { Desk } from "../../command.ts";
 import { jsonLines, type Line, type Tone } from "../../output/terminal.ts";
 import { yamlLines } from "../../output/yaml.ts";
-import { shortNames } from "../../parsing/short-name.ts";
 import { assess, type StatusFinding, type StatusReport, type StatusSnapshot } from "./assess.ts";
 
 /** `interlock status`. Exit status 0 if everything is healthy, 1 if not. */

@@ -1,4 +1,5 @@
 import { explain } from "../../../policy/index.ts";
+import { shortNames } from "../../../resources/short-names/index.ts";
 import { CommandError, type Desk } from "../../command.ts";
 import { forEachName } from "../../for-each-name.ts";
 import { jsonLines } from "../../output/terminal.ts";
@@ -6,7 +7,6 @@ import { yamlLines } from "../../output/yaml.ts";
 import { findExecution, findIncident } from "../../parsing/find.ts";
 import { bareName } from "../../parsing/kinds.ts";
 import { type NamespaceOptions, searchedNamespace } from "../../parsing/namespace.ts";
-import { shortNames } from "../../parsing/short-name.ts";
 import { queryPolicy, readObjectTarget } from "../../query-policy.ts";
 import { explainExecution } from "./execution.ts";
 import { explainIncident } from "./incident.ts";

@@ -1,0 +1,1 @@
+export { type PageRequest, type Projection, RequestError, type StreamRequest } from "./projection.ts";

@@ -1,0 +1,22 @@
+import type { RemediationApprovalRequest } from "../../resources/index.ts";
+import { cutText } from "../../telemetry/index.ts";
+import type { ApprovalRow } from "../wire.ts";
+import { fitRow } from "./fit-row.ts";
+import { field, rowBase, rowKey } from "./row-base.ts";
+
+export function toApprovalRow(approval: RemediationApprovalRequest): ApprovalRow {
+  const { metadata, spec, status } = approval;
+  const incident = spec.remediationRequestRef;
+  return fitRow({
+    kind: "approvals",
+    ...rowBase(approval),
+    workflow: spec.recommendedWorkflow.workflowId,
+    target: spec.targetResource,
+    why: cutText(spec.whyApprovalRequired, 200),
+    ...field("incident", incident && rowKey(incident, metadata.namespace)),
+    requiredBy: spec.requiredBy,
+    ...field("decision", status?.decision),
+    ...field("decidedBy", status && "decidedBy" in status ? status.decidedBy : undefined),
+    ...field("decidedAt", status?.decidedAt),
+  });
+}

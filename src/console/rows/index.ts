@@ -1,0 +1,10 @@
+export { toApprovalRow } from "./approval-row.ts";
+export { toExecutionRow } from "./execution-row.ts";
+export { maxRowBytes } from "./fit-row.ts";
+export { type IncidentLinks, incidentReason, toIncidentRow } from "./incident-row.ts";
+export { isClosed, laneOf } from "./lane.ts";
+export { toNoticeRow } from "./notice-row.ts";
+export { toPauseRow } from "./pause-row.ts";
+export { rowKey } from "./row-base.ts";
+export { toTargetRow } from "./target-row.ts";
+export { toTaskRow } from "./task-row.ts";
