@@ -56,32 +56,24 @@ export {
   codingTasks,
   isBuiltIn,
 } from "./kinds/coding-task.ts";
+export { toCrd } from "./kinds/crd.ts";
 export {
   type CrdVersion,
   type CustomResourceDefinition,
   customResourceDefinitions,
-  toCrd,
-} from "./kinds/crd.ts";
+} from "./kinds/custom-resource-definition.ts";
 export type { Kind, PrinterColumn } from "./kinds/define-kind.ts";
-export {
-  type Condition,
-  type Engine,
-  type ParameterValue,
-  parameterValue,
-  type RecordHolder,
-  type TargetHolder,
-  type UsedApproval,
-} from "./kinds/fields.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./kinds/install.ts";
+export { keptEnds, maxImageDigests } from "./kinds/limits.ts";
 export {
   type NoticeContext,
   type NoticePhase,
   type NotificationRequest,
   type NotificationRequestSpec,
   type NotificationRequestStatus,
-  noticeTypes,
   notificationRequests,
 } from "./kinds/notification-request.ts";
+export { closedIncidentPhases, executionTransitions } from "./kinds/phases.ts";
 export {
   type ApprovalDecision,
   type RemediationApprovalRequest,
@@ -90,7 +82,6 @@ export {
   remediationApprovalRequests,
 } from "./kinds/remediation-approval-request.ts";
 export {
-  closedIncidentPhases,
   type Deduplication,
   type Diagnosis,
   hasSignalTexts,
@@ -108,7 +99,6 @@ export {
   type Acknowledgement,
   type ExecutionEnd,
   type Ineffectiveness,
-  keptEnds,
   type RemediationTarget,
   type RemediationTargetSpec,
   type RemediationTargetStatus,
@@ -124,12 +114,21 @@ export {
 } from "./kinds/remediation-workflow.ts";
 export { resourceKinds } from "./kinds/resource-kinds.ts";
 export {
+  type Condition,
+  type Engine,
+  type ParameterValue,
+  parameterValue,
+  type RecordHolder,
+  type TargetHolder,
+  type UsedApproval,
+} from "./kinds/schemas/fields.ts";
+export { kindSchema } from "./kinds/schemas/kind-schema.ts";
+export { noticeTypes } from "./kinds/schemas/notification-request.ts";
+export {
   type Cancellation,
   type ConflictingWorkflow,
   type ExecutionPhase,
-  executionTransitions,
   type FailureDetails,
-  maxImageDigests,
   type RecentRemediation,
   type RunRef,
   type RunStatus,

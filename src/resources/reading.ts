@@ -1,6 +1,7 @@
 import type { KubeObject } from "../kube/index.ts";
 import { type Problem, parse } from "../schema/index.ts";
 import type { Kind } from "./kinds/define-kind.ts";
+import { kindSchema } from "./kinds/schemas/kind-schema.ts";
 
 /** The result of checking a value that claims to be one of our objects. */
 export type Reading<T> =
@@ -15,7 +16,8 @@ export type Reading<T> =
 
 /** Checks `value` against the schema of `kind`, and reports all of its problems at once. */
 export function read<T extends KubeObject>(kind: Kind<T>, value: unknown): Reading<T> {
-  const parsed = parse(kind.object, value);
+  const schema = kindSchema(kind).object;
+  const parsed = parse(schema, value);
   if (parsed.kind === "valid") return { kind: "valid", object: parsed.value as T, strayFields: [] };
 
   const strayFields = parsed.problems.filter(({ isUnknownField }) => isUnknownField);
@@ -25,7 +27,7 @@ export function read<T extends KubeObject>(kind: Kind<T>, value: unknown): Readi
     value,
     strayFields.map(({ keys }) => keys),
   );
-  return { kind: "valid", object: kind.object.parse(known) as T, strayFields };
+  return { kind: "valid", object: schema.parse(known) as T, strayFields };
 }
 
 function without(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {

@@ -1,5 +1,5 @@
 import { type KubeObject, stalledCondition } from "../kube/index.ts";
-import type { Condition } from "./kinds/fields.ts";
+import type { Condition } from "./kinds/schemas/fields.ts";
 
 /** Why work on an object is stalled, in one word. */
 export const stallReasons = ["WebhookFailed", "QuotaExceeded", "Forbidden", "Invalid", "Unavailable", "Error"] as const;

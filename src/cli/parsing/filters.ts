@@ -6,18 +6,15 @@ import {
   blockText,
   type CodingTask,
   findStall,
-  type Kind,
   type Kinds,
   parsePauseTarget,
   type RemediationRequest,
-  type StructuralSchema,
-  stallReasons,
-  toCrd,
   toObjectTarget,
 } from "../../resources/index.ts";
 import { nearest } from "../../schema/index.ts";
 import { MisuseError } from "../command.ts";
-import type { KindWord, NamedKind } from "./kinds.ts";
+import { filterFields } from "./filter-fields.ts";
+import type { NamedKind } from "./kinds.ts";
 import { readMoment } from "./moment.ts";
 
 /** The options of `interlock get` that select objects. */
@@ -34,79 +31,40 @@ interface FilterContext {
   readonly kinds: () => Promise<Kinds>;
 }
 
-/** Where a kind has what the filters compare. */
-interface Fields {
-  /** Field of the status with the phase. */
-  readonly phase?: string;
-  /** The phase of an object without a status. */
-  readonly initial?: string;
-  /** Fields of the status with a reason for the phase. */
-  readonly reasons?: readonly string[];
-  /** Path of the target. */
-  readonly target?: string;
-}
-
-const fields: Readonly<Record<KindWord, Fields>> = {
-  incidents: {
-    phase: "phase",
-    initial: "Pending",
-    reasons: ["block.reason", "outcome"],
-    target: ".status.diagnosis.target",
-  },
-  executions: {
-    phase: "phase",
-    initial: "Pending",
-    reasons: ["skipDetails.reason", "failureDetails.reason"],
-    target: ".spec.targetResource",
-  },
-  targets: { target: ".spec.targetResource" },
-  workflows: { phase: "catalogStatus" },
-  pauses: { target: ".spec.targetResource" },
-  approvals: { phase: "decision", initial: "Pending", target: ".spec.targetResource" },
-  notices: { phase: "phase", initial: "Pending", target: ".spec.context.targetResource" },
-  tasks: {
-    phase: "phase",
-    initial: "Pending",
-    reasons: ["failure.reason", "reason"],
-    target: ".spec.targetResource",
-  },
-};
-
 type Predicate = (object: KubeObject) => boolean;
 
 /** Whether an object has everything that the options ask for. A value that no object can have is refused. */
 export async function openFilter(named: NamedKind, options: FilterOptions, context: FilterContext): Promise<Predicate> {
   const predicates = [
-    options.phase && phaseFilter(named, options.phase, context.nowMs),
-    options.reason && reasonFilter(named, options.reason),
+    options.phase && (await phaseFilter(named, options.phase, context.nowMs)),
+    options.reason && (await reasonFilter(named, options.reason)),
     options.target && (await targetFilter(named, options.target, context)),
     sinceFilter(options.since, context.nowMs),
   ].filter((one) => typeof one === "function");
   return (object) => predicates.every((isWanted) => isWanted(object));
 }
 
-function phaseFilter({ word, kind }: NamedKind, given: readonly string[], nowMs: number): Predicate {
-  if (word === "pauses") {
-    const wanted = readValues("phase", given, ["Active", "Ended"]);
+/** The words come from the schemas, which take longer to load than most commands run. */
+const filterWords = () => import("./filter-words.ts");
+
+async function phaseFilter(named: NamedKind, given: readonly string[], nowMs: number): Promise<Predicate> {
+  const known = (await filterWords()).phaseWords(named);
+  if (known === undefined) throw new MisuseError(`${named.word} have no phase`);
+  const wanted = readValues("phase", given, known);
+  if (named.word === "pauses") {
     return (pause) => wanted.has(isLasting(pause as AutomationPause, nowMs) ? "Active" : "Ended");
   }
-  const { phase, initial } = fields[word];
-  if (phase === undefined) throw new MisuseError(`${word} have no phase`);
-  const wanted = readValues("phase", given, [...(initial ? [initial] : []), ...wordsAt(kind, phase)]);
+  const { phase, initial } = filterFields[named.word];
   const find = jsonPath(`.status.${phase}`);
   return (object) => wanted.has(String(find(object)[0] ?? initial));
 }
 
 /** A wait after failures is both a `Backoff`, as the table shows it, and `RecentlyRemediated`. */
-function reasonFilter({ word, kind }: NamedKind, given: readonly string[]): Predicate {
-  const { reasons } = fields[word];
-  if (reasons === undefined) throw new MisuseError(`${word} have no reason`);
-  const known = reasons.flatMap((field) => wordsAt(kind, field));
-  // Reasons of tasks are an open list.
-  const isOpen = known.length === 0;
-  const wanted = isOpen
-    ? new Set(given.flatMap(splitList))
-    : readValues("reason", given, [...known, "Backoff", ...stallReasons]);
+async function reasonFilter(named: NamedKind, given: readonly string[]): Promise<Predicate> {
+  const { reasons = [] } = filterFields[named.word];
+  const known = (await filterWords()).reasonWords(named);
+  if (known === undefined) throw new MisuseError(`${named.word} have no reason`);
+  const wanted = known.length === 0 ? new Set(given.flatMap(splitList)) : readValues("reason", given, known);
   const finders = reasons.map((field) => ({
     reason: jsonPath(`.status.${field}`),
     cause: jsonPath(`.status.${field.replace(/reason$/, "cause")}`),
@@ -127,7 +85,7 @@ async function targetFilter(
   text: string,
   { kinds: readKinds }: FilterContext,
 ): Promise<Predicate> {
-  const { target: path } = fields[word];
+  const { target: path } = filterFields[word];
   if (path === undefined) throw new MisuseError(`${word} have no target`);
   const kinds = await readKinds();
   const parsed = parsePauseTarget(text, kinds);
@@ -153,13 +111,6 @@ function sinceFilter(since: string | undefined, nowMs: number): Predicate | unde
   return ({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") >= sinceMs;
 }
 
-/** The words that a field of the status may have, as the kind's schema lists them. */
-function wordsAt(kind: Kind, field: string): readonly string[] {
-  let schema: StructuralSchema | undefined = toCrd(kind).spec.versions[0]?.schema?.openAPIV3Schema;
-  for (const name of ["status", ...field.split(".")]) schema = schema?.properties?.[name];
-  return (schema?.enum ?? []).map(String);
-}
-
 /** The values of an option, several by commas or by repetition, in any case, as the list spells them. */
 function readValues(option: string, given: readonly string[], known: readonly string[]): ReadonlySet<string> {
   return new Set(
@@ -167,7 +118,7 @@ function readValues(option: string, given: readonly string[], known: readonly st
       const found = known.find((word) => word.toLowerCase() === text.toLowerCase());
       if (found) return found;
       const meant = nearest(text, known);
-      const hint = meant ? `did you mean ${meant}?` : `write one of ${[...new Set(known)].join(", ")}`;
+      const hint = meant ? `did you mean ${meant}?` : `write one of ${known.join(", ")}`;
       throw new MisuseError(`unknown ${option} "${text}" (${hint})`);
     }),
   );

@@ -4,6 +4,7 @@ import {
   blockReasons,
   computeFingerprint,
   type Kinds,
+  kindSchema,
   type ObjectTarget,
   parameterValue,
   parseTarget,
@@ -97,9 +98,9 @@ function expectationsFile({ kinds, signals, alerts }: ReadingOptions) {
   const given = z
     .strictObject({
       now: time.optional(),
-      record: (remediationTargets.status as z.ZodType<RemediationTargetStatus>).optional(),
+      record: (kindSchema(remediationTargets).status as z.ZodType<RemediationTargetStatus>).optional(),
       pauses: z
-        .array(automationPauses.spec as z.ZodType<AutomationPause["spec"]>)
+        .array(kindSchema(automationPauses).spec as z.ZodType<AutomationPause["spec"]>)
         .min(1)
         .optional(),
       /** Open incidents, of which one may be the cause. */

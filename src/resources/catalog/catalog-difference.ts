@@ -1,5 +1,5 @@
-import type { Engine } from "../kinds/fields.ts";
 import type { RemediationWorkflow } from "../kinds/remediation-workflow.ts";
+import type { Engine } from "../kinds/schemas/fields.ts";
 import type { WorkflowRef } from "../kinds/workflow-execution.ts";
 
 /** The values for what a catalog entry leaves open. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { ParameterValue } from "../kinds/fields.ts";
 import type { RemediationWorkflowSpec, WorkflowParameter } from "../kinds/remediation-workflow.ts";
+import type { ParameterValue } from "../kinds/schemas/fields.ts";
 import { checkParameters } from "./check-parameters.ts";
 
 const schema: RemediationWorkflowSpec["parameters"] = {

@@ -1,6 +1,6 @@
 import { linearPattern } from "../../kube/index.ts";
-import type { ParameterValue } from "../kinds/fields.ts";
 import type { RemediationWorkflowSpec, WorkflowParameter } from "../kinds/remediation-workflow.ts";
+import type { ParameterValue } from "../kinds/schemas/fields.ts";
 
 export type CheckedParameters =
   /** Complete: absent parameters have their defaults. */

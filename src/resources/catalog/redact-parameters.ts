@@ -1,5 +1,5 @@
-import type { ParameterValue } from "../kinds/fields.ts";
 import type { RemediationWorkflow } from "../kinds/remediation-workflow.ts";
+import type { ParameterValue } from "../kinds/schemas/fields.ts";
 
 /** Replaces a secret value in permanent records. */
 const redacted = "[redacted]";

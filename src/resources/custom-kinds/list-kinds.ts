@@ -1,5 +1,9 @@
 import type { KubeClient } from "../../kube/index.ts";
-import { type CustomResourceDefinition, customResourceDefinitions, toCustomKinds } from "../kinds/crd.ts";
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  toCustomKinds,
+} from "../kinds/custom-resource-definition.ts";
 import { type CustomKind, type Kinds, kindsWith } from "../target/kinds.ts";
 
 /**

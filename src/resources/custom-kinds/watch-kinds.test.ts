@@ -8,7 +8,7 @@ import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
 import { type TestCluster, testCluster } from "../../../test/doubles/test-cluster.ts";
 import { type KubeClient, KubeError, type Problem } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { customResourceDefinitions } from "../kinds/crd.ts";
+import { customResourceDefinitions } from "../kinds/custom-resource-definition.ts";
 import { parseTarget } from "../target/parse-target.ts";
 import { type KindsCache, watchKinds } from "./watch-kinds.ts";
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { informer, type KubeClient, KubeError, type ReportProblem } from "../../kube/index.ts";
 import type { Clock, Random, Timer } from "../../time/index.ts";
-import { customResourceDefinitions, namesOnly } from "../kinds/crd.ts";
+import { customResourceDefinitions, namesOnly } from "../kinds/custom-resource-definition.ts";
 import type { CustomKind, Kinds } from "../target/kinds.ts";
 import { listKinds, readKinds } from "./list-kinds.ts";
 

@@ -1,20 +1,10 @@
-import { z } from "zod";
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
-import type { CelRule } from "../schema/rules.ts";
 
-/** One of our kinds: its resource type, schema and printer columns. */
+/** One of our kinds: its resource type and printer columns. Its schema is in `schemas/`, for those who check objects. */
 export interface Kind<T extends KubeObject = KubeObject> extends ResourceType<T> {
   readonly singular: string;
   readonly shortName: string;
-  /** One sentence for `kubectl explain`. */
-  readonly description: string;
-  readonly spec: z.ZodType;
-  readonly status: z.ZodType;
-  /** Spec and status with what surrounds them. */
-  readonly object: z.ZodType;
   readonly columns: readonly PrinterColumn[];
-  /** Rules about the object as a whole. */
-  readonly rules: readonly CelRule[];
   /** Fields of `spec` that a field selector may name, such as `spec.targetResource`. */
   readonly selectable: readonly string[];
 }
@@ -29,35 +19,14 @@ export interface PrinterColumn {
 }
 
 export const group = "kubernaut.ai";
-const apiVersion = `${group}/v1alpha1`;
+export const apiVersion = `${group}/v1alpha1`;
 
-type Draft = Omit<Kind, keyof ResourceType | "singular" | "object" | "selectable" | "rules"> & {
-  readonly kind: string;
-  readonly rules?: readonly CelRule[];
-  readonly selectable?: readonly string[];
-};
+type Draft = Pick<Kind, "kind" | "shortName" | "columns"> & Partial<Pick<Kind, "selectable">>;
 
 /** A kind of `kubernaut.ai/v1alpha1`. All of them are namespaced and have a status subresource. */
-export function defineKind<T extends KubeObject>({ kind, selectable = [], rules = [], ...draft }: Draft): Kind<T> {
+export function defineKind<T extends KubeObject>({ kind, selectable = [], ...draft }: Draft): Kind<T> {
   const singular = kind.toLowerCase();
-  const object = objectSchema({ kind, ...draft });
-  return { apiVersion, kind, singular, plural: `${singular}s`, namespaced: true, object, selectable, rules, ...draft };
-}
-
-/** Of the metadata only the shape is looked at; the rest is the API server's business. */
-function objectSchema({ kind, spec, status }: Pick<Kind, "kind" | "spec" | "status">): z.ZodType {
-  return z.strictObject({
-    apiVersion: z.literal(apiVersion),
-    kind: z.literal(kind),
-    metadata: z.looseObject({
-      name: z.string().optional(),
-      namespace: z.string().optional(),
-      labels: z.record(z.string(), z.string()).optional(),
-      annotations: z.record(z.string(), z.string()).optional(),
-    }),
-    spec,
-    status: status.optional(),
-  });
+  return { apiVersion, kind, singular, plural: `${singular}s`, namespaced: true, selectable, ...draft };
 }
 
 /** When the object was created. */

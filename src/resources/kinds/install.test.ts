@@ -5,7 +5,12 @@ import { type KubeClient, KubeError } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { kindsWith } from "../target/kinds.ts";
 import { parseTarget } from "../target/parse-target.ts";
-import { type CustomResourceDefinition, customResourceDefinitions, toCrd, toCustomKinds } from "./crd.ts";
+import { toCrd } from "./crd.ts";
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  toCustomKinds,
+} from "./custom-resource-definition.ts";
 import { crdsToInstall, installCrds } from "./install.ts";
 import { resourceKinds } from "./resource-kinds.ts";
 

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Call, type KubeClient, KubeError } from "../../kube/index.ts";
 import { annotationKeys, managedBy } from "../names.ts";
-import { type CustomResourceDefinition, customResourceDefinitions, toCrd } from "./crd.ts";
+import { toCrd } from "./crd.ts";
+import { type CustomResourceDefinition, customResourceDefinitions } from "./custom-resource-definition.ts";
 import { resourceKinds } from "./resource-kinds.ts";
 
 /** What to do about one definition. */

@@ -1,21 +1,7 @@
-import { z } from "zod";
 import type { KubeObject } from "../../kube/index.ts";
-import { blockReasonNames } from "../block-reasons.ts";
-import { failureReasonNames } from "../failure-reasons.ts";
-import { finalPhases, immutable } from "../schema/rules.ts";
+import type { Wire } from "../../schema/index.ts";
 import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
-import {
-  conditions,
-  count,
-  incidentRef,
-  listByKey,
-  name,
-  targetText,
-  text,
-  timestamp,
-  type Wire,
-  workflowId,
-} from "./fields.ts";
+import type { context, spec, status } from "./schemas/notification-request.ts";
 
 /** A message to people. */
 export interface NotificationRequest extends KubeObject {
@@ -28,101 +14,9 @@ export type NotificationRequestStatus = Wire<typeof status>;
 export type NoticePhase = NotificationRequestStatus["phase"];
 export type NoticeContext = Wire<typeof context>;
 
-/** All types of notices; docs/notify.md lists when they are created. */
-export const noticeTypes = [
-  "WorkflowCompleted",
-  "WorkflowFailed",
-  "WorkflowSkipped",
-  "IncidentBlocked",
-  "IncidentClosed",
-  "ApprovalRequired",
-  "ApprovalExpired",
-  "ManualReviewRequired",
-  "WorkStalled",
-] as const;
-
-const digestEntry = z.strictObject({
-  name: name.describe("Name of the incident or execution."),
-  message: text.describe("The event."),
-});
-
-const context = z.strictObject({
-  workflowId: workflowId.describe("The workflow concerned.").optional(),
-  targetResource: targetText.describe("The target concerned.").optional(),
-  execution: name.describe("Name of the execution concerned.").optional(),
-  skipReason: z.enum(blockReasonNames).describe("Why no run was started.").optional(),
-  conflictingWorkflow: name.describe("Name of the execution that holds the target.").optional(),
-  recentRemediation: name.describe("Name of the earlier execution that blocks this one.").optional(),
-  failureReason: z.enum(failureReasonNames).describe("Why the execution failed.").optional(),
-  until: timestamp.describe("When the block clears by itself.").optional(),
-  nextStep: text.describe("What an operator can do.").optional(),
-  entries: listByKey("name", digestEntry).describe("For a digest: the notices that it summarises.").optional(),
-});
-
-const spec = z
-  .strictObject({
-    eventType: z.enum(noticeTypes).describe("Type of the notice."),
-    severity: z.enum(["info", "warning", "critical"]).describe("Priority of the notice."),
-    message: text.describe("Text of the notice."),
-    context: context.describe("The facts, for routing and formatting.").optional(),
-    remediationRequestRef: incidentRef.describe("The incident of the notice.").optional(),
-    onlyOpenThreads: z
-      .boolean()
-      .describe("True: only for channels on which the incident has a thread or an alert, in order to resolve it.")
-      .optional(),
-  })
-  .meta({
-    description: "The message. Immutable.",
-    "x-kubernetes-validations": [immutable("a notice does not change: create a new one")],
-  });
-
-const deliveryAttempt = z.strictObject({
-  channel: text.describe("The channel."),
-  attempt: count.describe("Number of the attempt on this channel, from 1."),
-  at: timestamp.describe("When."),
-  status: z.enum(["success", "failed", "timeout", "refused"]).describe("Outcome of the attempt."),
-  error: z.string().describe("Error of the channel, without secrets.").optional(),
-  thread: z.string().max(1024).describe("Id of the thread or alert of the incident on the channel.").optional(),
-});
-
-const common = {
-  deliveryAttempts: z
-    .array(deliveryAttempt)
-    .meta({ "x-kubernetes-list-type": "atomic" })
-    .describe("All attempts, oldest first.")
-    .optional(),
-  message: z.string().describe("Current state, in one sentence.").optional(),
-  conditions: conditions.describe("Conditions, for tools that wait for them.").optional(),
-};
-const completionTime = timestamp.describe("When the delivery ended.");
-
-const status = z
-  .discriminatedUnion("phase", [
-    z.strictObject({ phase: z.enum(["Pending", "Sending"]).describe("Phase of the delivery."), ...common }),
-    z.strictObject({
-      phase: z.literal("Retrying"),
-      nextAttemptTime: timestamp.describe("When the next attempt is made."),
-      ...common,
-    }),
-    z.strictObject({ phase: z.enum(["Sent", "PartiallySent", "Failed"]), completionTime, ...common }),
-    z.strictObject({
-      phase: z.literal("Digested"),
-      completionTime,
-      digest: name.describe("Name of the digest that contains this notice."),
-      ...common,
-    }),
-  ])
-  .meta({
-    description: "State of the delivery.",
-    "x-kubernetes-validations": [finalPhases(["Sent", "PartiallySent", "Failed", "Digested"])],
-  });
-
 export const notificationRequests = defineKind<NotificationRequest>({
   kind: "NotificationRequest",
   shortName: "notif",
-  description: "NotificationRequest is a message to people, delivered once per channel.",
-  spec,
-  status,
   columns: [
     { name: "Phase", type: "string", jsonPath: ".status.phase" },
     { name: "Event", type: "string", jsonPath: ".spec.eventType" },

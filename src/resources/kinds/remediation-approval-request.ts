@@ -1,18 +1,7 @@
-import { z } from "zod";
 import type { KubeObject } from "../../kube/index.ts";
-import { type CelRule, immutable, isUnchanged } from "../schema/rules.ts";
+import type { Wire } from "../../schema/index.ts";
 import { ageColumn, defineKind } from "./define-kind.ts";
-import {
-  conditions,
-  incidentRef,
-  parameters,
-  targetText,
-  text,
-  timestamp,
-  version,
-  type Wire,
-  workflowId,
-} from "./fields.ts";
+import type { spec, status } from "./schemas/remediation-approval-request.ts";
 
 /** A question to a person: may this workflow act on this target? It reserves nothing. */
 export interface RemediationApprovalRequest extends KubeObject {
@@ -25,68 +14,9 @@ export type RemediationApprovalRequestSpec = Wire<typeof spec>;
 export type RemediationApprovalRequestStatus = Wire<typeof status>;
 export type ApprovalDecision = RemediationApprovalRequestStatus["decision"];
 
-const recommendedWorkflow = z.strictObject({
-  workflowId: workflowId.describe("The workflow."),
-  version: version.describe("Its version.").optional(),
-  parameters: parameters.describe("Its parameters.").optional(),
-  rationale: z.string().describe("Why this workflow was chosen.").optional(),
-});
-
-const spec = z
-  .strictObject({
-    remediationRequestRef: incidentRef
-      .describe("The incident that waits for the answer; absent if an operator requested the run.")
-      .optional(),
-    targetResource: targetText.describe("The target, in canonical form."),
-    recommendedWorkflow: recommendedWorkflow.describe("The workflow that would run."),
-    whyApprovalRequired: text.describe("Why an approval is required."),
-    investigationSummary: z.string().describe("Facts about the problem.").optional(),
-    requiredBy: timestamp.describe(
-      "Deadline of the answer; without an answer by then the request expires and nothing runs.",
-    ),
-  })
-  .meta({
-    description: "The question. Immutable.",
-    "x-kubernetes-validations": [immutable("a question does not change once it was asked")],
-  });
-
-const answered = {
-  decidedBy: text.describe("The operator who decided."),
-  decidedVia: z.string().describe("The interface used: command line, console or kubectl.").optional(),
-  decidedAt: timestamp.describe("When."),
-  decisionMessage: text.describe("Why."),
-};
-const common = { conditions: conditions.describe("Conditions, for tools that wait for them.").optional() };
-
-/** The whole answer, not only its decision: who gave it, when and why cannot be rewritten either. */
-const answerFields = ["decision", "decidedBy", "decidedVia", "decidedAt", "decisionMessage"] as const;
-
-const decidedOnce: CelRule = {
-  rule: answerFields.map(isUnchanged).join(" && "),
-  message: "this was decided already",
-  messageExpression: "'this was decided already: ' + oldSelf.decision",
-};
-
-/** A rule on the status alone is not asked when the status is removed. */
-const staysDecided: CelRule = {
-  rule: "!has(oldSelf.status) || has(self.status)",
-  message: "this was decided already: an answer cannot be withdrawn",
-};
-
-const status = z
-  .discriminatedUnion("decision", [
-    z.strictObject({ decision: z.enum(["Approved", "Rejected"]).describe("The answer."), ...answered, ...common }),
-    z.strictObject({ decision: z.literal("Expired"), decidedAt: answered.decidedAt, ...common }),
-  ])
-  .meta({ description: "The answer. Absent until there is one.", "x-kubernetes-validations": [decidedOnce] });
-
 export const remediationApprovalRequests = defineKind<RemediationApprovalRequest>({
   kind: "RemediationApprovalRequest",
   shortName: "rar",
-  description: "RemediationApprovalRequest asks an operator whether a workflow may act on a target.",
-  spec,
-  status,
-  rules: [staysDecided],
   selectable: ["spec.targetResource"],
   columns: [
     { name: "Decision", type: "string", jsonPath: ".status.decision" },

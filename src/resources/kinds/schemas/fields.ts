@@ -1,8 +1,6 @@
 import { z } from "zod";
-import type { Wire } from "../../schema/index.ts";
-import { longestTarget } from "../target/target.ts";
-
-export type { Wire };
+import type { Wire } from "../../../schema/index.ts";
+import { longestTarget } from "../../target/target.ts";
 
 /** RFC 3339. What we write carries milliseconds. */
 export const timestamp = z.iso.datetime({ offset: true });
