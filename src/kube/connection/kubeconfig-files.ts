@@ -1,74 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
-import { LineCounter, parseDocument } from "yaml";
-import { parse, type Wire, z } from "../../schema/index.ts";
-import { KubeError } from "../client.ts";
-import { execSchema } from "./exec-plugin.ts";
+import { invalid } from "./invalid-kubeconfig.ts";
+import type { ChosenContext, KubeconfigText } from "./kubeconfig-schema.ts";
+import { readPlain } from "./plain-kubeconfig.ts";
 
-/** One context of a kubeconfig, with its cluster and its user. */
-export interface ChosenContext {
-  readonly namespace: string | undefined;
-  readonly cluster: Section<typeof clusterSchema>;
-  readonly user: Section<typeof userSchema>;
-}
-
-/** A part of a kubeconfig file. */
-export interface Section<Schema extends z.ZodType> {
-  readonly name: string;
-  readonly fields: Wire<Schema>;
-  /** Resolves a path that the part names, which is relative to the part's file. */
-  readonly resolve: (path: string) => string;
-}
-
-/** Empty counts as missing, as in kubectl. */
-const text = z
-  .string()
-  .nullish()
-  .transform((value) => value || undefined)
-  .optional();
-const flag = z.boolean().nullish();
-
-const contextSchema = z.object({ cluster: text, user: text, namespace: text });
-
-const clusterSchema = z.object({
-  server: text,
-  "certificate-authority": text,
-  "certificate-authority-data": text,
-  "tls-server-name": text,
-  "insecure-skip-tls-verify": flag,
-  "disable-compression": flag,
-  "proxy-url": text,
-  extensions: z.array(z.object({ name: z.string(), extension: z.unknown().optional() })).nullish(),
-});
-
-const userSchema = z.object({
-  token: text,
-  tokenFile: text,
-  "client-certificate": text,
-  "client-certificate-data": text,
-  "client-key": text,
-  "client-key-data": text,
-  username: text,
-  password: text,
-  as: text,
-  "as-uid": text,
-  "as-groups": z.array(z.string()).nullish(),
-  "as-user-extra": z.unknown().optional(),
-  "auth-provider": z.unknown().optional(),
-  exec: execSchema.nullish(),
-});
-
-// Only the chosen entries are checked in full: another entry may use a feature that is not supported here.
-const entries = z
-  .array(z.looseObject({ name: z.string() }))
-  .nullish()
-  .transform((list) => list ?? []);
-const fileSchema = z.object({ "current-context": text, contexts: entries, clusters: entries, users: entries });
-
-/** A kubeconfig that cannot be used, and why. */
-export function invalid(problem: string, cause?: unknown): KubeError {
-  return new KubeError("invalid", `kubeconfig: ${problem}`, { cause });
-}
+/** The schema and its libraries take longer to load than a request to the server: they are loaded for files that need them. */
+const schema = () => import("./kubeconfig-schema.ts");
 
 /**
  * Reads kubeconfig files and finds `context`, or the current one. Of several files, the first that has an entry wins, and
@@ -76,71 +12,27 @@ export function invalid(problem: string, cause?: unknown): KubeError {
  */
 export async function readKubeconfig(paths: readonly string[], context: string | undefined): Promise<ChosenContext> {
   const files = await readFiles(paths);
-  const current = context ?? files.find((file) => file["current-context"])?.["current-context"];
-  if (!current) throw invalid("no context is chosen; set current-context, or name a context");
-
-  const { fields } = findEntry("context", current, files, contextSchema);
-  return {
-    namespace: fields.namespace,
-    cluster: findEntry("cluster", fields.cluster ?? "", files, clusterSchema),
-    user: fields.user ? findEntry("user", fields.user, files, userSchema) : { name: "", fields: {}, resolve },
-  };
+  return readPlain(files, context) ?? (await schema()).readChecked(files, context);
 }
 
 /** The names of all contexts, and the current one. Of several files, the first that names a current context wins. */
 export async function listContexts(
   paths: readonly string[],
 ): Promise<{ readonly names: readonly string[]; readonly current: string | undefined }> {
-  const files = await readFiles(paths);
-  const names = files.flatMap(({ contexts }) => contexts.map(({ name }) => name));
-  const current = files.find((file) => file["current-context"])?.["current-context"];
-  return { names: [...new Set(names)], current };
+  return (await schema()).checkedContexts(await readFiles(paths));
 }
 
-type KubeconfigFile = Wire<typeof fileSchema> & { readonly path: string };
-
-async function readFiles(paths: readonly string[]): Promise<readonly KubeconfigFile[]> {
-  const files: KubeconfigFile[] = [];
+async function readFiles(paths: readonly string[]): Promise<readonly KubeconfigText[]> {
+  const files: KubeconfigText[] = [];
   let missing: unknown;
   for (const path of paths) {
-    const source = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
       if (cause.code !== "ENOENT") throw invalid(`${path} cannot be read`, cause);
       missing ??= cause;
       return undefined;
     });
-    if (source !== undefined) files.push({ path, ...check(fileSchema, parseYaml(source, path) ?? {}, path) });
+    if (text !== undefined) files.push({ path, text });
   }
   if (files.length === 0) throw invalid(`${paths.join(", ")} cannot be read`, missing);
   return files;
-}
-
-function findEntry<Schema extends z.ZodType>(
-  kind: "context" | "cluster" | "user",
-  name: string,
-  files: readonly KubeconfigFile[],
-  schema: Schema,
-): Section<Schema> {
-  const title = `${kind} ${JSON.stringify(name)}`;
-  for (const file of files) {
-    const entry = file[`${kind}s`].find((one) => one.name === name);
-    if (!entry) continue;
-    const fields = check(schema, entry[kind] ?? {}, `${title} in ${file.path}`);
-    return { name, fields, resolve: (path) => resolve(dirname(file.path), path) };
-  }
-  throw invalid(`there is no ${title}`);
-}
-
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown, place: string): Wire<Schema> {
-  const parsed = parse(schema, value);
-  if (parsed.kind === "valid") return parsed.value;
-  throw invalid(`${place}: ${parsed.problems.map(({ sentence }) => sentence).join("; ")}`);
-}
-
-function parseYaml(source: string, path: string): unknown {
-  const lines = new LineCounter();
-  // Pretty errors, and many plain ones, quote the offending line: it may be the one with the token.
-  const document = parseDocument(source, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
-  const [error] = document.errors;
-  if (error) throw invalid(`${path} is not valid YAML at line ${lines.linePos(error.pos[0]).line}`);
-  return document.toJS();
 }

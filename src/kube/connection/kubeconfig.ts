@@ -1,7 +1,9 @@
 import { readFile } from "node:fs/promises";
 import type { Connection, CredentialSource, Credentials } from "./connection.ts";
-import { type ExecCluster, execCredentials } from "./exec-plugin.ts";
-import { type ChosenContext, invalid, readKubeconfig } from "./kubeconfig-files.ts";
+import type { ExecCluster } from "./exec-plugin.ts";
+import { invalid } from "./invalid-kubeconfig.ts";
+import { readKubeconfig } from "./kubeconfig-files.ts";
+import type { ChosenContext } from "./kubeconfig-schema.ts";
 import { tokenFile } from "./token-file.ts";
 
 export interface KubeconfigOptions {
@@ -73,6 +75,7 @@ async function readCredentials(
     return async (request) => ({ ...fixed, token: await current(request) });
   }
   if (!exec || token || basic) return fixed;
+  const { execCredentials } = await import("./exec-plugin.ts");
   const plugin = execCredentials({ config: exec, user: user.name, resolve: user.resolve, cluster, env });
   return async (request) => ({ ...fixed, ...(await plugin(request)) });
 }

@@ -1,0 +1,59 @@
+import { dirname, resolve } from "node:path";
+import type { ChosenContext, KubeconfigText } from "./kubeconfig-schema.ts";
+
+/**
+ * Reads one file as `interlock up` writes it: JSON in the form of JSON.stringify, in which the chosen entries have only texts
+ * that need no further check. Undefined for every other file, valid or not, which the schema has to check.
+ */
+export function readPlain(files: readonly KubeconfigText[], context: string | undefined): ChosenContext | undefined {
+  const [file, another] = files;
+  if (!file || another) return undefined;
+  const config = parsePlainJson(file.text);
+  const chosen = findTexts(config, "context", context ?? config?.["current-context"], ["cluster", "user", "namespace"]);
+  const cluster = findTexts(config, "cluster", chosen?.["cluster"], ["server", "certificate-authority-data"]);
+  const user = findTexts(config, "user", chosen?.["user"], ["token", "client-certificate-data", "client-key-data"]);
+  if (!chosen || !cluster || !user) return undefined;
+
+  const resolvePath = (path: string) => resolve(dirname(file.path), path);
+  return {
+    namespace: chosen["namespace"],
+    cluster: { name: chosen["cluster"] as string, fields: cluster, resolve: resolvePath },
+    user: { name: chosen["user"] as string, fields: user, resolve: resolvePath },
+  };
+}
+
+type EntryTexts = Readonly<Record<string, string>>;
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Undefined unless the text is exactly the value's: a name that is written twice would be lost otherwise. */
+function parsePlainJson(text: string): Fields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isFields(value) && JSON.stringify(value, null, 2) === text.trim() ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fields of the entry `name`, if all of them are among `known`, and none is empty. */
+function findTexts(
+  config: Fields | undefined,
+  kind: "context" | "cluster" | "user",
+  name: unknown,
+  known: readonly string[],
+): EntryTexts | undefined {
+  const entries = config?.[`${kind}s`];
+  if (!Array.isArray(entries) || !entries.every((one) => isFields(one) && typeof one["name"] === "string")) {
+    return undefined;
+  }
+  const fields: unknown = entries.find((one: Fields) => one["name"] === name)?.[kind];
+  if (!isFields(fields)) return undefined;
+  const isPlain = Object.entries(fields).every(
+    ([key, text]) => known.includes(key) && text && typeof text === "string",
+  );
+  return isPlain ? (fields as EntryTexts) : undefined;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
