@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
 import { build, type Plugin, type Rolldown } from "vite";
+import * as defaults from "../src/config/default-config.ts";
+import { toSource } from "./to-source.ts";
 
 export interface BundleOptions {
   /** The source file of each program or library, by the name of its file in the bundle. */
@@ -20,7 +22,7 @@ export async function bundle(options: BundleOptions): Promise<readonly Rolldown.
   const { output } = (await build({
     configFile: false,
     logLevel: "error",
-    plugins: [...plugins, yamlOfWorkers()],
+    plugins: [...plugins, yamlOfWorkers(), evaluatedDefaults()],
     ssr: { noExternal: true },
     define: { INTERLOCK_BUILD: JSON.stringify({ version, commit }) },
     build: {
@@ -38,13 +40,37 @@ export async function bundle(options: BundleOptions): Promise<readonly Rolldown.
         output: {
           entryFileNames: "[name].mjs",
           chunkFileNames: "chunks/[name]-[hash].mjs",
-          // It looks for its native part in the folder above its own.
-          codeSplitting: { groups: [{ name: "sqlite", test: /node_modules\/@photostructure\/sqlite\// }] },
+          codeSplitting: { groups },
         },
       },
     },
   })) as Rolldown.RolldownOutput;
   return output.filter((file) => file.type === "chunk");
+}
+
+/**
+ * Chunks with everything that their modules import, as each file takes time to open: what every command needs, and what all
+ * commands that call the API server need besides. The file that awaits the command is in neither, or both would wait for
+ * each other.
+ */
+const groups: Rolldown.CodeSplittingGroup[] = [
+  // It looks for its native part in the folder above its own.
+  { name: "sqlite", test: /node_modules\/@photostructure\/sqlite\//, priority: 3 },
+  { name: "program", test: /\/src\/cli\/program\.ts$/, priority: 2 },
+  { name: "desk", test: /\/src\/cli\/(open-desk|commands\/get)\.ts$/, priority: 1 },
+];
+
+/** The defaults of all settings as data, without the code that computes them. */
+function evaluatedDefaults(): Plugin {
+  return {
+    name: "evaluated-defaults",
+    transform(_code, id) {
+      if (!id.endsWith("/src/config/default-config.ts")) return undefined;
+      return Object.entries(defaults)
+        .map(([name, value]) => `export const ${name} = ${toSource(value)};`)
+        .join("\n");
+    },
+  };
 }
 
 /** The thread that reads YAML gets the path of its library: of the bundle's own copy, not of a package. */

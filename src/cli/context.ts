@@ -1,4 +1,4 @@
-import { type LoadedConfig, loadConfig, type YamlFile } from "../config/index.ts";
+import { defaultConfig, type LoadedConfig, settingVariables, type YamlFile } from "../config/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { CommandError } from "./command.ts";
@@ -39,9 +39,11 @@ export async function configFromEnvironment({ env }: Pick<DeskContext, "env">): 
 
 async function load(yaml: YamlFile | undefined, env: DeskContext["env"]): Promise<LoadedConfig> {
   const policyPath = env["INTERLOCK_POLICY"];
+  if (!yaml && !policyPath && !settingVariables.some((name) => env[name])) return withShippedFolders(defaultConfig);
   const policy = policyPath
     ? { path: policyPath, text: await readSettings("INTERLOCK_POLICY", policyPath) }
     : undefined;
+  const { loadConfig } = await import("./check-settings.ts");
   const loaded = loadConfig({ yaml, policy, env });
   if (loaded.kind === "loaded") return withShippedFolders(loaded);
   throw new CommandError("the configuration has to be put right first:", loaded.problems);
