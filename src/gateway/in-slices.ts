@@ -1,7 +1,7 @@
 import { type Clock, sleep } from "../time/index.ts";
 
 /** Number of repeated signals per slice: small enough that one slice takes a few milliseconds. */
-const sliceSize = 32;
+const sliceSize = 64;
 
 /**
  * Calls `work` with slices of `items`, in order and one at a time, and lets other requests have the process in between:
