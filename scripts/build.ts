@@ -2,6 +2,7 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeF
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
+import { bundleWeb } from "./bundle-web.ts";
 import { emitLibraryTypes } from "./library-types.ts";
 import { publish } from "./publish.ts";
 import { thirdPartyNotices } from "./third-party-notices.ts";
@@ -10,6 +11,7 @@ import { thirdPartyNotices } from "./third-party-notices.ts";
 //   interlock.mjs             the program
 //   coordination.mjs          the library
 //   types/                    the declarations of the library, only where they are asked for
+//   web/                      the web app of the console
 //   chunks/, prebuilds/       their code, which is loaded when it is used, and the native part of SQLite
 //   THIRD-PARTY-NOTICES.txt   the licences of the packages in the bundle
 //   build.json                the options, written last
@@ -53,7 +55,8 @@ async function buildInto(directory: string): Promise<void> {
   makeExecutable(join(directory, "interlock.mjs"));
   const sqlite = join(root, "node_modules/@photostructure/sqlite");
   for (const file of prebuilds) cpSync(join(sqlite, "prebuilds", file), join(directory, "prebuilds", file));
-  const notices = thirdPartyNotices(chunks.flatMap(({ moduleIds }) => moduleIds));
+  const webModules = await bundleWeb(join(directory, "web"));
+  const notices = thirdPartyNotices([...chunks.flatMap(({ moduleIds }) => moduleIds), ...webModules]);
   writeFileSync(join(directory, "THIRD-PARTY-NOTICES.txt"), notices);
   if (options.withTypes) emitLibraryTypes(join(directory, "types"));
   writeFileSync(join(directory, "build.json"), JSON.stringify(options));

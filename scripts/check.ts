@@ -4,6 +4,7 @@ import { run } from "./run.ts";
 const steps: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: "lint and format", command: ["biome", "check", "--error-on-warnings"] },
   { name: "types", command: ["tsc"] },
+  { name: "types of the web app", command: ["tsc", "-p", "web"] },
   { name: "boundaries", command: ["depcruise", "src"] },
   { name: "unused code", command: ["knip"] },
   { name: "vocabulary", command: ["tsx", "scripts/vocabulary.ts"] },

@@ -6,7 +6,7 @@ const keepMs = 24 * 60 * 60 * 1_000;
 
 /**
  * Moves a finished build into `dist`, on the same file system. Processes that start meanwhile see the earlier build or the new
- * one, never a part: chunks have their hash in the name, the files at the top that import them follow, and build.json is last.
+ * one, never a part: chunks have their hash in the name, the files that refer to them follow, and build.json is last.
  */
 export function publish(build: string, dist: string): void {
   const files = filesIn(build).sort((a, b) => rank(a) - rank(b));
@@ -16,14 +16,16 @@ export function publish(build: string, dist: string): void {
   }
   const current = new Set(files);
   const isOld = (file: string) => statSync(join(dist, file)).mtimeMs < Date.now() - keepMs;
-  for (const file of filesIn(join(dist, "chunks")).map((file) => join("chunks", file))) {
-    if (!current.has(file) && isOld(file)) rmSync(join(dist, file), { force: true });
+  for (const folder of ["chunks", "web/assets"]) {
+    for (const file of filesIn(join(dist, folder)).map((file) => join(folder, file))) {
+      if (!current.has(file) && isOld(file)) rmSync(join(dist, file), { force: true });
+    }
   }
 }
 
 function rank(file: string): number {
   if (file === "build.json") return 2;
-  return file.includes("/") ? 0 : 1;
+  return file.includes("/") && !file.startsWith("web/index.html") ? 0 : 1;
 }
 
 function filesIn(directory: string): string[] {

@@ -64,9 +64,9 @@ function packagesIn(file) {
 
 /** Changes with every source file, script and dependency that the build is made from. */
 function sourceStamp() {
-  const files = ["src", "scripts"]
+  const files = ["src", "scripts", "web"]
     .flatMap((folder) => readdirSync(join(root, folder), { recursive: true }).map((file) => join(folder, file)))
-    .filter((file) => /\.(ts|mjs)$/.test(file) && !file.endsWith(".test.ts"));
+    .filter((file) => /\.(ts|tsx|mjs|css|html|svg)$/.test(file) && !file.endsWith(".test.ts"));
   const states = [...files, "package.json", "package-lock.json"].map((file) => {
     const { mtimeMs, size } = statSync(join(root, file));
     return `${file} ${mtimeMs} ${size}`;

@@ -20,7 +20,7 @@ const exceptions = new Set(["docs/house-style.md", "CHANGELOG.md"]);
 const problems: string[] = [];
 const folders = new Map<string, Set<string>>();
 
-for (const path of trackedFiles("src").filter(isProductionCode)) {
+for (const path of [...trackedFiles("src"), ...trackedFiles("web")].filter(isProductionCode)) {
   const file = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true);
   for (const name of declaredTypes(file)) {
     const known = folders.get(name) ?? new Set();
@@ -43,7 +43,7 @@ if (problems.length > 0) process.exit(1);
 console.log(`${folders.size} type names, each with one meaning; no forbidden word in strings and pages`);
 
 function isProductionCode(path: string): boolean {
-  return path.endsWith(".ts") && !/\.(test|contract|proof)\.ts$/.test(path);
+  return /\.tsx?$/.test(path) && !/\.(test|contract|proof)\.ts$/.test(path);
 }
 
 function* declaredTypes(file: ts.SourceFile): Generator<string> {
@@ -57,7 +57,8 @@ function stringsIn(file: ts.SourceFile): readonly { readonly text: string; reado
   const found: { text: string; line: number }[] = [];
   const visit = (node: ts.Node): void => {
     const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node);
-    if (isText) found.push({ text: node.text, line: file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1 });
+    if (isText || ts.isJsxText(node))
+      found.push({ text: node.text, line: file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1 });
     ts.forEachChild(node, visit);
   };
   visit(file);

@@ -1,0 +1,84 @@
+import type { Problem } from "../../src/console/wire.ts";
+
+/** A request that the server refused, or that did not reach it (`status` 0). */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.detail);
+    this.problem = problem;
+  }
+
+  get status(): number {
+    return this.problem.status;
+  }
+}
+
+const base = "/api/v1";
+
+export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const response = await send(path, { ...(signal && { signal }) });
+  return (await response.json()) as T;
+}
+
+export async function postJson<T>(path: string, body: unknown): Promise<T> {
+  const response = await send(path, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return (await response.json()) as T;
+}
+
+/** The body of a stream of Server-Sent Events. `lastId` resumes it behind that event. */
+export async function openStream(
+  path: string,
+  { lastId, signal }: { readonly lastId?: string | undefined; readonly signal: AbortSignal },
+): Promise<ReadableStream<Uint8Array>> {
+  const headers = { accept: "text/event-stream", ...(lastId !== undefined && { "last-event-id": lastId }) };
+  const { body } = await send(path, { headers, signal });
+  if (!body)
+    throw new ApiError({ type: "about:blank", title: "No content", status: 0, detail: "The stream is empty." });
+  return body;
+}
+
+/** `path` with a query of those parameters that have a value. */
+export function withQuery(path: string, parameters: Readonly<Record<string, string | number | undefined>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== undefined) query.set(name, String(value));
+  const text = query.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** The path of an object for its key, NAMESPACE/NAME. */
+export function objectPath(kind: string, key: string): string {
+  return `/${kind}/${key.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+async function send(path: string, init: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(base + path, { credentials: "same-origin", cache: "no-store", ...init });
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiError({
+      type: "about:blank",
+      title: "Unreachable",
+      status: 0,
+      detail: "The server does not respond.",
+    });
+  }
+  if (!response.ok) throw new ApiError(await readProblem(response));
+  return response;
+}
+
+async function readProblem(response: Response): Promise<Problem> {
+  const fallback = { type: "about:blank", title: response.statusText, status: response.status };
+  try {
+    const problem = (await response.json()) as Partial<Problem>;
+    return { ...fallback, ...problem, detail: problem.detail ?? problem.title ?? `HTTP ${response.status}` };
+  } catch {
+    return { ...fallback, detail: `The server responded with HTTP ${response.status}.` };
+  }
+}

@@ -1,0 +1,81 @@
+import { useEffect, useRef } from "preact/hooks";
+import type uPlot from "uplot";
+import { theme } from "../theme.ts";
+import type { Tone } from "../tones.ts";
+
+export interface ChartSeries {
+  readonly label: string;
+  readonly tone: Tone;
+  readonly values: readonly number[];
+}
+
+interface ChartProps {
+  /** What the chart shows, for screen readers: the numbers are in a table or in text beside it. */
+  readonly label: string;
+  /** Milliseconds. */
+  readonly times: readonly number[];
+  readonly series: readonly ChartSeries[];
+  readonly height?: number;
+}
+
+/** Values over time, as bars. The library for it is loaded with the first chart. */
+export function Chart({ label, times, series, height = 160 }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const shownTheme = theme.value;
+  // The colours of the theme are read from the style sheet.
+  useEffect(() => {
+    const element = place.current;
+    if (!element) return;
+    let plot: uPlot | undefined;
+    let isGone = false;
+    const resize = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
+    void import("uplot").then(({ default: UPlot }) => {
+      if (isGone) return;
+      plot = new UPlot(chartOptions(UPlot, element, series, height), chartData(times, series), element);
+      resize.observe(element);
+    });
+    return () => {
+      isGone = true;
+      resize.disconnect();
+      plot?.destroy();
+    };
+  }, [times, series, height, shownTheme]);
+  return <div ref={place} class="chart" role="img" aria-label={label} style={{ height: `${height}px` }} />;
+}
+
+function chartData(times: readonly number[], series: readonly ChartSeries[]): uPlot.AlignedData {
+  return [times.map((time) => time / 1_000), ...series.map(({ values }) => [...values])];
+}
+
+function chartOptions(
+  UPlot: typeof uPlot,
+  element: HTMLElement,
+  series: readonly ChartSeries[],
+  height: number,
+): uPlot.Options {
+  const style = getComputedStyle(element);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  const axis = { stroke: color("--text-muted"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false } };
+  return {
+    width: element.clientWidth,
+    height,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
+    axes: [
+      axis,
+      { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000] },
+    ],
+    series: [
+      {},
+      ...series.map(({ label, tone }) => ({
+        label,
+        stroke: color(`--tone-${tone}`),
+        fill: color(`--tone-${tone}`),
+        width: 0,
+        points: { show: false },
+        paths: UPlot.paths.bars?.({ size: [0.8, 24] }) ?? (() => null),
+      })),
+    ],
+  };
+}

@@ -1,0 +1,113 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef } from "preact/hooks";
+import type { Row } from "../../../src/console/wire.ts";
+import { formatCount } from "../format.ts";
+import type { LiveRows } from "../live/use-rows.ts";
+import { isPhone } from "../media.ts";
+import { ProblemNotice } from "./problem-notice.tsx";
+import { useWindowRows } from "./use-window-rows.ts";
+
+export interface Column<R> {
+  readonly title: string;
+  readonly cell: (row: R) => ComponentChildren;
+  /** Of the table's width; columns without one share the rest. */
+  readonly width?: string;
+  /** At phone width a row has two lines: these columns, and the others are left out. */
+  readonly onPhone?: "first line" | "second line";
+  readonly align?: "end";
+}
+
+interface DataTableProps<R extends Row> {
+  /** Read out by screen readers. */
+  readonly caption: string;
+  readonly list: LiveRows<R>;
+  readonly columns: readonly Column<R>[];
+  /** Shown if there is no row. */
+  readonly empty: ComponentChildren;
+}
+
+const rowHeight = { desktop: 40, phone: 64 };
+
+/** Rows that scroll with the page. Only those near the visible part are in the document, whatever their number. */
+export function DataTable<R extends Row>({ caption, list, columns, empty }: DataTableProps<R>) {
+  const body = useRef<HTMLTableSectionElement>(null);
+  const height = isPhone.value ? rowHeight.phone : rowHeight.desktop;
+  const { items, before, after } = useWindowRows(list.rows.length, height, body);
+  const { loadMore, isComplete } = list;
+  const isNearEnd = (items.at(-1)?.index ?? 0) >= list.rows.length - 50;
+  useEffect(() => {
+    if (isNearEnd && !isComplete) loadMore();
+  }, [isNearEnd, isComplete, loadMore]);
+
+  if (list.problem) return <ProblemNotice problem={list.problem} />;
+  if (list.isLoading) return <Loading />;
+  if (list.rows.length === 0) return <>{empty}</>;
+  return (
+    <>
+      <table class="rows" aria-rowcount={list.total + 1}>
+        <caption class="visually-hidden">{caption}</caption>
+        <colgroup>
+          {columns.map(({ title, width }) => (
+            <col key={title} style={width ? { width } : {}} />
+          ))}
+        </colgroup>
+        <thead>
+          <tr>
+            {columns.map(({ title, align }) => (
+              <th key={title} scope="col" data-align={align}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body}>
+          {before > 0 && <Spacer height={before} span={columns.length} />}
+          {items.map(({ index }) => {
+            const row = list.rows[index];
+            return row && <TableRow key={row.key} row={row} columns={columns} index={index} />;
+          })}
+          {after > 0 && <Spacer height={after} span={columns.length} />}
+        </tbody>
+      </table>
+      <p class="table-foot muted" role="status">
+        {isComplete || list.rows.length >= list.total
+          ? `${formatCount(list.total)} in total`
+          : `${formatCount(list.rows.length)} of ${formatCount(list.total)} loaded`}
+      </p>
+    </>
+  );
+}
+
+interface TableRowProps<R> {
+  readonly row: R;
+  readonly columns: readonly Column<R>[];
+  readonly index: number;
+}
+
+function TableRow<R extends Row>({ row, columns, index }: TableRowProps<R>) {
+  return (
+    <tr aria-rowindex={index + 2}>
+      {columns.map(({ title, cell, align, onPhone }) => (
+        <td key={title} data-align={align} data-phone={onPhone ?? "hidden"}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Spacer({ height, span }: { readonly height: number; readonly span: number }) {
+  return (
+    <tr class="spacer">
+      <td colSpan={span} style={{ height: `${height}px` }} />
+    </tr>
+  );
+}
+
+export function Loading() {
+  return (
+    <div class="loading" role="status">
+      <span class="visually-hidden">Loading</span>
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import { Icon } from "./icon.tsx";
+
+interface ModalProps {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A dialog over the page. The browser keeps the focus within it, closes it with Escape, and returns the focus. */
+export function Modal({ title, onClose, children }: ModalProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const opener = document.activeElement;
+    dialog.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class="modal"
+      aria-labelledby={titleId}
+      onClose={onClose}
+      onPointerDown={(event) => {
+        // The backdrop belongs to the dialog element itself.
+        if (event.target === dialog.current) dialog.current?.close();
+      }}
+    >
+      <div class="modal-body">
+        <header class="modal-header">
+          <h2 id={titleId}>{title}</h2>
+          <button type="button" class="icon-button" aria-label="Close" onClick={() => dialog.current?.close()}>
+            <Icon name="close" />
+          </button>
+        </header>
+        {children}
+      </div>
+    </dialog>
+  );
+}

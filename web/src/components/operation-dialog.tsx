@@ -1,0 +1,218 @@
+import { useMemo, useState } from "preact/hooks";
+import type { OperationRequest, OperationResult, Problem, Row } from "../../../src/console/wire.ts";
+import { ApiError, postJson } from "../api.ts";
+import { isStale } from "../live/live.ts";
+import { commandLine, newKey, type OperationField, operationTexts, parseScope, rowChanges } from "../operations.ts";
+import { Command } from "./empty-state.tsx";
+import { Modal } from "./modal.tsx";
+import type { OperationButtonProps } from "./operation-button.tsx";
+import { showToast } from "./toasts.tsx";
+
+interface OperationDialogProps extends OperationButtonProps {
+  readonly onClose: () => void;
+}
+
+interface Filled {
+  readonly reason: string;
+  readonly for: string;
+  readonly block: boolean;
+  readonly scope: string;
+}
+
+const empty: Filled = { reason: "", for: "", block: false, scope: "" };
+
+/** Asks for the reason and whatever else the operation needs, shows it as a command line, and performs it. */
+export function OperationDialog({ operation, subject, row, request, onClose, onDone }: OperationDialogProps) {
+  const { label, effect, fields: all, isDangerous = false } = operationTexts[operation];
+  const fields = all.filter((field) => field !== "scope" || request?.scope === undefined);
+  const [filled, setFilled] = useState(empty);
+  const [seen, setSeen] = useState(row);
+  const [problem, setProblem] = useState<Problem>();
+  const [isSending, setSending] = useState(false);
+  // One key for one state that the caller saw: a second click, or a second attempt after a lost response, has no second effect.
+  // A newer version of the row is another intention.
+  const key = useMemo(() => newKey((bytes) => crypto.getRandomValues(bytes)), [seen?.version]);
+
+  const base: Omit<OperationRequest, "key"> = {
+    ...(seen && { object: seen.key, ifVersion: seen.version }),
+    ...request,
+    ...chosen(filled, fields),
+    reason: filled.reason.trim(),
+  };
+
+  const submit = async () => {
+    if (isSending) return;
+    setSending(true);
+    setProblem(undefined);
+    try {
+      const { message } = await postJson<OperationResult>(`/operations/${operation}`, { ...base, key });
+      showToast({ tone: "good", text: message });
+      onDone?.();
+      onClose();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      setProblem(error.problem);
+      setSending(false);
+    }
+  };
+  const change = (part: Partial<Filled>) => setFilled({ ...filled, ...part });
+  const current = problem?.status === 409 ? problem.current : undefined;
+
+  return (
+    <Modal title={`${label} ${subject}`} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <p>{effect}</p>
+        {fields.map((field) => (
+          <Field key={field} field={field} filled={filled} onChange={change} />
+        ))}
+        <Command text={commandLine(operation, base)} />
+        {problem && <Refusal problem={problem} before={seen} />}
+        <footer class="modal-footer">
+          <button type="button" class="button" onClick={onClose}>
+            Close
+          </button>
+          {current ? (
+            <button
+              type="button"
+              class="button"
+              data-primary
+              onClick={() => {
+                setSeen(current);
+                setProblem(undefined);
+              }}
+            >
+              Continue with the current state
+            </button>
+          ) : (
+            <button
+              type="submit"
+              class="button"
+              data-primary={!isDangerous || undefined}
+              data-danger={isDangerous || undefined}
+              disabled={isSending || isStale.value}
+            >
+              {isSending ? "Sending…" : label}
+            </button>
+          )}
+        </footer>
+      </form>
+    </Modal>
+  );
+}
+
+/** The fields of the request that the operation has and the caller has filled in. */
+function chosen(filled: Filled, fields: readonly OperationField[]): Partial<OperationRequest> {
+  return {
+    ...(fields.includes("scope") && { scope: parseScope(filled.scope) }),
+    ...(fields.includes("for") && filled.for.trim() !== "" && { for: filled.for.trim() }),
+    ...(fields.includes("block") && filled.block && { block: true }),
+  };
+}
+
+interface FieldProps {
+  readonly field: OperationField;
+  readonly filled: Filled;
+  readonly onChange: (part: Partial<Filled>) => void;
+}
+
+function Field({ field, filled, onChange }: FieldProps) {
+  switch (field) {
+    case "reason":
+      return (
+        <label class="field">
+          <span>Reason</span>
+          <textarea
+            // biome-ignore lint/a11y/noAutofocus: the dialog was opened to fill in this field.
+            autoFocus
+            rows={2}
+            required
+            maxLength={500}
+            placeholder="Recorded in the ledger"
+            value={filled.reason}
+            onInput={({ currentTarget }) => onChange({ reason: currentTarget.value })}
+            onKeyDown={(event) => {
+              if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+              event.preventDefault();
+              event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        </label>
+      );
+    case "for":
+      return (
+        <label class="field">
+          <span>For</span>
+          <input
+            pattern="\s*\d+[smhd]\s*"
+            title="A duration such as 30m or 2h"
+            placeholder="2h; empty: until it is resumed"
+            value={filled.for}
+            onInput={({ currentTarget }) => onChange({ for: currentTarget.value })}
+          />
+        </label>
+      );
+    case "scope":
+      return (
+        <label class="field">
+          <span>Scope</span>
+          <input
+            required
+            pattern="\s*(all|(namespace|target|workflow)\s+\S+)\s*"
+            title="all, namespace NS, target TARGET or workflow WORKFLOW"
+            placeholder="all, namespace payment, target node/worker-1, workflow ID"
+            value={filled.scope}
+            onInput={({ currentTarget }) => onChange({ scope: currentTarget.value })}
+          />
+        </label>
+      );
+    case "block":
+      return (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={filled.block}
+            onChange={({ currentTarget }) => onChange({ block: currentTarget.checked })}
+          />
+          <span>Block the workflow on this target until the failure is acknowledged</span>
+        </label>
+      );
+  }
+}
+
+/** Why the server refused, what to do, and for a conflict what has changed since the page showed it. */
+function Refusal({ problem, before }: { readonly problem: Problem; readonly before: Row | undefined }) {
+  const changes = before && problem.current ? rowChanges(before, problem.current) : [];
+  return (
+    <div class="notice" data-tone="bad" role="alert">
+      <p>{problem.detail}</p>
+      {problem.hint !== undefined && <p class="muted">{problem.hint}</p>}
+      {changes.length > 0 && (
+        <table class="plain">
+          <caption>What has changed</caption>
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">You saw</th>
+              <th scope="col">Now</th>
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map(({ field, before, after }) => (
+              <tr key={field}>
+                <th scope="row">{field}</th>
+                <td>{before || "–"}</td>
+                <td>{after || "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </div>
+  );
+}

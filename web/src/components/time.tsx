@@ -1,0 +1,40 @@
+import { formatCountdown, formatDuration, formatLocal, formatRelative, formatUtc } from "../format.ts";
+import { clock } from "../time.ts";
+
+interface TimeProps {
+  readonly at: string | undefined;
+  /** "relative" counts from now; "local" is the time of day. The other one is in the tooltip, with UTC. */
+  readonly style?: "relative" | "local";
+}
+
+export function Time({ at, style = "local" }: TimeProps) {
+  const ms = at === undefined ? Number.NaN : Date.parse(at);
+  if (Number.isNaN(ms)) return <span class="muted">–</span>;
+  // Only a relative time changes with the clock.
+  const now = style === "relative" ? clock.value : clock.peek();
+  const local = formatLocal(ms, now);
+  return (
+    <time dateTime={at} title={style === "relative" ? `${local} · ${formatUtc(ms)}` : formatUtc(ms)}>
+      {style === "relative" ? formatRelative(ms, now) : local}
+    </time>
+  );
+}
+
+/** The time that is left, counted down once a second. */
+export function Countdown({ until }: { readonly until: string }) {
+  const ms = Date.parse(until);
+  if (Number.isNaN(ms)) return null;
+  const left = ms - clock.value;
+  return (
+    <time class="number" dateTime={until} title={`${formatLocal(ms, clock.peek())} · ${formatUtc(ms)}`}>
+      {left > 0 ? formatCountdown(left) : "now"}
+    </time>
+  );
+}
+
+/** How long something took, or takes until now. */
+export function Duration({ from, to }: { readonly from: string | undefined; readonly to?: string | undefined }) {
+  if (from === undefined) return <span class="muted">–</span>;
+  const end = to === undefined ? clock.value : Date.parse(to);
+  return <span class="number">{formatDuration(end - Date.parse(from))}</span>;
+}

@@ -1,0 +1,34 @@
+import type { IncidentRow, Lane } from "../../src/console/wire.ts";
+import type { Tone } from "./tones.ts";
+
+interface LaneText {
+  readonly title: string;
+  readonly tone: Tone;
+  /** What it means that an incident is here. */
+  readonly meaning: string;
+}
+
+export const laneTexts: Readonly<Record<Lane, LaneText>> = {
+  needsYou: { title: "Needs you", tone: "bad", meaning: "Waits for a decision of a person" },
+  running: { title: "Running", tone: "active", meaning: "A workflow acts on the target, or its effect is verified" },
+  queued: { title: "Queued", tone: "wait", meaning: "Another execution holds the target" },
+  coolingDown: { title: "Cooling down", tone: "wait", meaning: "The target was remediated a short time ago" },
+  backingOff: { title: "Backing off", tone: "wait", meaning: "Attempts failed before they acted; the next one waits" },
+  paused: { title: "Paused", tone: "wait", meaning: "A person has paused automation here" },
+  waiting: { title: "Waiting", tone: "neutral", meaning: "Waits for something other than a person" },
+  done: { title: "Recently done", tone: "good", meaning: "Closed a short time ago" },
+};
+
+/** The order of a lane: a queue by position, a wait by its end, and everything else newest first, as the server sends it. */
+export function sortLane(lane: Lane, rows: readonly IncidentRow[]): readonly IncidentRow[] {
+  if (lane === "queued") return rows.toSorted((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity));
+  if (lane === "coolingDown" || lane === "backingOff") return rows.toSorted((a, b) => compareText(a.until, b.until));
+  return rows;
+}
+
+/** Times of the same format sort as text; a row without one comes last. */
+function compareText(a: string | undefined, b: string | undefined): number {
+  if (a === b) return 0;
+  if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,44 @@
+import type { Beat, Changes } from "../../../src/console/wire.ts";
+import { readEvents } from "./events.ts";
+
+export interface StreamOptions {
+  /** Opens the stream behind `lastId`. */
+  readonly open: (lastId: string | undefined) => Promise<ReadableStream<Uint8Array>>;
+  /** The stream is open: what is read from now on misses no change. */
+  readonly onOpen: () => void;
+  readonly onChanges: (changes: Changes) => void;
+  /** The changes since the last event are lost. */
+  readonly onReset: () => void;
+  readonly onBeat: (beat: Beat) => void;
+  readonly onError: (error: unknown) => void;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+const maxRetryMs = 5_000;
+
+/** Follows the stream until `signal` aborts. After each interruption it continues behind the last event it has read. */
+export async function followStream(options: StreamOptions): Promise<void> {
+  let lastId: string | undefined;
+  let retryMs = 250;
+  while (!options.signal.aborted) {
+    try {
+      const body = await options.open(lastId);
+      // Without an id of an earlier event the server starts at the present, and older rows are read again.
+      if (lastId === undefined) options.onReset();
+      options.onOpen();
+      for await (const { type, data, id } of readEvents(body)) {
+        retryMs = 250;
+        if (id !== undefined) lastId = id;
+        if (type === "changes") options.onChanges(JSON.parse(data));
+        else if (type === "beat") options.onBeat(JSON.parse(data));
+        else if (type === "reset") options.onReset();
+      }
+    } catch (error) {
+      if (options.signal.aborted) return;
+      options.onError(error);
+    }
+    await options.sleep(retryMs);
+    retryMs = Math.min(retryMs * 2, maxRetryMs);
+  }
+}

@@ -1,0 +1,12 @@
+import type { Changes } from "../../../src/console/wire.ts";
+import { getJson } from "../api.ts";
+import { type LiveState, useLive } from "./use-live.ts";
+
+/** What the server says about one object, read again when a row changes that `concerns` it. */
+export function useDetail<T>(path: string, concerns: (changes: Changes, value: T) => boolean): LiveState<T> {
+  const live = useLive<T>(path, () => ({
+    read: (signal) => getJson<T>(path, signal),
+    merge: (value, changes) => ({ value, isExact: !concerns(changes, value) }),
+  }));
+  return live.state.value;
+}

@@ -1,0 +1,120 @@
+import type { OperationName, OperationRequest, Row } from "../../src/console/wire.ts";
+
+/** What a person fills in for an operation. */
+export type OperationField = "reason" | "for" | "block" | "scope";
+
+export interface OperationText {
+  /** On the button. */
+  readonly label: string;
+  /** What it does, for the dialog. */
+  readonly effect: string;
+  readonly fields: readonly OperationField[];
+  /** Whether the button warns. */
+  readonly isDangerous?: boolean;
+}
+
+export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
+  ack: {
+    label: "Acknowledge",
+    effect: "Records that you checked what the failed execution left behind, and that a retry is safe.",
+    fields: ["reason"],
+  },
+  approve: {
+    label: "Approve",
+    effect: "Lets the workflow run. Every check is made again before it starts.",
+    fields: ["reason"],
+  },
+  reject: {
+    label: "Reject",
+    effect: "Refuses the workflow. The incident is closed as rejected.",
+    fields: ["reason"],
+    isDangerous: true,
+  },
+  pause: {
+    label: "Pause",
+    effect: "Starts nothing new in this scope until the pause ends. Running executions continue.",
+    fields: ["scope", "for", "reason"],
+  },
+  resume: {
+    label: "Resume",
+    effect: "Ends the pause. Incidents that waited for it are decided again.",
+    fields: ["reason"],
+  },
+  cancel: {
+    label: "Cancel",
+    effect: "Stops it and records who stopped it. Nothing that has ended changes.",
+    fields: ["block", "reason"],
+    isDangerous: true,
+  },
+  run: {
+    label: "Run",
+    effect: "Runs the workflow on the target, by the same rules as everything else.",
+    fields: ["reason"],
+  },
+  retry: {
+    label: "Retry",
+    effect: "Runs the same workflow again with the same target and parameters. Every check is made first.",
+    fields: ["reason"],
+  },
+};
+
+/** The words of a scope, as the command line has them: "all", "namespace payment", "target node/worker-1". */
+export function parseScope(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
+}
+
+/** The same operation as a command line, safe to paste into a shell. */
+export function commandLine(operation: OperationName, request: Omit<OperationRequest, "key">): string {
+  const words = ["interlock", operation];
+  if (operation === "run" && request.workflow) words.push(request.workflow);
+  if (request.object !== undefined) {
+    const [namespace, name] = splitKey(request.object);
+    words.push(name);
+    // Pauses are in no namespace that a person names.
+    if (namespace !== undefined && operation !== "resume") words.push("-n", namespace);
+  }
+  words.push(...(request.scope ?? []));
+  if (request.target !== undefined) words.push("--target", request.target);
+  for (const [name, value] of Object.entries(request.parameters ?? {})) words.push("--param", `${name}=${value}`);
+  if (request.for) words.push("--for", request.for);
+  if (request.block) words.push("--block");
+  if (request.reason) words.push("--reason", request.reason);
+  return words.map(quoteWord).join(" ");
+}
+
+function splitKey(object: string): readonly [string | undefined, string] {
+  const slash = object.indexOf("/");
+  return slash === -1 ? [undefined, object] : [object.slice(0, slash), object.slice(slash + 1)];
+}
+
+/** In single quotes if a shell would read more into it than its characters. */
+function quoteWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+export interface FieldChange {
+  readonly field: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** What is different about a row since it was shown, for a person whose operation was refused for it. */
+export function rowChanges(before: Row, after: Row): readonly FieldChange[] {
+  const [a, b] = [before, after] as unknown as readonly [Fields, Fields];
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])]
+    .filter((field) => !["version", "kind", "key", "name", "next", "createdAt"].includes(field))
+    .map((field) => ({ field, before: fieldText(a[field]), after: fieldText(b[field]) }))
+    .filter((change) => change.before !== change.after);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function fieldText(value: unknown): string {
+  if (value === undefined) return "";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** A new idempotency key. The browser offers randomUUID only over TLS and on this machine. */
+export function newKey(random: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array): string {
+  return Array.from(random(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

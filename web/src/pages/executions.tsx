@@ -1,0 +1,75 @@
+import type { ExecutionRow } from "../../../src/console/wire.ts";
+import { objectPath } from "../api.ts";
+import { Phase } from "../components/badge.tsx";
+import { type Column, DataTable } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
+import { Link } from "../components/link.tsx";
+import { PageHeader } from "../components/panel.tsx";
+import { Duration, Time } from "../components/time.tsx";
+import { filterFromQuery } from "../live/filter.ts";
+import { useRows } from "../live/use-rows.ts";
+import { location, targetPath } from "../router.ts";
+
+const columns: readonly Column<ExecutionRow>[] = [
+  {
+    title: "Workflow",
+    width: "22%",
+    onPhone: "first line",
+    cell: (row) => (
+      <Link to={objectPath("executions", row.key)} class="strong" isRow title={row.name}>
+        {row.workflow}
+      </Link>
+    ),
+  },
+  { title: "Phase", width: "130px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
+  {
+    title: "Target",
+    width: "24%",
+    onPhone: "second line",
+    cell: (row) => (
+      <Link to={targetPath(row.target)} class="mono">
+        {row.target}
+      </Link>
+    ),
+  },
+  { title: "Why", cell: (row) => <span title={row.message}>{row.reason ?? row.message ?? ""}</span> },
+  {
+    title: "Took",
+    width: "100px",
+    align: "end",
+    cell: (row) => <Duration from={row.startedAt} to={row.startedAt && row.endedAt} />,
+  },
+  {
+    title: "Created",
+    width: "110px",
+    onPhone: "second line",
+    cell: (row) => <Time at={row.createdAt} style="relative" />,
+  },
+];
+
+const choices: readonly FilterChoice[] = [
+  {
+    name: "phase",
+    label: "Phase",
+    options: ["Pending", "Running", "Completed", "Failed", "Skipped"].map((phase) => ({ value: phase, label: phase })),
+  },
+];
+
+export function ExecutionsPage() {
+  const list = useRows("executions", filterFromQuery(location.value.query));
+  return (
+    <>
+      <PageHeader title="Executions" />
+      <FilterBar choices={choices} />
+      <DataTable
+        caption="Executions, newest first"
+        list={list}
+        columns={columns}
+        empty={
+          <EmptyState title="No execution matches" command="interlock run node-disk-cleanup --target node/worker-1" />
+        }
+      />
+    </>
+  );
+}

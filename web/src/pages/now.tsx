@@ -1,0 +1,154 @@
+import type { ExecutionRow, IncidentRow, Lane, Now, PauseRow } from "../../../src/console/wire.ts";
+import { objectPath, withQuery } from "../api.ts";
+import { Badge, Phase } from "../components/badge.tsx";
+import { Loading } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { IncidentLine } from "../components/incident-line.tsx";
+import { Link } from "../components/link.tsx";
+import { OperationButton } from "../components/operation-button.tsx";
+import { PageHeader, Panel } from "../components/panel.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { Countdown, Duration, Time } from "../components/time.tsx";
+import { formatCount } from "../format.ts";
+import { laneTexts, sortLane } from "../lanes.ts";
+import { useNow } from "../live/use-now.ts";
+import { targetPath } from "../router.ts";
+
+/** A lane shows its first rows; all of them are one click away. What waits for a person is never cut short. */
+const shownRows = 8;
+
+/** What runs, what waits for a person, and why nothing happens. */
+export function NowPage() {
+  const { value: now, problem } = useNow();
+  return (
+    <>
+      <PageHeader title="Now" aside={<OperationButton operation="pause" subject="automation" label="Pause…" />} />
+      {problem && <ProblemNotice problem={problem} />}
+      {now ? <Lanes now={now} /> : problem === undefined && <Loading />}
+    </>
+  );
+}
+
+function Lanes({ now }: { readonly now: Now }) {
+  const isEmpty = now.lanes.every(({ total }) => total === 0) && now.executions.length === 0;
+  return (
+    <>
+      <ul class="summary" aria-label="Incidents by lane">
+        {now.lanes.map(({ lane, total }) => (
+          <li key={lane}>
+            <Link to={withQuery("/incidents", { lane })} class="summary-link" title={laneTexts[lane].meaning}>
+              <span class="summary-count" data-tone={total > 0 ? laneTexts[lane].tone : "none"}>
+                {formatCount(total)}
+              </span>
+              <span class="summary-title">{laneTexts[lane].title}</span>
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {now.pauses.length > 0 && <ActivePauses pauses={now.pauses} />}
+      {isEmpty && (
+        <EmptyState
+          title="Nothing is open"
+          command="interlock receive alertmanager -p examples/node-disk-pressure.json"
+        >
+          Incidents appear here as soon as a signal arrives.
+        </EmptyState>
+      )}
+      {now.lanes.map(
+        ({ lane, total, rows }) => total > 0 && <LanePanel key={lane} lane={lane} total={total} rows={rows} />,
+      )}
+      {now.executions.length > 0 && <OtherExecutions executions={now.executions} />}
+    </>
+  );
+}
+
+interface LanePanelProps {
+  readonly lane: Lane;
+  readonly total: number;
+  readonly rows: readonly IncidentRow[];
+}
+
+function LanePanel({ lane, total, rows }: LanePanelProps) {
+  const { title, meaning, tone } = laneTexts[lane];
+  const shown = sortLane(lane, rows).slice(0, lane === "needsYou" ? rows.length : shownRows);
+  return (
+    <Panel
+      title={title}
+      aside={
+        <>
+          <Badge tone={tone} text={formatCount(total)} />
+          <span class="muted panel-meaning">{meaning}</span>
+          {total > shown.length && (
+            <Link to={withQuery("/incidents", { lane })} class="panel-more">
+              Show all {formatCount(total)}
+            </Link>
+          )}
+        </>
+      }
+    >
+      <ul class="lines">
+        {shown.map((row) => (
+          <IncidentLine key={row.key} row={row} />
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
+  return (
+    <section class="notice" data-tone="wait" aria-label="Active pauses">
+      {pauses.map((pause) => (
+        <div key={pause.key} class="notice-row">
+          <p class="grow">
+            <strong>Automation is paused: {pause.scope}.</strong> {pause.reason}
+            <span class="muted">
+              {" "}
+              by {pause.author}, <Time at={pause.createdAt} style="relative" />, holds back{" "}
+              {formatCount(pause.suppressed)}
+            </span>
+          </p>
+          {pause.until !== undefined && (
+            <span>
+              ends in <Countdown until={pause.until} />
+            </span>
+          )}
+          <OperationButton operation="resume" subject={pause.scope} row={pause} />
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function OtherExecutions({ executions }: { readonly executions: readonly ExecutionRow[] }) {
+  return (
+    <Panel title="Running without an incident" aside={<Badge tone="active" text={formatCount(executions.length)} />}>
+      <ul class="lines">
+        {executions.map((row) => (
+          <li key={row.key} class="line">
+            <div class="line-main">
+              <Link to={objectPath("executions", row.key)} class="line-title" isRow>
+                {row.workflow}
+              </Link>
+              <span class="line-sub mono">{row.name}</span>
+            </div>
+            <div class="line-where">
+              <Link to={targetPath(row.target)} class="mono">
+                {row.target}
+              </Link>
+            </div>
+            <div class="line-why">
+              <Phase phase={row.phase} />
+            </div>
+            <div class="line-when">
+              <Duration from={row.startedAt} to={row.endedAt} />
+            </div>
+            <div class="line-action">
+              <OperationButton operation="cancel" subject={row.name} row={row} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}

@@ -1,0 +1,62 @@
+import type { TargetRow } from "../../../src/console/wire.ts";
+import { objectPath } from "../api.ts";
+import { type Column, DataTable } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { FilterBar } from "../components/filter-bar.tsx";
+import { Link } from "../components/link.tsx";
+import { PageHeader } from "../components/panel.tsx";
+import { Duration } from "../components/time.tsx";
+import { formatCount } from "../format.ts";
+import { filterFromQuery } from "../live/filter.ts";
+import { useRows } from "../live/use-rows.ts";
+import { location, targetPath } from "../router.ts";
+
+const columns: readonly Column<TargetRow>[] = [
+  {
+    title: "Target",
+    onPhone: "first line",
+    cell: (row) => (
+      <Link to={targetPath(row.target)} class="strong mono" isRow>
+        {row.target}
+      </Link>
+    ),
+  },
+  {
+    title: "Holder",
+    width: "30%",
+    onPhone: "second line",
+    cell: (row) =>
+      row.holder === undefined ? (
+        <span class="muted">free</span>
+      ) : (
+        <Link to={objectPath("executions", row.holder)} class="mono">
+          {row.holder}
+        </Link>
+      ),
+  },
+  { title: "Held", width: "110px", align: "end", cell: (row) => row.holder && <Duration from={row.heldSince} /> },
+  { title: "Fence", width: "90px", align: "end", cell: (row) => <span class="number">{row.fence ?? ""}</span> },
+  {
+    title: "Waiting",
+    width: "90px",
+    align: "end",
+    onPhone: "second line",
+    cell: (row) => <span class="number">{row.waiting > 0 ? formatCount(row.waiting) : ""}</span>,
+  },
+];
+
+export function TargetsPage() {
+  const list = useRows("targets", filterFromQuery(location.value.query));
+  return (
+    <>
+      <PageHeader title="Targets" />
+      <FilterBar />
+      <DataTable
+        caption="Targets that automation has acted on"
+        list={list}
+        columns={columns}
+        empty={<EmptyState title="No target matches" command="interlock why node/worker-1" />}
+      />
+    </>
+  );
+}

@@ -1,0 +1,37 @@
+import { effect, signal } from "@preact/signals";
+
+export const themes = ["system", "light", "dark"] as const;
+export type Theme = (typeof themes)[number];
+
+const storageKey = "interlock.theme";
+
+export const theme = signal<Theme>(readTheme());
+
+/** Applies the theme to the page, now and whenever it changes. */
+export function startTheme(): void {
+  effect(() => {
+    document.documentElement.dataset["theme"] = theme.value;
+  });
+}
+
+export function setTheme(chosen: Theme): void {
+  theme.value = chosen;
+  try {
+    localStorage.setItem(storageKey, chosen);
+  } catch {
+    // A browser may refuse storage: the theme then lasts as long as the page.
+  }
+}
+
+export function nextTheme(current: Theme): Theme {
+  return themes[(themes.indexOf(current) + 1) % themes.length] ?? "system";
+}
+
+function readTheme(): Theme {
+  try {
+    const stored = localStorage.getItem(storageKey);
+    return themes.find((name) => name === stored) ?? "system";
+  } catch {
+    return "system";
+  }
+}
