@@ -7,6 +7,7 @@ const mayImport = {
   disk: ["time"],
   process: ["time", "telemetry", "disk"],
   kube: ["time", "schema", "telemetry", "disk"],
+  http: ["time", "kube"],
   apiserver: ["time", "telemetry", "disk", "kube"],
   resources: ["time", "schema", "kube"],
   manifests: ["kube", "apiserver", "resources"],
@@ -18,7 +19,7 @@ const mayImport = {
   engines: ["time", "schema", "disk", "telemetry", "process", "kube", "resources"],
   actions: ["time", "kube", "resources", "coordination"],
   sources: ["time", "telemetry", "kube", "resources", "tasks", "coordination"],
-  gateway: ["time", "telemetry", "disk", "kube", "resources", "tasks", "coordination", "ledger", "stalls"],
+  gateway: ["time", "telemetry", "disk", "kube", "http", "resources", "tasks", "coordination", "ledger", "stalls"],
   orchestrator: ["time", "telemetry", "kube", "resources", "policy", "ledger", "coordination", "stalls"],
   executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines", "stalls"],
   agent: [
@@ -38,7 +39,7 @@ const mayImport = {
   ],
   notify: ["time", "schema", "telemetry", "kube", "resources", "ledger", "coordination", "stalls"],
 };
-mayImport.console = ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines"];
+mayImport.console = ["time", "schema", "telemetry", "disk", "kube", "http", "resources", "policy", "ledger", "engines"];
 // The library is no part of the program: nothing imports it.
 mayImport.library = ["time", "kube", "coordination"];
 // main.ts → cli → app → everything: `app` composes the parts, `cli` is what can be typed, and neither is imported by a part.
@@ -80,7 +81,7 @@ export default {
       ["yaml", "(config|apiserver/http|kube/connection|engines/local|resources)"],
       ["re2js", "kube"],
       ["zod", "(schema|resources)"],
-      ["fastify", "gateway/http"],
+      ["fastify", "(http|gateway/http|console/http)"],
       ["commander", "cli"],
       ["pg", "ledger/database/postgres"],
       ["nodemailer", "notify/channels"],

@@ -175,7 +175,7 @@ async function openStage(): Promise<Stage> {
   console.log("Nothing runs here (npm start): one is started for this.");
   const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
   const args = ["--import", "tsx", main, "up", "--data", directory, "--listen", "127.0.0.1:0"];
-  const env = { ...process.env, GATEWAY_LISTEN: "127.0.0.1:0" };
+  const env = { ...process.env, GATEWAY_LISTEN: "127.0.0.1:0", CONSOLE_LISTEN: "127.0.0.1:0" };
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
   process.once("exit", () => child.kill("SIGKILL"));
   let said = "";

@@ -24,6 +24,7 @@ export async function measureEvents(folder: string, { events }: Plan) {
     ["up", "--data", join(folder, "data"), "--listen", "127.0.0.1:0"],
     {
       GATEWAY_LISTEN: "127.0.0.1:0",
+      CONSOLE_LISTEN: "127.0.0.1:0",
       GITLAB_URL: about.url,
       GITLAB_TOKEN: about.token,
       GITLAB_WEBHOOK_SECRET: secret,

@@ -77,7 +77,7 @@ async function measureCommands(program: string, node: Line) {
 
 function startUp(program: string, directory: string) {
   mkdirSync(directory);
-  writeFileSync(join(directory, "settings.yaml"), "gateway:\n  listen: 127.0.0.1:0\n");
+  writeFileSync(join(directory, "settings.yaml"), "gateway:\n  listen: 127.0.0.1:0\nconsole:\n  listen: 127.0.0.1:0\n");
   const args = ["up", "--listen", "127.0.0.1:0", "--config", "settings.yaml"];
   return timeStart([process.execPath, program, ...args], directory, ready);
 }

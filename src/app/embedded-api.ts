@@ -38,6 +38,8 @@ export interface EmbeddedApiOptions {
 export interface EmbeddedApi {
   readonly url: string;
   readonly kubeconfigFile: string;
+  /** The admin's. */
+  readonly token: string;
   /** The same API without HTTP, for stages in this process. */
   readonly client: KubeClient;
   close(): Promise<void>;
@@ -77,7 +79,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
       await served.close();
       await store.close();
     }
-    return { url: served.url, kubeconfigFile, client, close };
+    return { url: served.url, kubeconfigFile, token, client, close };
   } catch (error) {
     await store.close();
     throw error;

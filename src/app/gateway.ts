@@ -4,10 +4,8 @@ import type { Secret } from "../config/index.ts";
 import { keyOf, type LeaderWork, runAsLeader } from "../coordination/index.ts";
 import { writeDurably } from "../disk/index.ts";
 import {
-  type Certificate,
   type Gateway,
   type OccurrenceLog,
-  openCertificate,
   openFileOccurrenceLog,
   Senders,
   type SignedBody,
@@ -28,6 +26,7 @@ import { openRuleTargets } from "./rule-targets.ts";
 import { secretFile } from "./secret-file.ts";
 import { openSignalRoutes } from "./signal-routes.ts";
 import type { StageOptions } from "./stage.ts";
+import { tlsCertificate } from "./tls-certificate.ts";
 
 export interface GatewayProcessOptions extends StageOptions {
   /** What belongs to this gateway alone: what it has counted, its name, and the token it makes. */
@@ -53,7 +52,8 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   await makeDataDirectory(directory, clock);
   const tokenFile = await tokenFileOf(options);
   const routes = await openSignalRoutes(loaded.config, pagerdutySecrets(options));
-  const certificate = await certificateOf(options);
+  const { tlsCertFile, tlsKeyFile } = config;
+  const certificate = await tlsCertificate("gateway", { tlsCertFile, tlsKeyFile }, options);
   const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });
   const occurrenceLog = await openOccurrenceLog(options);
   const { kinds, close: closeKinds } = openKinds(options);
@@ -135,22 +135,6 @@ async function openSenders({ loaded, clock, log }: GatewayProcessOptions, tokenF
   });
   await senders.refresh();
   return senders;
-}
-
-/** Undefined: plain HTTP. A certificate that cannot be used is an error at start, because no sender could connect. */
-async function certificateOf({ loaded, clock, log }: GatewayProcessOptions): Promise<Certificate | undefined> {
-  const { tlsCertFile, tlsKeyFile } = loaded.config.gateway;
-  if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
-  const opening = openCertificate({
-    read: async () => ({ cert: await readFile(tlsCertFile, "utf8"), key: await readFile(tlsKeyFile, "utf8") }),
-    clock,
-    problem: (problem) => log.warn("tls certificate not reloaded", { tlsCertFile, tlsKeyFile, problem }),
-    changed: () => log.info("tls certificate reloaded", { tlsCertFile }),
-  });
-  return await opening.catch((error: unknown) => {
-    const { message } = error as Error;
-    throw new TypeError(`gateway.tlsCertFile ${tlsCertFile} and gateway.tlsKeyFile ${tlsKeyFile}: ${message}`);
-  });
 }
 
 /** Where GitLab posts. */

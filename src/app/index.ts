@@ -1,5 +1,6 @@
 export { hasAgent, openAgent } from "./agent.ts";
 export { openCoder } from "./coder.ts";
+export { type LocalConsole, loginUrl, openLocalUsers } from "./console.ts";
 export { openCoordination } from "./coordination.ts";
 export { makeDataDirectory } from "./data-directory.ts";
 export { type EmbeddedApi, startEmbeddedApi } from "./embedded-api.ts";

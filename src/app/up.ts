@@ -2,6 +2,7 @@ import { adminName } from "../apiserver/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import { hasAgent, openAgent } from "./agent.ts";
+import { openLocalConsole, type RunningConsole } from "./console.ts";
 import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
 import { openExecutor } from "./executor.ts";
 import { openGateway, type RunningGateway } from "./gateway.ts";
@@ -23,11 +24,15 @@ export interface UpOptions extends EmbeddedApiOptions {
   readonly version: string;
   /** Where notices are printed, if they are, one line at a time. */
   readonly print: (line: string) => void;
+  /** Of the built web app. */
+  readonly webDirectory: string;
 }
 
 export interface Up {
   readonly api: EmbeddedApi;
   readonly gateway: RunningGateway;
+  /** Undefined if the settings turn it off. */
+  readonly console: RunningConsole | undefined;
   /** Ids of the workflows that were read from files. */
   readonly workflows: readonly string[];
   /** Names of the rules that were read from files. */
@@ -82,12 +87,15 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const notify = await opening(openNotify(stage));
     const agentStage = hasAgent(loaded.config) ? await opening(openAgent(stage)) : undefined;
     const gateway = await opening(openGateway(stage));
+    const consoleOptions = { ...options, loaded, client, token: api.token };
+    const console = loaded.config.console.enabled ? await opening(openLocalConsole(consoleOptions)) : undefined;
     const stages = {
       gateway: gateway.gateway,
       orchestrator,
       executor,
       notify,
       ...(agentStage && { agent: agentStage }),
+      ...(console && { console: { isReady: true } }),
     };
     const beating = startHeartbeat({
       ...options,
@@ -98,7 +106,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     });
     opened.push(beating);
     await beating.beat();
-    return { api, gateway, workflows: workflows.ids, rules: orchestrator.rules, close };
+    return { api, gateway, console, workflows: workflows.ids, rules: orchestrator.rules, close };
   } catch (error) {
     await close();
     throw error;

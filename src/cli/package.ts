@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The build replaces this identifier. It is not there where the sources run themselves. */
@@ -12,6 +13,9 @@ export interface Build {
 
 /** The folder of the package, with its rules, workflows and examples: two above this file, and above a chunk of the bundle. */
 export const packageFolder = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The built web app of the console. */
+export const webFolder = join(packageFolder, "dist", "web");
 
 export function packageVersion(): string {
   return readBuild().version;

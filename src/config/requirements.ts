@@ -12,6 +12,8 @@ const jira = [["jira.url"], ["jira.email"], ["jira.apiToken", "jira.apiTokenFile
 const requirements: readonly Requirement[] = [
   { of: "gateway.tlsCertFile", needs: [["gateway.tlsKeyFile"]] },
   { of: "gateway.tlsKeyFile", needs: [["gateway.tlsCertFile"]] },
+  { of: "console.tlsCertFile", needs: [["console.tlsKeyFile"]] },
+  { of: "console.tlsKeyFile", needs: [["console.tlsCertFile"]] },
   { of: "gitlab.webhookSecret", needs: [["gitlab.url"]] },
   { of: "gitlab.poll", needs: [["gitlab.url"], ["gitlab.token", "gitlab.tokenFile"], ["gitlab.projects"]] },
   { of: "notify.slackToken", needs: [["notify.slackChannel"]] },

@@ -1,4 +1,5 @@
 import { agent } from "./sections/agent.ts";
+import { webConsole } from "./sections/console.ts";
 import { claims, locks, watermarks } from "./sections/coordination.ts";
 import { execution } from "./sections/execution.ts";
 import { gateway } from "./sections/gateway.ts";
@@ -39,6 +40,7 @@ const schema = {
   metrics,
   heartbeat,
   notify,
+  console: webConsole,
   gitlab,
   jira,
   agent,

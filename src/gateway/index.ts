@@ -3,7 +3,6 @@ export { type FileOccurrenceLogOptions, openFileOccurrenceLog } from "./counts/f
 export type { OccurrenceLog } from "./counts/occurrence-log.ts";
 export { type Gateway, type GatewayOptions, type GatewaySettings, startGateway } from "./gateway.ts";
 export type { GatewayErrorCode } from "./gateway-error.ts";
-export { type Certificate, openCertificate } from "./http/certificate.ts";
 export { Senders, type SendersOptions } from "./http/senders.ts";
 export {
   type GatewayServer,

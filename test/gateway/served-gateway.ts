@@ -2,7 +2,6 @@ import { webhookPaths } from "../../src/app/gateway.ts";
 import { signalRoutes } from "../../src/app/signal-routes.ts";
 import { memoryClaims, memoryLocks } from "../../src/coordination/index.ts";
 import {
-  type Certificate,
   type GatewayOptions,
   Senders,
   type ServerLimits,
@@ -10,6 +9,7 @@ import {
   serveGateway,
   startGateway,
 } from "../../src/gateway/index.ts";
+import type { Certificate } from "../../src/http/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
 import {

@@ -2,7 +2,7 @@ import { request } from "node:https";
 import { type ConnectionOptions, connect } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import { selfSigned } from "../../src/apiserver/self-signed.ts";
-import { type KeyPair, openCertificate } from "../../src/gateway/http/certificate.ts";
+import { type KeyPair, openCertificate } from "../../src/http/certificate.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";
 import { type ServedGateway, servedGateway, token } from "./served-gateway.ts";

@@ -62,7 +62,8 @@ describe("the tarball of npm pack", { timeout: 300_000 }, () => {
 
   it("runs by npx in an empty directory, without a registry, up to the first explained skip", async () => {
     const directory = emptyDirectory("npx");
-    const env = { ...tarball.freshEnv(), GATEWAY_LISTEN: `127.0.0.1:${await freePort()}` };
+    const listen = { GATEWAY_LISTEN: `127.0.0.1:${await freePort()}`, CONSOLE_LISTEN: "127.0.0.1:0" };
+    const env = { ...tarball.freshEnv(), ...listen };
     const args = ["--yes", relative(directory, tarball.file), "up", "--listen", "127.0.0.1:0"];
 
     const npx = spawn("npx", args, { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"], detached: true });

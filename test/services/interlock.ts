@@ -18,5 +18,5 @@ export async function interlock(words: readonly string[]): Promise<Said> {
   });
 }
 
-/** Nothing of ours, such as a test runner's hooks, may run in processes of their own. */
-export const plainEnv = { PATH: process.env["PATH"] ?? "" };
+/** Nothing of ours, such as a test runner's hooks, may run in processes of their own. Several consoles run at the same time. */
+export const plainEnv = { PATH: process.env["PATH"] ?? "", CONSOLE_LISTEN: "127.0.0.1:0" };

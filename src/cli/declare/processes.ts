@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { roles } from "../../console/index.ts";
 import { channels, sources, targetKinds } from "../commands/init/choices.ts";
 import { type Declare, value, withConfig, withServer } from "./declare.ts";
 
@@ -57,6 +58,8 @@ export function declareProcesses({ family, inContext }: Declare): void {
     );
   }
 
+  declareUsers({ family, inContext }, group);
+
   inContext("action <name>", {
     group,
     summary: "Perform a ready-made action, within a run of its workflow",
@@ -82,6 +85,52 @@ export function declareProcesses({ family, inContext }: Declare): void {
   inContext("fetch", { ...fetch, load: async () => (await code()).fetchFiles }, coder);
   const collect = { summary: "Collect the result", details, example: "interlock coder collect" };
   inContext("collect", { ...collect, load: async () => (await code()).collectResult }, coder);
+}
+
+function declareUsers({ family, inContext }: Pick<Declare, "family" | "inContext">, group: string): void {
+  const kept = "Users are kept in the data directory of up, which need not run meanwhile.";
+  const users = family("users", {
+    group,
+    summary: "Manage the users of the console that up serves",
+    details: `${kept} In a cluster, users are those of the API server.`,
+    example: "interlock users add kim --role operator",
+  });
+  const code = () => import("../commands/users.ts");
+  const withData = (command: Command) =>
+    command.option("--data <DIR>", "data directory of up; default INTERLOCK_DATA, else .data", value);
+
+  withData(
+    inContext(
+      "add <name>",
+      {
+        summary: "Add a user, or give a user another role",
+        details: "A viewer changes nothing; an operator may perform every operation; so may an admin.",
+        example: "interlock users add kim --role operator",
+        load: async () => (await code()).addUser,
+      },
+      users,
+    ),
+  ).addOption(new Option("--role <ROLE>", "what the user may do").choices(roles).makeOptionMandatory());
+  const others = [
+    ["list", "List the users and their roles", "list", "listUsers"],
+    ["remove <name>", "Remove a user and end all sessions of that user", "remove kim", "removeUser"],
+    [
+      "link [name]",
+      "Print a link that logs a user in, once, within 10 minutes; the admin unless named",
+      "link kim",
+      "linkUser",
+    ],
+    ["logout <name>", "End all sessions of a user", "logout kim", "logOutUser"],
+  ] as const;
+  for (const [usage, summary, example, load] of others) {
+    const about = {
+      summary,
+      details: kept,
+      example: `interlock users ${example}`,
+      load: async () => (await code())[load],
+    };
+    withData(inContext(usage, about, users));
+  }
 }
 
 const stages = [

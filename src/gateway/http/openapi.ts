@@ -1,3 +1,4 @@
+import { contentResponse, openApi, plainOperation as plain, problemResponse as refused } from "../../http/index.ts";
 import type { SignalRoute } from "./signal-route.ts";
 
 /** What the gateway serves, for machines. */
@@ -7,9 +8,9 @@ export function openApiDocument(
 ): object {
   const signals = Object.fromEntries(routes.map((route) => [route.path, { post: postOperation(route) }]));
   const tasks = Object.fromEntries(taskPaths.map((path) => [path, { post: postOfGitLab }]));
-  return {
-    openapi: "3.1.0",
-    info: { title: "Interlock gateway", version: "1", description: "Receives signals and opens incidents." },
+  return openApi({
+    title: "Interlock gateway",
+    description: "Receives signals and opens incidents.",
     paths: {
       ...signals,
       ...tasks,
@@ -17,26 +18,24 @@ export function openApiDocument(
       "/readyz": {
         get: {
           ...plain("Whether the gateway accepts signals."),
-          responses: { 200: response("Accepts signals."), 503: response("Does not accept signals yet.") },
+          responses: { 200: { description: "Accepts signals." }, 503: { description: "Does not accept signals yet." } },
         },
       },
       "/metrics": { get: plain("Metrics in the Prometheus format.") },
       "/openapi.json": { get: plain("This document.") },
     },
-    components: {
-      securitySchemes: {
-        token: { type: "http", scheme: "bearer" },
-        gitlab: { type: "apiKey", in: "header", name: "X-Gitlab-Token" },
-        signature: {
-          type: "apiKey",
-          in: "header",
-          name: "X-PagerDuty-Signature",
-          description: "v1= and the HMAC-SHA256 of the body in hexadecimal, by a secret of sources.pagerduty.",
-        },
+    securitySchemes: {
+      token: { type: "http", scheme: "bearer" },
+      gitlab: { type: "apiKey", in: "header", name: "X-Gitlab-Token" },
+      signature: {
+        type: "apiKey",
+        in: "header",
+        name: "X-PagerDuty-Signature",
+        description: "v1= and the HMAC-SHA256 of the body in hexadecimal, by a secret of sources.pagerduty.",
       },
-      schemas: { Results: results, TaskResult: taskResult, Problem: problem },
     },
-  };
+    schemas: { Results: results, TaskResult: taskResult },
+  });
 }
 
 const retryAfter = { headers: { "Retry-After": { schema: { type: "integer" } } } };
@@ -185,17 +184,6 @@ const results = {
   },
 };
 
-const problem = {
-  type: "object",
-  properties: {
-    type: text,
-    title: text,
-    status: { type: "integer" },
-    detail: text,
-    problems: { type: "array", items: text },
-  },
-};
-
 const taskResult = {
   type: "object",
   required: ["status"],
@@ -233,21 +221,9 @@ const postOfGitLab = {
 };
 
 function taskOutcome(description: string): object {
-  return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/TaskResult" } } } };
+  return contentResponse(description, "TaskResult");
 }
 
 function outcome(description: string): object {
-  return { description, content: { "application/json": { schema: { $ref: "#/components/schemas/Results" } } } };
-}
-
-function refused(description: string): object {
-  return { description, content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } } };
-}
-
-function response(description: string): object {
-  return { description };
-}
-
-function plain(summary: string): object {
-  return { summary, responses: { 200: response(summary) } };
+  return contentResponse(description, "Results");
 }

@@ -1,11 +1,5 @@
-import { Server as HttpsServer } from "node:https";
-import Fastify, {
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  type FastifyServerOptions,
-} from "fastify";
-import { isJsonDeeper } from "../../kube/index.ts";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Certificate, createApp, listenWith, parseJsonBody } from "../../http/index.ts";
 import type { PayloadReading, Signal, SignalReader, SignalReading } from "../../resources/index.ts";
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import { type Clock, Pacer } from "../../time/index.ts";
@@ -25,7 +19,6 @@ import {
 } from "./answers.ts";
 import { attributeSource, type RouteSources } from "./attribute-source.ts";
 import { type AuthenticateOptions, type Authentication, authenticate, type BodyCheck } from "./authenticate.ts";
-import { type Certificate, type KeyPair, tlsOptions } from "./certificate.ts";
 import { openApiDocument } from "./openapi.ts";
 import { RateLimit } from "./rate-limit.ts";
 import { isOutage, sendProblem } from "./send-problem.ts";
@@ -67,15 +60,9 @@ export interface GatewayServer {
 
 /** Serves a gateway over HTTP. */
 export async function serveGateway(options: ServerOptions): Promise<GatewayServer> {
-  const { certificate } = options;
-  const app = Fastify({
-    https: certificate ? { ...tlsOptions, handshakeTimeout: 10_000, ...certificate.current } : null,
-    bodyLimit: options.limits.bodyBytes,
-    requestTimeout: 30_000,
-    keepAliveTimeout: 65_000,
-    forceCloseConnections: "idle",
-    routerOptions: { ignoreTrailingSlash: true },
-  } as FastifyServerOptions);
+  const { certificate, listen } = options;
+  const bodyLimit = options.limits.bodyBytes;
+  const app = createApp({ certificate, bodyLimit, routerOptions: { ignoreTrailingSlash: true } });
   const bodyChecks: BodyChecks = new WeakMap();
   readJson(app, bodyChecks, new Pacer(options.clock));
   answerProblems(app, options);
@@ -83,34 +70,11 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
   serveInformation(app, options);
   serveSignals(app, options, bodyChecks);
   if (options.tasks) serveTasks(app, options.tasks, options.gateway.metrics);
-  await app.listen({ host: options.listen.host, port: options.listen.port, backlog: 2_048 });
-  const address = app.server.address();
-  const port = typeof address === "object" && address ? address.port : options.listen.port;
-  const stop = new AbortController();
-  const following = certificate && followCertificate(app, certificate, stop.signal);
-  return {
-    url: `${certificate ? "https" : "http"}://${options.listen.host}:${port}`,
-    async close() {
-      stop.abort();
-      await following;
-      await app.close();
-    },
-  };
-}
-
-/** New connections get the new certificate; those that are open go on with theirs. */
-function followCertificate({ server }: FastifyInstance, certificate: Certificate, signal: AbortSignal): Promise<void> {
-  const use = (pair: KeyPair) => {
-    if (server instanceof HttpsServer) server.setSecureContext({ ...tlsOptions, ...pair });
-  };
-  return certificate.follow(use, signal);
+  return listenWith(app, { listen, certificate });
 }
 
 /** Characters. Longer bodies take milliseconds to read and to work on, so they wait for their turn. */
 const pacedLength = 16 * 1_024;
-
-/** Deeper than any payload of the senders that are read here. */
-const maxBodyDepth = 100;
 
 /** JSON, and CloudEvents, which are JSON. */
 const contentTypes = ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"];
@@ -128,12 +92,7 @@ function readJson(app: FastifyInstance, bodyChecks: BodyChecks, pacer: Pacer) {
     }
     bodyChecks.delete(request);
     if (body.length > pacedLength) await pacer.turn();
-    try {
-      if (!isJsonDeeper(body, maxBodyDepth)) return JSON.parse(body);
-    } catch {
-      // Answered like a body that is nested too deeply.
-    }
-    throw Object.assign(new Error("the body is not JSON"), { statusCode: 400 });
+    return parseJsonBody(body);
   });
 }
 

@@ -5,7 +5,7 @@ import { type Config, describeChosen, explainState, type LoadedConfig } from "..
 import { pinoLogger } from "../../../telemetry/index.ts";
 import { aliasLine } from "../../alias-line.ts";
 import { type CommandContext, closeOnSignal, configFrom } from "../../context.ts";
-import { packageFolder, packageVersion } from "../../package.ts";
+import { packageFolder, packageVersion, webFolder } from "../../package.ts";
 import { type ApiOptions, readApiOptions } from "../../parsing/api-options.ts";
 
 /** `interlock up`, which `npm start` runs. */
@@ -16,7 +16,9 @@ export async function up(around: CommandContext, options: ApiOptions & { readonl
   logConfig(loaded, log);
   const given = readApiOptions(options, env);
   const version = packageVersion();
-  const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, version, print: terminal.print });
+  const { print } = terminal;
+  const webDirectory = webFolder;
+  const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, version, print, webDirectory });
   for (const line of screen(running, { directory: given.directory, loaded, env }).split("\n")) terminal.print(line);
   closeOnSignal(async () => {
     await running.close();
@@ -35,7 +37,7 @@ function logSettings({ config, origins }: LoadedConfig): Config["log"] {
 
 /** What runs where, and what to type next. */
 function screen(
-  { api, gateway, workflows, rules }: Up,
+  { api, gateway, console, workflows, rules }: Up,
   {
     directory,
     loaded,
@@ -57,9 +59,11 @@ function screen(
     ...preparation.filter((line) => line !== undefined),
     `interlock receive alertmanager -p ${existsSync(example) ? example : join(packageFolder, example)}`,
   ];
+  const consoleLine =
+    console === undefined ? "" : `  console      ${console.link}   logs you in once, within 10 minutes\n`;
   return `Interlock is running. Everything is kept in ${directory}.
 
-  API server   ${api.url}
+${consoleLine}  API server   ${api.url}
   gateway      ${gateway.url}   takes signals; senders' tokens are in ${gateway.tokenFile ?? "the configuration"}
   metrics      ${gateway.url}/metrics
   rules        ${rules.join(", ") || `none yet: put files into ${dir}, see docs/rules.md`}

@@ -1,5 +1,5 @@
 import { createSecureContext } from "node:tls";
-import { type Clock, sleep } from "../../time/index.ts";
+import { type Clock, sleep } from "../time/index.ts";
 
 /** A certificate with its chain, and its private key, in PEM. */
 export interface KeyPair {
@@ -24,7 +24,7 @@ export interface Certificate {
   follow(use: (pair: KeyPair) => void, signal: AbortSignal): Promise<void>;
 }
 
-/** Options of every TLS server of the gateway. */
+/** Options of every TLS server. */
 export const tlsOptions = { minVersion: "TLSv1.2" } as const;
 
 /** Reads the certificate. Throws if it cannot be used: a server must not start with a certificate that no client accepts. */

@@ -1,0 +1,30 @@
+import { readFile } from "node:fs/promises";
+import { type Certificate, openCertificate } from "../http/index.ts";
+import type { StageOptions } from "./stage.ts";
+
+interface TlsFiles {
+  readonly tlsCertFile: string | undefined;
+  readonly tlsKeyFile: string | undefined;
+}
+
+/**
+ * The certificate of a server that the settings of `section` name. Undefined: plain HTTP. A certificate that cannot be used is an
+ * error at start, because no client could connect.
+ */
+export async function tlsCertificate(
+  section: string,
+  { tlsCertFile, tlsKeyFile }: TlsFiles,
+  { clock, log }: Pick<StageOptions, "clock" | "log">,
+): Promise<Certificate | undefined> {
+  if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
+  const opening = openCertificate({
+    read: async () => ({ cert: await readFile(tlsCertFile, "utf8"), key: await readFile(tlsKeyFile, "utf8") }),
+    clock,
+    problem: (problem) => log.warn("tls certificate not reloaded", { tlsCertFile, tlsKeyFile, problem }),
+    changed: () => log.info("tls certificate reloaded", { tlsCertFile }),
+  });
+  return await opening.catch((error: unknown) => {
+    const { message } = error as Error;
+    throw new TypeError(`${section}.tlsCertFile ${tlsCertFile} and ${section}.tlsKeyFile ${tlsKeyFile}: ${message}`);
+  });
+}

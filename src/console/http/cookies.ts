@@ -1,0 +1,46 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+
+/** The cookies of the console. */
+export interface CookieJar {
+  readSession(request: Pick<FastifyRequest, "headers">): string | undefined;
+  setSession(reply: FastifyReply, value: string, expiresAtMs: number): void;
+  clearSession(reply: FastifyReply): void;
+  /** Of a log-in at an identity provider that has not come back yet. */
+  readPending(request: Pick<FastifyRequest, "headers">): string | undefined;
+  setPending(reply: FastifyReply, value: string): void;
+  clearPending(reply: FastifyReply): void;
+}
+
+export interface CookieOptions {
+  /** Whether browsers reach the console over TLS. */
+  readonly isSecure: boolean;
+  /** Browsers do not tell the ports of a host apart, so the port is a part of the name. */
+  readonly port: () => number;
+}
+
+export function cookieJar({ isSecure, port }: CookieOptions): CookieJar {
+  // Browsers accept this prefix only over TLS, for this host alone and for all of its paths.
+  const prefix = isSecure ? "__Host-" : "";
+  const name = (what: string) => `${prefix}interlock-${what}-${port()}`;
+  const set = (reply: FastifyReply, what: string, value: string, attributes: string) => {
+    reply.header("set-cookie", `${name(what)}=${value}; Path=/; HttpOnly; ${attributes}${isSecure ? "; Secure" : ""}`);
+  };
+  return {
+    readSession: (request) => readCookie(request.headers.cookie, name("session")),
+    setSession: (reply, value, expiresAtMs) =>
+      set(reply, "session", value, `SameSite=Strict; Expires=${new Date(expiresAtMs).toUTCString()}`),
+    clearSession: (reply) => set(reply, "session", "", "SameSite=Strict; Max-Age=0"),
+    readPending: (request) => readCookie(request.headers.cookie, name("log-in")),
+    // Lax: the browser comes back from the identity provider, which is another site.
+    setPending: (reply, value) => set(reply, "log-in", value, "SameSite=Lax; Max-Age=600"),
+    clearPending: (reply) => set(reply, "log-in", "", "SameSite=Lax; Max-Age=0"),
+  };
+}
+
+function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const pair of (header ?? "").split(";")) {
+    const at = pair.indexOf("=");
+    if (pair.slice(0, at).trim() === name) return pair.slice(at + 1).trim() || undefined;
+  }
+  return undefined;
+}

@@ -1,0 +1,41 @@
+import type { Clock } from "../../time/index.ts";
+
+const maxFailures = 10;
+const windowMs = 60_000;
+/** Of addresses that are remembered: a client with many addresses cannot fill the memory. */
+const maxAddresses = 10_000;
+
+/** Limits failed log-ins of each client address to ten a minute. */
+export class FailureLimit {
+  readonly #clock: Clock;
+  readonly #failures = new Map<string, { count: number; readonly since: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** The seconds until the address may try again; undefined if it may now. */
+  waitSeconds(address: string): number | undefined {
+    const known = this.#current(address);
+    if (!known || known.count < maxFailures) return undefined;
+    return Math.max(1, Math.ceil((known.since + windowMs - this.#clock.now()) / 1_000));
+  }
+
+  failed(address: string): void {
+    const known = this.#current(address);
+    if (known) {
+      known.count++;
+      return;
+    }
+    const [oldest] = this.#failures.keys();
+    if (oldest !== undefined && this.#failures.size >= maxAddresses) this.#failures.delete(oldest);
+    this.#failures.set(address, { count: 1, since: this.#clock.now() });
+  }
+
+  #current(address: string) {
+    const known = this.#failures.get(address);
+    if (known && known.since + windowMs > this.#clock.now()) return known;
+    this.#failures.delete(address);
+    return undefined;
+  }
+}

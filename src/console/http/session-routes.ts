@@ -1,0 +1,73 @@
+import type { Clock } from "../../time/index.ts";
+import { bearerToken, type Identity } from "../identity/identity.ts";
+import type { Session } from "../wire.ts";
+import { type ApiRoute, RequestError, tooManyFailures } from "./api-route.ts";
+import type { CookieJar } from "./cookies.ts";
+import type { FailureLimit } from "./failure-limit.ts";
+
+export interface SessionRouteOptions {
+  readonly identity: Identity;
+  readonly cookies: CookieJar;
+  readonly failures: FailureLimit;
+  readonly version: string;
+  readonly clock: Clock;
+}
+
+/** Who calls, and the log-in and log-out of browsers. */
+export function sessionRoutes({
+  identity,
+  cookies,
+  failures,
+  version,
+  clock,
+}: SessionRouteOptions): readonly ApiRoute[] {
+  const path = "/api/v1/session";
+  return [
+    {
+      method: "GET",
+      path,
+      summary: "The caller, and the operations that the caller may perform.",
+      access: "viewer",
+      result: "Session",
+      handle: async ({ viewer: { name, role, operations } }): Promise<Session> => ({
+        user: name,
+        role,
+        operations,
+        version,
+        mode: identity.mode,
+        serverTime: new Date(clock.wallMs()).toISOString(),
+      }),
+    },
+    {
+      method: "POST",
+      path,
+      summary: "Begin a session with the bearer token of the request. The response sets a cookie.",
+      access: "open",
+      problems: { 401: "The token is not accepted.", 429: "Too many failed log-ins." },
+      async handle({ request, reply }) {
+        const wait = failures.waitSeconds(request.ip);
+        if (wait !== undefined) throw tooManyFailures(wait);
+        const token = bearerToken(request.headers.authorization);
+        const session = token === undefined ? undefined : await identity.logIn(token);
+        if (!session) {
+          failures.failed(request.ip);
+          throw new RequestError(401, "The token is not accepted: send Authorization: Bearer TOKEN.");
+        }
+        cookies.setSession(reply, session.value, session.expiresAtMs);
+        return {};
+      },
+    },
+    {
+      method: "DELETE",
+      path,
+      summary: "End the session.",
+      access: "viewer",
+      async handle({ request, reply }) {
+        const session = cookies.readSession(request);
+        if (session !== undefined) await identity.logOut(session);
+        cookies.clearSession(reply);
+        return {};
+      },
+    },
+  ];
+}

@@ -1,0 +1,67 @@
+import { hash } from "node:crypto";
+import { readdir, readFile, rm, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { createDurably, makeDirectory } from "../../disk/index.ts";
+import { z } from "../../schema/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+
+/** How long a link can be used. */
+export const linkLifetimeMs = 10 * 60_000;
+
+const schema = z.object({ user: z.string(), expiresAtMs: z.number() });
+
+/** Links that log a user in, once. */
+export interface LoginLinks {
+  /** A token for a link. It is stored nowhere: only its hash is. */
+  create(user: string): Promise<string>;
+  /** The user of a link that was not used before. One of several callers gets it. */
+  redeem(token: string): Promise<string | undefined>;
+}
+
+/** One file for each link, named after the hash of its token: any process of this directory can make one or use one. */
+export function loginLinks(directory: string, clock: Clock, random: Random): LoginLinks {
+  const folder = join(directory, "links");
+  const fileFor = (token: string) => join(folder, hash("sha256", token));
+
+  async function removeExpired() {
+    for (const name of await readdir(folder)) {
+      const { expiresAtMs } = (await readLink(join(folder, name))) ?? { expiresAtMs: Number.POSITIVE_INFINITY };
+      if (expiresAtMs <= clock.wallMs()) await rm(join(folder, name), { force: true });
+    }
+  }
+
+  return {
+    async create(user) {
+      await makeDirectory(directory);
+      await makeDirectory(folder);
+      await removeExpired();
+      const token = random.id() + random.id();
+      await createDurably(fileFor(token), JSON.stringify({ user, expiresAtMs: clock.wallMs() + linkLifetimeMs }));
+      return token;
+    },
+
+    async redeem(token) {
+      const file = fileFor(token);
+      const link = await readLink(file);
+      if (!link) return undefined;
+      // The caller that removes the file has used the link: the file system lets only one of them do it.
+      const isFirst = await unlink(file).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === "ENOENT") return false;
+          throw error;
+        },
+      );
+      return isFirst && link.expiresAtMs > clock.wallMs() ? link.user : undefined;
+    },
+  };
+}
+
+async function readLink(file: string) {
+  try {
+    return schema.parse(JSON.parse(await readFile(file, "utf8")));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import { Server as HttpsServer } from "node:https";
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
+import { type Certificate, type KeyPair, tlsOptions } from "./certificate.ts";
+
+export interface AppOptions extends FastifyServerOptions {
+  /** With it the server speaks TLS only; without it, plain HTTP. */
+  readonly certificate?: Certificate | undefined;
+}
+
+/** A Fastify application that is not listening yet. */
+export function createApp({ certificate, ...options }: AppOptions): FastifyInstance {
+  return Fastify({
+    https: certificate ? { ...tlsOptions, handshakeTimeout: 10_000, ...certificate.current } : null,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 65_000,
+    forceCloseConnections: "idle",
+    ...options,
+  } as FastifyServerOptions);
+}
+
+export interface ListenOptions {
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly certificate?: Certificate | undefined;
+}
+
+/** Listens. `close` finishes the requests under way and accepts no others. */
+export async function listenWith(app: FastifyInstance, { listen, certificate }: ListenOptions) {
+  const { host } = listen;
+  await app.listen({ host, port: listen.port, backlog: 2_048 });
+  const address = app.server.address();
+  const port = typeof address === "object" && address ? address.port : listen.port;
+  const stop = new AbortController();
+  const following = certificate && followCertificate(app, certificate, stop.signal);
+  return {
+    url: `${certificate ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    async close(): Promise<void> {
+      stop.abort();
+      await following;
+      await app.close();
+    },
+  };
+}
+
+/** New connections get the new certificate; those that are open go on with theirs. */
+function followCertificate({ server }: FastifyInstance, certificate: Certificate, signal: AbortSignal): Promise<void> {
+  const use = (pair: KeyPair) => {
+    if (server instanceof HttpsServer) server.setSecureContext({ ...tlsOptions, ...pair });
+  };
+  return certificate.follow(use, signal);
+}
