@@ -6,4 +6,4 @@ export { localIdentity } from "./identity/local-identity.ts";
 export { isUserName, type LocalUsers, localUsers } from "./identity/local-users.ts";
 export { type LoginLinks, loginLinks } from "./identity/login-links.ts";
 export { keptSessionKey } from "./identity/session-key.ts";
-export { type Role, roles } from "./wire.ts";
+export type { Role } from "./wire.ts";

@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { roles } from "../../console/index.ts";
+import type { Role } from "../../console/index.ts";
 import { channels, sources, targetKinds } from "../commands/init/choices.ts";
 import { type Declare, value, withConfig, withServer } from "./declare.ts";
 
@@ -87,6 +87,9 @@ export function declareProcesses({ family, inContext }: Declare): void {
   inContext("collect", { ...collect, load: async () => (await code()).collectResult }, coder);
 }
 
+/** Not read from the console, whose code only some commands load. */
+const userRoles = ["viewer", "operator", "admin"] satisfies readonly Role[];
+
 function declareUsers({ family, inContext }: Pick<Declare, "family" | "inContext">, group: string): void {
   const kept = "Users are kept in the data directory of up, which need not run meanwhile.";
   const users = family("users", {
@@ -110,7 +113,7 @@ function declareUsers({ family, inContext }: Pick<Declare, "family" | "inContext
       },
       users,
     ),
-  ).addOption(new Option("--role <ROLE>", "what the user may do").choices(roles).makeOptionMandatory());
+  ).addOption(new Option("--role <ROLE>", "what the user may do").choices(userRoles).makeOptionMandatory());
   const others = [
     ["list", "List the users and their roles", "list", "listUsers"],
     ["remove <name>", "Remove a user and end all sessions of that user", "remove kim", "removeUser"],

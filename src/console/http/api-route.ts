@@ -53,8 +53,8 @@ export interface ApiCall extends OpenCall {
 }
 
 /** A request that a handler refuses. */
-export class RequestError extends Error {
-  override readonly name = "RequestError";
+export class ProblemError extends Error {
+  override readonly name = "ProblemError";
   readonly status: number;
   /** Members of the problem beyond the standard ones. */
   readonly more: object;
@@ -66,6 +66,6 @@ export class RequestError extends Error {
   }
 }
 
-export function tooManyFailures(waitSeconds: number): RequestError {
-  return new RequestError(429, `Too many failed log-ins. Try again in ${waitSeconds} s.`);
+export function tooManyFailures(waitSeconds: number): ProblemError {
+  return new ProblemError(429, `Too many failed log-ins. Try again in ${waitSeconds} s.`);
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendProblem } from "../../http/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Identity, NewSession } from "../identity/identity.ts";
-import { RequestError } from "./api-route.ts";
+import { ProblemError } from "./api-route.ts";
 import type { CookieJar } from "./cookies.ts";
 import type { FailureLimit } from "./failure-limit.ts";
 
@@ -48,7 +48,7 @@ export function serveLogIn(app: FastifyInstance, options: LogInOptions) {
 /** A browser that loads a page in advance must not use up its link. */
 function refusePrefetch({ headers }: FastifyRequest) {
   if (headers["sec-purpose"] !== undefined || headers["purpose"] === "prefetch") {
-    throw new RequestError(403, "A link logs in only when it is opened.");
+    throw new ProblemError(403, "A link logs in only when it is opened.");
   }
 }
 

@@ -5,7 +5,7 @@ import { parse, type z } from "../../schema/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Identity, Viewer } from "../identity/identity.ts";
-import { type ApiCall, type ApiRoute, type OpenCall, RequestError, tooManyFailures } from "./api-route.ts";
+import { type ApiCall, type ApiRoute, type OpenCall, ProblemError, tooManyFailures } from "./api-route.ts";
 import { checkCookieWrite, checkHost, checkOrigin, type RequestOrigin, servedHosts } from "./check-request.ts";
 import { type CookieJar, cookieJar } from "./cookies.ts";
 import { FailureLimit } from "./failure-limit.ts";
@@ -98,7 +98,7 @@ function readJson(app: FastifyInstance) {
 
 function answerProblems(app: FastifyInstance, { log }: ConsoleServerOptions) {
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
-    if (error instanceof RequestError) return sendProblem(reply, error.status, error.message, error.more);
+    if (error instanceof ProblemError) return sendProblem(reply, error.status, error.message, error.more);
     if (error instanceof KubeError) return sendKubeError(reply, error);
     const { statusCode = 500 } = error;
     // The pattern of the route, never the URL: it may contain the token of a link.
@@ -201,7 +201,7 @@ function findViewer({ headers }: FastifyRequest, { identity, cookies }: RouteDep
   return identity.authenticate({ authorization: headers.authorization, session: cookies.readSession({ headers }) });
 }
 
-/** Throws RequestError for a caller without valid credentials. */
+/** Throws ProblemError for a caller without valid credentials. */
 async function authenticate(request: FastifyRequest, deps: RouteDeps): Promise<Viewer> {
   const { failures } = deps;
   const { authorization } = request.headers;
@@ -211,7 +211,7 @@ async function authenticate(request: FastifyRequest, deps: RouteDeps): Promise<V
   const viewer = await findViewer(request, deps);
   if (viewer) return viewer;
   if (authorization !== undefined) failures.failed(request.ip);
-  throw new RequestError(
+  throw new ProblemError(
     401,
     "Log in first: interlock users link prints a link. Programs send Authorization: Bearer TOKEN.",
   );
@@ -222,13 +222,13 @@ function lastEventId({ headers }: FastifyRequest): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** Throws RequestError with every problem of a value that does not fit. */
+/** Throws ProblemError with every problem of a value that does not fit. */
 function checked(schema: z.ZodType | undefined, value: unknown, part: string): Readonly<Record<string, unknown>> {
   if (!schema) return {};
   const parsed = parse(schema, value ?? {});
   if (parsed.kind === "valid") return parsed.value as Readonly<Record<string, unknown>>;
   const problems = parsed.problems.map(({ sentence }) => sentence);
-  throw new RequestError(400, `The ${part} of the request is not valid.`, { problems });
+  throw new ProblemError(400, `The ${part} of the request is not valid.`, { problems });
 }
 
 /** Everything that is no route of the API. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../time/index.ts";
 import { bearerToken, type Identity } from "../identity/identity.ts";
 import type { Session } from "../wire.ts";
-import { type ApiRoute, RequestError, tooManyFailures } from "./api-route.ts";
+import { type ApiRoute, ProblemError, tooManyFailures } from "./api-route.ts";
 import type { CookieJar } from "./cookies.ts";
 import type { FailureLimit } from "./failure-limit.ts";
 
@@ -51,7 +51,7 @@ export function sessionRoutes({
         const session = token === undefined ? undefined : await identity.logIn(token);
         if (!session) {
           failures.failed(request.ip);
-          throw new RequestError(401, "The token is not accepted: send Authorization: Bearer TOKEN.");
+          throw new ProblemError(401, "The token is not accepted: send Authorization: Bearer TOKEN.");
         }
         cookies.setSession(reply, session.value, session.expiresAtMs);
         return {};
