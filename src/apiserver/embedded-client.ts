@@ -1,5 +1,6 @@
 import {
   type Call,
+  type CreateCall,
   type CreateOutcome,
   type DeleteOptions,
   type DeleteOutcome,
@@ -68,12 +69,12 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       return { items: Object.freeze(items.map(({ object }) => object as T)), resourceVersion: String(revision) };
     },
 
-    async create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: Call): Promise<CreateOutcome<T>> {
+    async create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: CreateCall): Promise<CreateOutcome<T>> {
       const resource = enter("create", type, object.metadata, call);
       const value = wholeObject(type, object);
       const namespace = namespaceOf(resource, object.metadata);
       const outcome = await outcomeOf(() =>
-        createObject(api, resource, { value, fieldValidation: "Ignore" }, { namespace }),
+        createObject(api, resource, { value, fieldValidation: "Ignore" }, { namespace, dryRun: call?.dryRun ?? false }),
       );
       if (outcome.kind === "conflict") return { kind: "already-exists" };
       if (outcome.kind === "not-found") throw new KubeError("invalid", outcome.message);
@@ -189,7 +190,8 @@ function refused({ verb, resource, group, namespace }: ApiCall, subject: Resourc
 
 function refOf(resource: Resource, where: Partial<ObjectRef>, call: WriteCall = {}) {
   if (!where.name) throw new TypeError(`a name of ${resource.plural} is required`);
-  return { namespace: namespaceOf(resource, where), name: where.name, subresource: call.subresource };
+  const { subresource, dryRun = false } = call;
+  return { namespace: namespaceOf(resource, where), name: where.name, subresource, dryRun };
 }
 
 function namespaceOf({ namespaced, plural }: Resource, { namespace }: Partial<ObjectRef>): string {

@@ -155,6 +155,19 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(await client.get(configMaps, at("a"))).toEqual(first);
       });
 
+      it("creates nothing in a dry run, and answers as if it had", async () => {
+        const outcome = await client.create(configMaps, configMap("a", { data: { x: "1" } }), { dryRun: true });
+
+        expect(outcome).toMatchObject({ kind: "created", object: { data: { x: "1" } } });
+        expect(await client.get(configMaps, at("a"))).toBeUndefined();
+      });
+
+      it("says in a dry run that the object already exists", async () => {
+        await make(configMaps, configMap("a"));
+
+        expect(await client.create(configMaps, configMap("a"), { dryRun: true })).toEqual({ kind: "already-exists" });
+      });
+
       it("lets exactly one of many creators win", async () => {
         const attempts = Array.from({ length: 8 }, (_, i) => client.create(leases, lease("lock", { holder: `h${i}` })));
 
@@ -197,6 +210,21 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
     });
 
     describe("updating", () => {
+      it.each(["update", "patch"] as const)(
+        "changes nothing in a dry run of %s, and answers as if it had",
+        async (verb) => {
+          const read = await make(configMaps, configMap("a", { data: { x: "1" } }));
+
+          const outcome =
+            verb === "update"
+              ? await client.update(configMaps, { ...read, data: { x: "2" } }, { dryRun: true })
+              : await client.patch(configMaps, at("a"), { merge: { data: { x: "2" } } }, { dryRun: true });
+
+          expect(updated(outcome).data).toEqual({ x: "2" });
+          expect(await client.get(configMaps, at("a"))).toEqual(read);
+        },
+      );
+
       it("replaces the object at the version that was read", async () => {
         const read = await make(configMaps, configMap("a", { data: { x: "1" }, labels: { app: "web" } }));
 

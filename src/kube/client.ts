@@ -8,7 +8,7 @@ import type { KubeObject, ObjectRef, ResourceType } from "./object.ts";
 export interface KubeClient {
   get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call?: Call): Promise<T | undefined>;
   list<T extends KubeObject>(type: ResourceType<T>, query?: ListQuery, call?: Call): Promise<List<T>>;
-  create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: Call): Promise<CreateOutcome<T>>;
+  create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: CreateCall): Promise<CreateOutcome<T>>;
   /** Replaces the object. With `metadata.resourceVersion`, only if that is its current version. */
   update<T extends KubeObject>(type: ResourceType<T>, object: T, call?: WriteCall): Promise<UpdateOutcome<T>>;
   patch<T extends KubeObject>(
@@ -33,7 +33,12 @@ export interface Call {
   readonly signal?: AbortSignal;
 }
 
-export interface WriteCall extends Call {
+export interface CreateCall extends Call {
+  /** The server checks the write and answers as if it had made it, but changes nothing. */
+  readonly dryRun?: boolean;
+}
+
+export interface WriteCall extends CreateCall {
   readonly subresource?: "status";
 }
 

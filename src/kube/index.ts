@@ -1,6 +1,7 @@
 export { byAge } from "./by-age.ts";
 export {
   type Call,
+  type CreateCall,
   type CreateOutcome,
   type DeleteOptions,
   type DeleteOutcome,

@@ -1,6 +1,7 @@
 import type { Clock, Random } from "../../time/index.ts";
 import type {
   Call,
+  CreateCall,
   CreateOutcome,
   DeleteOptions,
   DeleteOutcome,
@@ -144,10 +145,14 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
   }
 
   return {
-    async create<T extends KubeObject>(type: ResourceType<T>, object: T, call: Call = {}): Promise<CreateOutcome<T>> {
+    async create<T extends KubeObject>(
+      type: ResourceType<T>,
+      object: T,
+      call: CreateCall = {},
+    ): Promise<CreateOutcome<T>> {
       const { namespace, name } = object.metadata;
       // The name of a new object is in its body alone.
-      const path = pathOf(complete({ verb: "create", type, namespace }));
+      const path = pathOf(complete({ verb: "create", type, namespace })) + dryRunQuery(call);
       const operation: Operation = { verb: "create", type, namespace, name };
       const answer = await request(operation, { method: "POST", path, ...bodyOf(wholeObject(type, object)) }, call);
       if (isGood(answer)) return { kind: "created", object: finish(contentOf<T>(answer, operation)) };
@@ -160,8 +165,8 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
     async update<T extends KubeObject>(type: ResourceType<T>, object: T, call: WriteCall = {}) {
       const { subresource } = call;
       const operation = complete({ verb: "update", type, ...placeOf(object.metadata), subresource });
-      const message = { method: "PUT", path: pathOf(operation), ...bodyOf(wholeObject(type, object)) } as const;
-      return write<T>(operation, message, call);
+      const path = pathOf(operation) + dryRunQuery(call);
+      return write<T>(operation, { method: "PUT", path, ...bodyOf(wholeObject(type, object)) }, call);
     },
 
     async patch<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, patch: Patch, call: WriteCall = {}) {
@@ -171,7 +176,7 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
         "json" in patch
           ? bodyOf(patch.json, "application/json-patch+json")
           : bodyOf(patch.merge, "application/merge-patch+json");
-      return write<T>(operation, { method: "PATCH", path: pathOf(operation), ...body }, call);
+      return write<T>(operation, { method: "PATCH", path: pathOf(operation) + dryRunQuery(call), ...body }, call);
     },
 
     async delete(
@@ -214,6 +219,10 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
 }
 
 const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
+
+function dryRunQuery({ dryRun = false }: CreateCall): string {
+  return dryRun ? "?dryRun=All" : "";
+}
 
 function isGood({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300;
