@@ -38,8 +38,21 @@ const mayImport = {
     "stalls",
   ],
   notify: ["time", "schema", "telemetry", "kube", "resources", "ledger", "coordination", "stalls"],
+  operate: ["time", "schema", "kube", "resources", "policy", "ledger"],
 };
-mayImport.console = ["time", "schema", "telemetry", "disk", "kube", "http", "resources", "policy", "ledger", "engines"];
+mayImport.console = [
+  "time",
+  "schema",
+  "telemetry",
+  "disk",
+  "kube",
+  "http",
+  "resources",
+  "policy",
+  "ledger",
+  "engines",
+  "operate",
+];
 // The library is no part of the program: nothing imports it.
 mayImport.library = ["time", "kube", "coordination"];
 // main.ts → cli → app → everything: `app` composes the parts, `cli` is what can be typed, and neither is imported by a part.

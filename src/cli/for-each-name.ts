@@ -1,5 +1,6 @@
 import { CommandError, type Desk, errorLines } from "./command.ts";
 import { exitStatus } from "./exit-status.ts";
+import { toCommandError } from "./to-command-error.ts";
 
 /**
  * Has `work` done for each name, one after the other. One that fails does not keep the others from their turn: its error is
@@ -14,7 +15,8 @@ export async function forEachName(
   for (const name of names) {
     try {
       await work(name);
-    } catch (error) {
+    } catch (thrown) {
+      const error = toCommandError(thrown);
       // Any other error, such as a server that does not answer, would meet the remaining names as well.
       if (names.length === 1 || !(error instanceof CommandError)) throw error;
       failed++;

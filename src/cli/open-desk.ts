@@ -5,6 +5,7 @@ import type { Clock } from "../time/index.ts";
 import { CommandError, type Desk } from "./command.ts";
 import { configFrom, type DeskContext, type DeskOptions, dataDirectory, onRequestToEnd } from "./context.ts";
 import { exitStatus } from "./exit-status.ts";
+import { toCommandError } from "./to-command-error.ts";
 
 /** Opens the API server and the settings for a command, and has `work` done with them. */
 export async function atDesk<T>(
@@ -12,7 +13,8 @@ export async function atDesk<T>(
   around: DeskContext,
   work: (desk: Desk) => Promise<T>,
 ): Promise<T> {
-  return work(await openDesk(options, around)).catch((error: unknown) => {
+  return work(await openDesk(options, around)).catch((thrown: unknown) => {
+    const error = toCommandError(thrown);
     if (!(error instanceof KubeError) || error.code !== "unavailable") throw error;
     // An API server that does not answer is most often one that was not started.
     const hint = "Is Interlock running? Start it with npm start, or name another API server with --kubeconfig";

@@ -64,7 +64,8 @@ export function createProgram(
         (await implementation(environment, ...([...args, options] as never[]))) ?? undefined;
       try {
         finish(checkStatus(await within(options, work)));
-      } catch (error) {
+      } catch (thrown) {
+        const error = (await import("./to-command-error.ts")).toCommandError(thrown);
         throw error instanceof MisuseError ? misuse(error.message, command) : error;
       }
     });

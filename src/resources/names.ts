@@ -46,6 +46,12 @@ export const annotationKeys = {
   sender: "kubernaut.ai/sender",
   /** On executions: name of the RemediationApprovalRequest that approves them, in the namespace of incidents. */
   approval: "kubernaut.ai/approval",
+  /** On executions: the caller who wants the run, as that caller claims. Absent if an incident wants it. */
+  requestedBy: "kubernaut.ai/requested-by",
+  /** On executions: why that caller wants the run. */
+  requestReason: "kubernaut.ai/request-reason",
+  /** On executions: the name of the execution that they repeat. */
+  retryOf: "kubernaut.ai/retry-of",
   /** On incidents: `true` if only the fields for the next incident of the fingerprint were kept. */
   tombstone: "kubernaut.ai/tombstone",
   /** On incidents: what the first signal named, in clear. */

@@ -35,8 +35,8 @@ describe("while everything is paused", { timeout }, () => {
     await desk.type("why", waiting[0]?.metadata.name ?? "");
     const told = desk.read();
     expect(told).toMatch(/: not now, Paused$/m);
-    expect(told).toMatch(/^ {2}paused +pause-id1 by kim \(unverified\) \(upgrade\)$/m);
-    expect(told).toMatch(/^ {2}next +wait, or end it: interlock resume pause-id1 --reason/m);
+    expect(told).toMatch(/^ {2}paused +pause-\w+ by kim \(unverified\) \(upgrade\)$/m);
+    expect(told).toMatch(/^ {2}next +wait, or end it: interlock resume pause-\w+ --reason/m);
 
     await desk.type("resume", "all", "--reason", "upgraded");
 
@@ -117,7 +117,7 @@ describe("while everything is paused", { timeout }, () => {
     await expect.poll(() => world.notes().length, { timeout: 20_000 }).toBe(1);
     const [answer] = world.notes();
     expect(answer?.body).toContain(expected);
-    expect(answer?.body).toContain("⏸️ Automation is paused: pause-id1 by kim (unverified) (upgrade); clears when");
+    expect(answer?.body).toMatch(/⏸️ Automation is paused: pause-\w+ by kim \(unverified\) \(upgrade\); clears when/);
   });
 
   it("/copilot review is answered, and its review waits", async () => {
@@ -157,11 +157,11 @@ describe("when a pause ends", { timeout }, () => {
     await paused("all");
     await world.openMergeRequest();
     await allPaused(1);
-    desk.read();
+    const first = /interlock resume (\S+)/.exec(desk.read())?.[1] ?? "";
     await desk.type("pause", "all", "--reason", "a moment", "--for", "2s");
     const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
 
-    await desk.type("resume", "pause-id1", "--reason", "upgraded");
+    await desk.type("resume", first, "--reason", "upgraded");
 
     const [task] = await world.allEnded(1);
     expect(task?.status).toMatchObject({ phase: "Completed" });
@@ -214,8 +214,10 @@ it("nothing starts if the agent cannot read the pauses", { timeout }, async () =
 
 const whyPaused = {
   phase: "Waiting",
-  pause: { name: "pause-id1", requestedBy: "kim (unverified)", reason: "upgrade" },
-  message: "paused: pause-id1 by kim (unverified) (upgrade); clears when the last pause that covers it ends",
+  pause: { name: expect.stringMatching(/^pause-\w+$/), requestedBy: "kim (unverified)", reason: "upgrade" },
+  message: expect.stringMatching(
+    /^paused: pause-\w+ by kim \(unverified\) \(upgrade\); clears when the last pause that covers it ends$/,
+  ),
 };
 
 async function open(options: AgentWorldOptions = {}): Promise<void> {

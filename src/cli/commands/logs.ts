@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { isWantedStep, readLogs } from "../../engines/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
+import { findExecution, findIncident } from "../../operate/find/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
 import { CommandError, type Desk } from "../command.ts";
-import { findExecution, findIncident } from "../parsing/find.ts";
 import { readMoment } from "../parsing/moment.ts";
 import { followExecution, printRun } from "./follow-logs.ts";
 

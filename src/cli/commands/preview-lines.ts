@@ -1,8 +1,8 @@
+import { queryPolicy, readObjectTarget } from "../../operate/index.ts";
 import { diagnoseWithFacts, type PolicyDecision } from "../../policy/index.ts";
 import { blockText, type Diagnosis, type FieldTrace, type RemediationRequestSpec } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import type { Desk } from "../command.ts";
-import { queryPolicy, readObjectTarget } from "../query-policy.ts";
 
 /** What the gateway says of one signal. The last four are those of a dry run. */
 export interface SignalResult {

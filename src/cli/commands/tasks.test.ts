@@ -93,9 +93,9 @@ describe("interlock why, of a coding task,", () => {
     const text = await told(name);
 
     expect(text).toContain("/copilot rename it: not now, Paused\n");
-    expect(text).toMatch(/^ {2}paused +pause-id1 by kim \(unverified\) \(upgrade\)$/m);
+    expect(text).toMatch(/^ {2}paused +pause-\w+ by kim \(unverified\) \(upgrade\)$/m);
     expect(text).toMatch(new RegExp(`^ {2}clears +at ${until}$`, "m"));
-    expect(text).toMatch(/^ {2}next +wait, or end it: interlock resume pause-id1 --reason/m);
+    expect(text).toMatch(/^ {2}next +wait, or end it: interlock resume pause-\w+ --reason/m);
   });
 
   it("says that it goes on in spite of a pause if it was begun", async () => {
@@ -105,7 +105,7 @@ describe("interlock why, of a coding task,", () => {
 
     const text = await told(name);
 
-    expect(text).toMatch(/^ {2}paused +pause-id1 by kim .*; it goes on all the same$/m);
+    expect(text).toMatch(/^ {2}paused +pause-\w+ by kim .*; it goes on all the same$/m);
     expect(text).not.toContain("not now");
   });
 
@@ -116,8 +116,8 @@ describe("interlock why, of a coding task,", () => {
 
       const text = await told(place);
 
-      expect(text).toMatch(/a coding task on git:gitlab\.example\/7\S*: not now, Paused\n {2}paused: pause-id1 by kim/);
-      expect(text).toMatch(/next: wait, or end it: interlock resume pause-id1/);
+      expect(text).toMatch(/a coding task on git:gitlab\.example\/7\S*: not now, Paused\n {2}paused: pause-\w+ by kim/);
+      expect(text).toMatch(/next: wait, or end it: interlock resume pause-\w+/);
     },
   );
 

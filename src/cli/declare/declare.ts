@@ -65,6 +65,11 @@ export function withReason(command: Command): Command {
   return command.requiredOption("--reason <TEXT>", "why; recorded in the ledger", (text) => value(text.trim()));
 }
 
+/** For commands that change something. */
+export function withDryRun(command: Command): Command {
+  return command.option("--dry-run", "change nothing: make all checks, and print what would be done");
+}
+
 export function withConfig(command: Command): Command {
   const order = "default INTERLOCK_CONFIG, else interlock.yaml, else ~/.config/interlock/config.yaml";
   return command.option("--config <FILE>", `settings in YAML, see docs/configuration.md; ${order}`, value);

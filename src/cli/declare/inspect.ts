@@ -51,7 +51,7 @@ export function declareInspection(declare: Declare): void {
       summary: "Explain the state of an incident, an execution, a coding task, a target or a signal",
       details: subjects,
       example: "interlock why node/worker-1",
-      load: async () => (await import("../commands/why/why.ts")).why,
+      load: async () => (await import("../commands/why.ts")).why,
     }),
   )
     .option("--workflow <WORKFLOW>", "of a target: only this workflow", value)

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type Declare, value, values, withNamespace, withReason } from "./declare.ts";
+import { type Declare, value, values, withDryRun, withNamespace, withReason } from "./declare.ts";
 
 const scopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
@@ -24,17 +24,32 @@ export function declareOperations(declare: Declare): void {
     .option("--gateway <URL>", "default: the gateway that runs on the data directory", value)
     .option("--token-file <FILE>", "file of senders and tokens; default: gateway-tokens in the data directory", value);
 
-  atDesk("run <workflow>", {
-    group,
-    summary: "Run a workflow on a target",
-    details: runDetails,
-    example: "interlock run node-disk-cleanup --target node/worker-1 --param keepDays=7",
-    load: async () => (await import("../commands/run.ts")).run,
-  })
+  withDryRun(
+    atDesk("run <workflow>", {
+      group,
+      summary: "Run a workflow on a target",
+      details: runDetails,
+      example: "interlock run node-disk-cleanup --target node/worker-1 --param keepDays=7",
+      load: async () => (await import("../commands/run.ts")).run,
+    }),
+  )
     .requiredOption("--target <TARGET>", "what the workflow acts on", value)
     .option("--param <NAME=VALUE>", "a parameter of the workflow; may be repeated", values)
     .option("--approval <NAME>", "an approval that was answered already", value)
     .option("-n, --namespace <NS>", "namespace of the execution; default: that of incidents", value)
+    .option("--reason <TEXT>", "why; recorded with the execution", (text) => value(text.trim()))
+    .option("--no-wait", "do not wait for the end, or for the approval");
+
+  withObjects(
+    atDesk("retry <execution-or-incident>", {
+      group,
+      summary: "Run again what an execution ran",
+      details: `Creates an execution with the same workflow, target and parameters as one that has ended, or as the last one of an incident. The version of the workflow is the current one of the catalog. Everything is decided again, as for interlock run: a failure that waits for interlock ack still blocks.`,
+      example: 'interlock retry rr-s3rd7pvp-1 --reason "the registry is back"',
+      load: async () => (await import("../commands/retry.ts")).retry,
+    }),
+  )
+    .option("--approval <NAME>", "an approval that was answered already", value)
     .option("--no-wait", "do not wait for the end, or for the approval");
 
   withObjects(
@@ -44,7 +59,7 @@ export function declareOperations(declare: Declare): void {
       details:
         "Acknowledge that you checked what a failed execution left behind and that a retry is safe. For an incident, this acknowledges the failed execution, or the fix that did not last, for which the incident waits.",
       example: 'interlock ack rr-s3rd7pvp-1 --reason "replaced the disk"',
-      load: async () => (await import("../commands/ack.ts")).ack,
+      load: async () => (await import("../commands/operate-on.ts")).operateOn("ack"),
     }),
   );
 
@@ -56,7 +71,7 @@ export function declareOperations(declare: Declare): void {
         details:
           "Answers an approval, or the open approval of an incident. It is answered once; after an approval everything is decided again, so that it may still be refused. See: interlock get approvals",
         example: `interlock ${name} rr-s3rd7pvp-1 --reason "looked at it"`,
-        load: async () => (await import("../commands/approve.ts"))[name],
+        load: async () => (await import("../commands/operate-on.ts")).operateOn(name),
       }),
     );
   }
@@ -69,14 +84,19 @@ export function declareOperations(declare: Declare): void {
       details:
         "Stops the run of an execution and records who cancelled it and why. No notice is sent, and the workflow may act on the target again at once. Of an incident, its executions are stopped and it is closed; the next report of the problem opens a new one. A coding task is asked to stop; what was pushed or written already stays. Nothing that has ended changes.",
       example: 'interlock cancel rr-s3rd7pvp-1 --reason "wrong node"',
-      load: async () => (await import("../commands/cancel.ts")).cancel,
+      load: async () => (await import("../commands/operate-on.ts")).operateOn("cancel"),
     }).option("--block", "block the workflow on the target until: interlock ack EXECUTION"),
   );
 }
 
 /** For commands on objects that are found by their names. */
 function withObjects(command: Command): Command {
-  return withNamespace(withReason(command));
+  return withNamespace(withChange(command));
+}
+
+/** For commands that change something. */
+function withChange(command: Command): Command {
+  return withDryRun(withReason(command));
 }
 
 const runDetails = `By the same rules as everything else. Waits until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. Ctrl-C asks whether to cancel the execution or to detach from it, and it continues then (exit status 130); without a terminal, or at a second Ctrl-C, it detaches.
@@ -84,7 +104,7 @@ const runDetails = `By the same rules as everything else. Waits until the execut
 If the workflow requires an approval, one is requested first and waited for. With --no-wait it is only requested: run the same command with --approval NAME once it is answered.`;
 
 function declarePauses({ atDesk }: Declare, group: string): void {
-  withReason(
+  withChange(
     atDesk("pause <scope...>", {
       group,
       summary: "Pause automation everywhere, in a namespace, on a target, or for one workflow",
@@ -98,7 +118,7 @@ Coding tasks are paused by all, by their namespace, and by a target git:host/42 
     }).option("--for <DURATION>", "such as 30m or 2h; default: until it is resumed", value),
   );
 
-  withReason(
+  withChange(
     atDesk("resume <pause-or-scope...>", {
       group,
       summary: "End a pause",

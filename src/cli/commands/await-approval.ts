@@ -1,0 +1,48 @@
+import { type RemediationApprovalRequest, remediationApprovalRequests } from "../../resources/index.ts";
+import { CommandError, type Desk } from "../command.ts";
+
+/** Waits until the question is answered. Throws CommandError unless the answer is yes. */
+export async function awaitApproval(
+  { metadata, spec }: RemediationApprovalRequest,
+  { client, clock }: Pick<Desk, "client" | "clock">,
+): Promise<void> {
+  const { name = "", namespace = "" } = metadata;
+  const over = new AbortController();
+  const timer = clock.after(Math.max(0, Date.parse(spec.requiredBy) - client.serverNowMs()), () => over.abort());
+  try {
+    const status = await answerTo({ name, namespace }, client, over.signal);
+    if (status.decision === "Approved") return;
+    if (status.decision === "Expired") throw unanswered(name, spec);
+    const { decidedBy, decisionMessage } = status;
+    throw new CommandError(`approval ${name} is Rejected by ${decidedBy}: ${decisionMessage}; nothing was started`);
+  } catch (error) {
+    throw over.signal.aborted ? unanswered(name, spec) : error;
+  } finally {
+    timer.cancel();
+  }
+}
+
+function unanswered(name: string, { requiredBy }: RemediationApprovalRequest["spec"]): CommandError {
+  return new CommandError(`approval ${name} was not answered by ${requiredBy}; nothing was started`);
+}
+
+type ApprovalStatus = NonNullable<RemediationApprovalRequest["status"]>;
+
+async function answerTo(
+  { name, namespace }: { readonly name: string; readonly namespace: string },
+  client: Desk["client"],
+  signal: AbortSignal,
+): Promise<ApprovalStatus> {
+  const query = { namespace, fieldSelector: `metadata.name=${name}` };
+  for (;;) {
+    const { items, resourceVersion } = await client.list(remediationApprovalRequests, query, { signal });
+    const [found] = items;
+    if (!found) throw new CommandError(`approval ${name} was deleted; nothing was started`);
+    if (found.status) return found.status;
+    for await (const event of client.watch(remediationApprovalRequests, { ...query, resourceVersion }, { signal })) {
+      if (event.type === "DELETED") throw new CommandError(`approval ${name} was deleted; nothing was started`);
+      if (event.type !== "BOOKMARK" && event.object.status) return event.object.status;
+    }
+    signal.throwIfAborted();
+  }
+}

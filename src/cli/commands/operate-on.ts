@@ -1,0 +1,30 @@
+import type { OperationName } from "../../operate/index.ts";
+import type { Desk } from "../command.ts";
+import { forEachName } from "../for-each-name.ts";
+import { bareName } from "../parsing/kinds.ts";
+import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
+import { performAtDesk } from "../perform-at-desk.ts";
+
+interface ObjectOptions extends NamespaceOptions {
+  readonly reason: string;
+  readonly block?: boolean;
+  readonly dryRun?: boolean;
+}
+
+/** `interlock ack`, `approve`, `reject` and `cancel` */
+export function operateOn(operation: OperationName) {
+  return async (desk: Desk, names: readonly string[], options: ObjectOptions): Promise<number> => {
+    const { reason, block, dryRun } = options;
+    const namespace = searchedNamespace(options, desk);
+    return forEachName(names, desk, async (name) => {
+      const object = objectText(bareName(name), namespace);
+      const request = { object, reason, ...(block && { block }), ...(dryRun && { dryRun }) };
+      await performAtDesk(operation, request, desk);
+    });
+  };
+}
+
+/** An object as operations name it. */
+export function objectText(name: string, namespace: string | undefined): string {
+  return namespace === undefined ? name : `${namespace}/${name}`;
+}

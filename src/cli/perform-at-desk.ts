@@ -1,0 +1,36 @@
+import {
+  OperationError,
+  type OperationName,
+  type OperationOutcome,
+  type OperationRequest,
+  perform,
+} from "../operate/index.ts";
+import { CommandError, type Desk, MisuseError } from "./command.ts";
+import { ownName } from "./own-name.ts";
+import { operationErrorText } from "./to-command-error.ts";
+
+/** A request without its key: each command that is typed is a request of its own. */
+export type TypedRequest = Omit<OperationRequest, "key"> & { readonly key?: string };
+
+/** Performs an operation in the operator's name, and prints its effect. */
+export async function performAtDesk(
+  operation: OperationName,
+  request: TypedRequest,
+  desk: Desk,
+): Promise<OperationOutcome> {
+  const caller = { name: await ownName(desk), via: "command line" };
+  try {
+    const outcome = await perform(operation, { key: desk.random.id(), ...request }, caller, desk);
+    for (const line of [outcome.message, ...outcome.notes]) desk.terminal.print(line);
+    return outcome;
+  } catch (error) {
+    const isMisuse = error instanceof OperationError && error.code === "invalid" && error.cause === undefined;
+    throw isMisuse ? toMisuse(error) : error;
+  }
+}
+
+/** Several problems are printed on lines of their own, without the help. */
+function toMisuse(error: OperationError): CommandError {
+  const text = operationErrorText(error);
+  return error.details.length === 0 ? new MisuseError(text) : new CommandError(text, error.details, "misuse");
+}

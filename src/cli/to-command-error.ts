@@ -1,0 +1,15 @@
+import { KubeError } from "../kube/index.ts";
+import { OperationError } from "../operate/errors/index.ts";
+import { CommandError } from "./command.ts";
+
+/** An error of an operation or explanation, as commands report errors. Any other error is returned as it is. */
+export function toCommandError(error: unknown): unknown {
+  if (!(error instanceof OperationError)) return error;
+  if (error.cause instanceof KubeError) return error.cause;
+  return new CommandError(operationErrorText(error), error.details);
+}
+
+/** The message, and what to do. */
+export function operationErrorText({ message, hint }: OperationError): string {
+  return hint === undefined ? message : `${message}; ${hint}`;
+}

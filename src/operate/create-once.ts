@@ -1,0 +1,27 @@
+import { isDeepStrictEqual } from "node:util";
+import { type KubeObject, type ResourceType, refOf } from "../kube/index.ts";
+import { OperationError } from "./errors/index.ts";
+import type { Order } from "./operation.ts";
+
+type CreateRequest = { readonly dryRun?: boolean };
+
+/**
+ * Creates an object whose name is derived from the key of the request. If it exists, an earlier attempt of the same request
+ * created it, and that one is returned. `contentOf` selects what must be equal for two requests to be the same.
+ */
+export async function createOnce<T extends KubeObject>(
+  type: ResourceType<T>,
+  draft: T,
+  { request, context: { client } }: Order<CreateRequest>,
+  contentOf: (object: T) => unknown,
+): Promise<T> {
+  const outcome = await client.create(type, draft, { dryRun: request.dryRun ?? false });
+  if (outcome.kind === "created") return outcome.object;
+  const existing = await client.get(type, refOf(draft));
+  if (existing && isDeepStrictEqual(contentOf(existing), contentOf(draft))) return existing;
+  if (existing) {
+    const message = `the key was used already for another request, which created ${draft.metadata.name}`;
+    throw new OperationError("conflict", message, { hint: "send this one with a new key", current: existing });
+  }
+  throw new OperationError("conflict", `${draft.metadata.name} was deleted meanwhile`, { hint: "try again" });
+}

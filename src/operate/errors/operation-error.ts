@@ -1,0 +1,37 @@
+import type { KubeObject } from "../../kube/index.ts";
+
+/**
+ * - `invalid`: the request itself is wrong; sending it again does not help
+ * - `not-found`: an object that the request names does not exist
+ * - `conflict`: the object is not, or no longer, in a state that allows the operation
+ * - `forbidden`: the caller lacks a right
+ * - `unavailable`: the API server did not answer; the same request with the same key may be sent again
+ */
+export type OperationErrorCode = "invalid" | "not-found" | "conflict" | "forbidden" | "unavailable";
+
+interface ErrorFacts {
+  /** One entry per problem, if there are several. */
+  readonly details?: readonly string[];
+  /** What the caller can do, to stand behind a semicolon. */
+  readonly hint?: string;
+  /** For a conflict: the object as it is now. */
+  readonly current?: KubeObject;
+  readonly cause?: unknown;
+}
+
+/** An operation or explanation cannot be given. Nothing was changed, unless the code is `unavailable`. */
+export class OperationError extends Error {
+  override readonly name = "OperationError";
+  readonly code: OperationErrorCode;
+  readonly details: readonly string[];
+  readonly hint?: string;
+  readonly current?: KubeObject;
+
+  constructor(code: OperationErrorCode, message: string, { details = [], hint, current, cause }: ErrorFacts = {}) {
+    super(message, { cause });
+    this.code = code;
+    this.details = details;
+    if (hint !== undefined) this.hint = hint;
+    if (current !== undefined) this.current = current;
+  }
+}

@@ -1,0 +1,77 @@
+import { explain as explainDecision } from "../../policy/index.ts";
+import type { OperateContext } from "../context.ts";
+import { OperationError, toOperationError } from "../errors/index.ts";
+import { findExecution, findIncident } from "../find/index.ts";
+import { queryPolicy, readObjectTarget } from "../query-policy.ts";
+import { toVerdict, type WorkflowVerdict } from "./checks.ts";
+import { explainExecution } from "./execution.ts";
+import type { Explanation } from "./explanation.ts";
+import { explainIncident } from "./incident.ts";
+import { explainReported } from "./report.ts";
+import { explainIgnored, explainSignal, ignoredSignalsOf } from "./signal.ts";
+import { explainTasks } from "./task.ts";
+
+/** What is to be explained. */
+export interface Subject {
+  /** An incident, execution, task, target, signal, merge request, comment or issue, as people write it. */
+  readonly text: string;
+  /** For a target: only this workflow. */
+  readonly workflow?: string | undefined;
+  /** Where names are searched; undefined for all namespaces. */
+  readonly namespace?: string | undefined;
+}
+
+/** Explains why something happened, or does not happen. Throws OperationError. */
+export async function explain(subject: Subject, context: OperateContext): Promise<Explanation> {
+  const { text, workflow, namespace } = subject;
+  try {
+    return (
+      (await explainTasks(text, context)) ??
+      (await explainReported(text, context)) ??
+      (await explainSignal(text, context)) ??
+      (text.includes("/") ? await explainTarget(text, workflow, context) : await explainNamed(text, namespace, context))
+    );
+  } catch (error) {
+    throw toOperationError(error);
+  }
+}
+
+/** The decision about every workflow of the catalog on a target, as it is now. Throws OperationError. */
+export async function explainWorkflows(text: string, context: OperateContext): Promise<readonly WorkflowVerdict[]> {
+  try {
+    const kinds = await context.kinds();
+    return (await queryPolicy({ target: readObjectTarget(text, kinds) }, kinds, context)).map(toVerdict);
+  } catch (error) {
+    throw toOperationError(error);
+  }
+}
+
+/** Whether a workflow, or each of the catalog, may act on it now. */
+async function explainTarget(
+  text: string,
+  workflow: string | undefined,
+  context: OperateContext,
+): Promise<Explanation> {
+  const kinds = await context.kinds();
+  const target = readObjectTarget(text, kinds);
+  const now = await queryPolicy({ target, workflow }, kinds, context);
+  const ignored = await ignoredSignalsOf(target.text, context);
+  return {
+    facts: { target: target.text, now, ignored },
+    text: [...now.map(({ request, decision }) => explainDecision(request, decision)), ...ignored.map(explainIgnored)],
+  };
+}
+
+async function explainNamed(
+  name: string,
+  namespace: string | undefined,
+  context: OperateContext,
+): Promise<Explanation> {
+  const incident = await findIncident(context.client, name, namespace);
+  if (incident) return explainIncident(incident, context);
+  const execution = await findExecution(context.client, name, namespace);
+  if (execution) return explainExecution(execution, context);
+  throw new OperationError("not-found", `there is no incident, execution or task ${name}`, {
+    hint: "see: interlock get incidents (or executions, tasks). A target is written namespace/kind/name or kind/name",
+  });
+}

@@ -1,0 +1,202 @@
+import type { KubeClient } from "../../kube/index.ts";
+import type { LedgerEvent } from "../../ledger/index.ts";
+import { askingIncident, explain, openCauses, type PolicyReport } from "../../policy/index.ts";
+import {
+  describeStall,
+  findStall,
+  incidentSeverity,
+  parseRecordedTarget,
+  type RemediationApprovalRequest,
+  type RemediationRequest,
+  remediationApprovalRequests,
+  remediationRequests,
+  skipText,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../../resources/index.ts";
+import type { OperateContext } from "../context.ts";
+import { queryPolicy } from "../query-policy.ts";
+import { type Check, checksOf, recordedChecks } from "./checks.ts";
+import type { Explanation } from "./explanation.ts";
+import { decisionOn, findRecorded, hasDecision, tellDecision } from "./recorded-decision.ts";
+import { seriesLines } from "./series-lines.ts";
+
+/** The explanation of an incident, with every check of its decision. */
+export interface IncidentExplanation extends Explanation {
+  /** As they are now; those of the recorded decision, if no workflow was found for the incident. */
+  readonly checks: readonly Check[];
+}
+
+/** Everything that is known about an incident: for machines, and in paragraphs for people. */
+export async function explainIncident(
+  incident: RemediationRequest,
+  context: OperateContext,
+): Promise<IncidentExplanation> {
+  const { metadata, spec, status } = incident;
+  const isDecided = hasDecision(incident);
+  const decided = await findRecorded({ incident: metadata.name ?? "" }, context, {
+    pick: (events) => decisionOn(incident, events),
+    isAwaited: isDecided,
+  });
+  const seen: IncidentFacts = {
+    incident,
+    decided,
+    executions: await executionsOf(incident, context.client),
+    approvals: await approvalsOf(incident, context.client),
+    now: await askNow(incident, context),
+  };
+  const { executions, approvals, now } = seen;
+  const [report] = now;
+  return {
+    checks: report ? checksOf(report.decision) : recordedChecks(decided),
+    facts: { incident: metadata.name, spec, status, decided, executions, approvals, now },
+    text: [
+      standing(seen, context),
+      ...(decided || isDecided ? [tellDecision(decided)] : []),
+      ...now.map(({ request, decision }) => {
+        const [head = "", ...rest] = explain(request, decision);
+        return [`Now: ${head}`, ...rest];
+      }),
+    ],
+  };
+}
+
+interface IncidentFacts {
+  readonly incident: RemediationRequest;
+  /** The decision that counts, with every check as it was made. */
+  readonly decided: LedgerEvent | undefined;
+  /** Those started for it, and the one it follows. */
+  readonly executions: readonly WorkflowExecution[];
+  readonly approvals: readonly RemediationApprovalRequest[];
+  readonly now: readonly PolicyReport[];
+}
+
+async function executionsOf({ status }: RemediationRequest, client: KubeClient): Promise<readonly WorkflowExecution[]> {
+  const refs = [...(status?.executionRefs ?? []), ...(status?.follows ? [status.follows] : [])];
+  const found = await Promise.all(
+    refs.map(({ name, namespace }) => client.get(workflowExecutions, { name, namespace })),
+  );
+  return found.filter(
+    (one) => one !== undefined && refs.some(({ uid }) => uid === one.metadata.uid),
+  ) as WorkflowExecution[];
+}
+
+async function approvalsOf({ metadata }: RemediationRequest, client: KubeClient) {
+  const { items } = await client.list(remediationApprovalRequests, { namespace: metadata.namespace ?? "" });
+  return items.filter(({ spec }) => spec.remediationRequestRef?.name === metadata.name);
+}
+
+/** An execution that acts for the incident never stands in its way. */
+async function askNow(incident: RemediationRequest, context: OperateContext): Promise<readonly PolicyReport[]> {
+  const { status } = incident;
+  if (!status?.diagnosis) return [];
+  const { items } = status.diagnosis.deferWhile ? await context.client.list(remediationRequests) : { items: [] };
+  const kinds = await context.kinds();
+  const { target: text, workflowId: workflow } = status.diagnosis;
+  const read = parseRecordedTarget(text);
+  if (read.kind === "problem" || read.target.type !== "object") return [];
+  const acts = status.follows ?? status.executionRefs?.at(-1);
+  return queryPolicy(
+    {
+      target: read.target,
+      workflow,
+      parameters: status.diagnosis.parameters ?? {},
+      incident: askingIncident(incident, openCauses(incident, items)),
+      ...(acts ? { executionUid: acts.uid } : {}),
+    },
+    kinds,
+    context,
+  );
+}
+
+/** How far it has come, and what it waits for. */
+function standing(
+  { incident, executions, approvals }: IncidentFacts,
+  { verification }: OperateContext,
+): readonly string[] {
+  const { metadata, spec, status } = incident;
+  const { namespace, kind, name } = spec.targetResource;
+  const about = [namespace, kind.toLowerCase(), name].filter(Boolean).join("/");
+  const lines = [`${metadata.name}: ${spec.signalName} (${incidentSeverity(incident)}), about ${about}`];
+  const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
+  say("phase", `${status?.phase ?? "new"}${status?.message ? `: ${status.message}` : ""}`);
+  say("stalled", stalledText(incident));
+  say("reported", reported(incident));
+  for (const line of seriesLines(incident)) say("series", line);
+  say("over", status?.resolvedAt && `since ${status.resolvedAt}, according to its senders`);
+  if (status?.diagnosis) {
+    const { rule, workflowId, target, deferWhile } = status.diagnosis;
+    say("diagnosis", `${workflowId} on ${target}${rule ? `, by rule ${rule}` : ""}`);
+    if (deferWhile)
+      say("deferred", `while an incident of rule ${deferWhile.rules.join(" or ")} on ${deferWhile.within} is open`);
+  }
+  if (status?.phase === "Blocked") say("waits", waits(status.block.until));
+  for (const execution of executions) {
+    const isFollowed = execution.metadata.uid === status?.follows?.uid;
+    say(isFollowed ? "follows" : "execution", stateOf(execution));
+    say("stalled", stalledText(execution));
+  }
+  for (const approval of approvals) for (const line of answerTo(approval)) say("approval", line);
+  say("verification", watched(incident, verification));
+  if (status && "outcome" in status) say("outcome", `${status.outcome}, at ${status.completedAt}`);
+  if (status?.requiresManualReview) say("review", "a person has to look");
+  return lines;
+}
+
+function stalledText(object: RemediationRequest | WorkflowExecution): string | undefined {
+  const stall = findStall(object);
+  return stall && describeStall(stall);
+}
+
+function reported({ status, spec }: RemediationRequest): string {
+  const { occurrenceCount = 1, lastSeenAt } = status?.deduplication ?? {};
+  const last = lastSeenAt ? `, last at ${lastSeenAt}` : "";
+  return `${occurrenceCount === 1 ? "once" : `${occurrenceCount} times`}, since ${spec.firingTime}${last}`;
+}
+
+function waits(until: string | undefined): string {
+  return until
+    ? `until ${until}; then it is decided again by itself`
+    : "until that has changed; then it is decided again by itself";
+}
+
+function stateOf({ metadata, status }: WorkflowExecution): string {
+  const { name } = metadata;
+  switch (status?.phase) {
+    case undefined:
+    case "Pending":
+      return `${name} waits to be admitted`;
+    case "Running":
+      return `${name} runs since ${status.startTime}; see what it does: interlock logs ${name}`;
+    case "Completed":
+      return `${name} completed in ${status.duration}, at ${status.completionTime}`;
+    case "Failed":
+      return `${name} failed: ${status.failureDetails.naturalLanguageSummary}`;
+    case "Skipped":
+      return `${name} was skipped, ${skipText(status.skipDetails)}: ${status.skipDetails.message}`;
+  }
+}
+
+function answerTo({ metadata, spec, status }: RemediationApprovalRequest): readonly string[] {
+  const { name } = metadata;
+  if (!status) {
+    return [
+      `${name} waits for a person until ${spec.requiredBy}; no answer is a no`,
+      `interlock approve ${name} --reason "…", or interlock reject ${name} --reason "…"`,
+    ];
+  }
+  if (status.decision === "Expired") return [`${name} was not answered in time`];
+  return [`${name} was ${status.decision} by ${status.decidedBy} at ${status.decidedAt}: ${status.decisionMessage}`];
+}
+
+/** Until when it is watched whether the fix holds. */
+function watched(
+  { status }: RemediationRequest,
+  { graceMs, windowMs }: OperateContext["verification"],
+): string | undefined {
+  if (status?.phase !== "Verifying") return undefined;
+  const executed = status.conditions?.find(({ type }) => type === "Executed");
+  if (!executed) return undefined;
+  const at = (ms: number) => new Date(Date.parse(executed.lastTransitionTime) + ms).toISOString();
+  return `it is closed when it resolves, or at ${at(windowMs)} if nothing is reported after ${at(graceMs)}; else it is decided again`;
+}

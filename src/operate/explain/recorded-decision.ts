@@ -1,0 +1,67 @@
+import type { EventFilter, LedgerEvent } from "../../ledger/index.ts";
+import { explainChecks, type StoredCheck } from "../../policy/index.ts";
+import { blockText, type RemediationRequest } from "../../resources/index.ts";
+import { sleep } from "../../time/index.ts";
+import type { OperateContext } from "../context.ts";
+
+interface Wanted {
+  pick(events: readonly LedgerEvent[]): LedgerEvent | undefined;
+  /** Whether it must have been recorded by now. */
+  readonly isAwaited: boolean;
+}
+
+/** The ledger's database hears of things a moment later than the API server: what it lacks is waited for, but not for long. */
+export async function findRecorded(
+  subject: Pick<EventFilter, "incident" | "execution">,
+  context: Pick<OperateContext, "clock" | "recorded">,
+  { pick, isAwaited }: Wanted,
+): Promise<LedgerEvent | undefined> {
+  for (let tries = 1; ; tries++) {
+    const events = await context.recorded(subject);
+    const found = events && pick(events);
+    if (found || !events || !isAwaited || tries === 10) return found;
+    await sleep(context.clock, 200);
+  }
+}
+
+/**
+ * The recorded decision by which an incident is where it is. Not just the latest: replicas may decide about one version of
+ * an incident differently, only one of them can write that into it, and at admission the executor has the last word.
+ */
+export function decisionOn({ status }: RemediationRequest, events: readonly LedgerEvent[]): LedgerEvent | undefined {
+  if (status?.phase === "Blocked") return events.find(({ id }) => id === status.block.decision);
+  const decided = events.filter(({ type }) => type === "incident.decided");
+  const verdict = verdictBehind(status);
+  return decided.findLast(({ facts }) => verdict === undefined || facts["verdict"] === verdict);
+}
+
+/** Whether an incident cannot be where it is without a decision on record. */
+export function hasDecision({ status }: RemediationRequest): boolean {
+  return status?.phase === "Blocked" || verdictBehind(status) !== undefined;
+}
+
+/** What must have been decided, where only one verdict leads there. */
+function verdictBehind(status: RemediationRequest["status"]): string | undefined {
+  switch (status?.phase) {
+    case "AwaitingApproval":
+      return "ask";
+    case "Executing":
+    case "Verifying":
+      return status.follows ? "follow" : "run";
+    case "Completed":
+      return status.outcome === "Observed" ? "observe" : status.follows ? "follow" : "run";
+    default:
+      return undefined;
+  }
+}
+
+/** A decision as it was recorded, in lines, by the orchestrator or at admission, or that it was not found. */
+export function tellDecision(event: LedgerEvent | undefined): readonly string[] {
+  if (!event) return ["The decision is not in the ledger that is read here, or not yet."];
+  const { at, facts } = event;
+  const { verdict = "skip", reason = facts["skip_reason"], message, checks, next_step: next } = facts;
+  const cause = typeof facts["cause"] === "string" ? facts["cause"] : undefined;
+  const head = `Decided at ${at}: ${verdict}${reason ? `, ${blockText(String(reason), cause)}` : ""}`;
+  const told = Array.isArray(checks) ? explainChecks(checks as unknown as readonly StoredCheck[]) : [];
+  return [head, `  ${message}`, ...(next ? [`  next: ${next}`] : []), ...(told.length > 0 ? ["", ...told] : [])];
+}

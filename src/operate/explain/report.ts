@@ -1,0 +1,98 @@
+import { byAge } from "../../kube/index.ts";
+import type { LedgerEvent } from "../../ledger/index.ts";
+import { type CodingTask, codingTasks } from "../../resources/index.ts";
+import type { OperateContext } from "../context.ts";
+import { OperationError } from "../errors/index.ts";
+import type { Explanation } from "./explanation.ts";
+import { explainTaskList } from "./task.ts";
+
+/** What a text names that GitLab or Jira reports: a merge request, a comment or an issue. */
+export interface Reported {
+  /** Undefined: on whichever server. */
+  readonly host?: string | undefined;
+  /** Path of the project. */
+  readonly path?: string | undefined;
+  readonly iid?: number | undefined;
+  readonly noteId?: number | undefined;
+  readonly issue?: string | undefined;
+}
+
+const jiraKey = /^[A-Z][A-Z0-9_]+-\d+$/;
+
+/**
+ * Reads the address of a merge request, of a comment on one or of an issue in Jira, and what people call them:
+ * `group/app!7`, `note:123` and `APP-7`. Undefined: it is none of them.
+ */
+export function parseReported(text: string): Reported | undefined {
+  if (URL.canParse(text) && /^https?:/.test(text)) return inUrl(new URL(text));
+  const [, noteId] = /^note:(\d{1,15})$/.exec(text) ?? [];
+  if (noteId !== undefined) return { noteId: Number(noteId) };
+  if (jiraKey.test(text)) return { issue: text };
+  const [, host, path, iid] =
+    /^(?:([\w.-]+\.[\w.-]+(?::\d+)?)\/)?([\w.+-]+(?:\/[\w.+-]+)+)!(\d{1,9})$/.exec(text) ?? [];
+  return path === undefined ? undefined : { host, path, iid: Number(iid) };
+}
+
+function inUrl({ host, pathname, hash }: URL): Reported | undefined {
+  const [, path, iid] = /^\/(.+?)(?:\/-)?\/merge_requests\/(\d{1,9})(?:\/|$)/.exec(pathname) ?? [];
+  const [, noteId] = /^#note_(\d{1,15})$/.exec(hash) ?? [];
+  if (path !== undefined) {
+    return { host, path: decodeURIComponent(path), iid: Number(iid), ...(noteId && { noteId: Number(noteId) }) };
+  }
+  const issue = pathname.split("/").at(-1) ?? "";
+  return /\/browse\//.test(pathname) && jiraKey.test(issue) ? { issue } : undefined;
+}
+
+/** What became of a merge request, a comment or an issue that was reported; undefined if `subject` is none of them. */
+export async function explainReported(subject: string, context: OperateContext): Promise<Explanation | undefined> {
+  const reported = parseReported(subject);
+  if (!reported) return undefined;
+  const { items } = await context.client.list(codingTasks);
+  const tasks = items.filter((task) => isTaskOf(task, reported)).sort(byAge);
+  const events = await context.recorded(filterOf(reported));
+  const ignored = (events ?? []).filter((event) => isIgnoredOf(event, reported)).slice(-maxShown);
+  if (tasks.length === 0 && ignored.length === 0) {
+    const where = events
+      ? "neither a task nor the ledger knows of it: no webhook and no poll has reported it"
+      : "no task is about it, and the ledger cannot be read here";
+    throw new OperationError("not-found", `${subject}: ${where}`, { hint: "see docs/agent.md for how tasks come in" });
+  }
+  return {
+    facts: { tasks, ignored },
+    text: [...(await explainTaskList(tasks, context)), ...ignored.reverse().map(explainIgnored)],
+  };
+}
+
+const maxShown = 10;
+
+/** Only the whole name of a merge request, and an issue, is what the ledger can look up directly. */
+function filterOf({ host, path, iid, issue }: Reported) {
+  const type = "task.ignored" as const;
+  if (issue !== undefined) return { type, target: issue };
+  return host !== undefined && path !== undefined ? { type, target: `${host}/${path}!${iid}` } : { type };
+}
+
+function isTaskOf({ spec }: CodingTask, { host, path, iid, noteId, issue }: Reported): boolean {
+  if (spec.type === "Issue") return spec.issue.key === issue;
+  if (issue !== undefined) return false;
+  if (noteId !== undefined && (spec.type !== "Command" || spec.note.id !== noteId)) return false;
+  if (path === undefined) return noteId !== undefined;
+  const isThere = spec.project.path.toLowerCase() === path.toLowerCase() && spec.mergeRequest.iid === iid;
+  return isThere && (host === undefined || spec.project.host === host);
+}
+
+function isIgnoredOf({ type, facts }: LedgerEvent, { path, iid, noteId, issue }: Reported): boolean {
+  if (type !== "task.ignored") return false;
+  if (issue !== undefined) return facts["issue"] === issue;
+  if (noteId !== undefined && facts["note"] !== noteId) return false;
+  return path === undefined || String(facts["target_resource"]).endsWith(`/${path}!${iid}`);
+}
+
+function explainIgnored({ at, facts }: LedgerEvent): readonly string[] {
+  const { object, target_resource: about, note, reason, message, source, by, head_sha: sha } = facts;
+  const what = object === "note" ? `comment ${note ?? ""}${about ? ` on ${about}` : ""}` : String(about ?? object);
+  const lines = [`${what}: ignored, ${reason}`, `  because      ${message}`];
+  lines.push(`  reported     ${by ? `by ${by}, ` : ""}at ${at}, heard of by ${source}`);
+  if (sha) lines.push(`  commit       ${sha}`);
+  return lines;
+}

@@ -1,0 +1,140 @@
+import { lastingPauses, type Pause, pausedBy, pauseOver, taskPause } from "../../policy/index.ts";
+import { automationPauses, builtInKinds, type CodingTask, describeStall, findStall } from "../../resources/index.ts";
+import type { OperateContext } from "../context.ts";
+import { OperationError } from "../errors/index.ts";
+import { findTasks, parseGitTarget } from "../find/index.ts";
+import type { Explanation } from "./explanation.ts";
+
+/** Every task that is meant, for machines and for people; undefined if no task is. */
+export async function explainTasks(
+  subject: string,
+  { client, incidentsIn }: OperateContext,
+): Promise<Explanation | undefined> {
+  const tasks = await findTasks(client, subject);
+  const isPlace = subject.startsWith("git:");
+  if (tasks.length === 0 && !isPlace) return undefined;
+  const nowMs = client.serverNowMs();
+  const pauses = lastingPauses((await client.list(automationPauses)).items, nowMs, builtInKinds);
+  const place = isPlace && explainPlace(parseGitTarget(subject), { pauses, nowMs, namespace: incidentsIn });
+  if (tasks.length === 0 && !place) {
+    throw new OperationError("not-found", `there are no tasks on ${subject}`, {
+      hint: "see: interlock get tasks --output wide",
+    });
+  }
+  const facts = { ...(place && { paused: place.paused }), tasks };
+  return { facts, text: [...(place ? [place.text] : []), ...tasks.map((task) => explainTask(task, pauses, nowMs))] };
+}
+
+/** Each of the tasks, for people. */
+export async function explainTaskList(
+  tasks: readonly CodingTask[],
+  { client }: OperateContext,
+): Promise<readonly (readonly string[])[]> {
+  if (tasks.length === 0) return [];
+  const nowMs = client.serverNowMs();
+  const pauses = lastingPauses((await client.list(automationPauses)).items, nowMs, builtInKinds);
+  return tasks.map((task) => explainTask(task, pauses, nowMs));
+}
+
+/** Why nothing is begun on a branch, or in a repository; undefined if it may be. */
+function explainPlace(
+  target: string,
+  { pauses, nowMs, namespace }: { pauses: readonly Pause[]; nowMs: number; namespace: string },
+) {
+  const repository = target.replace(/@.*$/, "");
+  const paused = pausedBy({ target, repository, namespace }, pauses, nowMs);
+  if (!paused) return undefined;
+  const { evidence, clears, nextStep } = paused;
+  const text = [
+    `a coding task on ${target}: not now, Paused`,
+    `  ${evidence}`,
+    `  clears ${clears}`,
+    `  next: ${nextStep}`,
+  ];
+  return { paused, text };
+}
+
+/** What a task is, how far it has come, what it waits for, and what can be done about it. */
+function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number): readonly string[] {
+  const { metadata, spec, status } = task;
+  const stop = standstill(task, pauses, nowMs);
+  const lines = [`${metadata.name}: ${subjectOf(task)}${stop.nextStep ? ": not now, Paused" : ""}`];
+  const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
+  say("phase", `${status?.phase ?? "Pending"}${status?.message ? `: ${status.message}` : ""}`);
+  const stall = findStall(task);
+  say("stalled", stall && describeStall(stall));
+  say(
+    "asked",
+    `${spec.requestedBy ? `by ${spec.requestedBy}, ` : ""}at ${spec.receivedTime}, heard of by ${spec.source}`,
+  );
+  say("branch", spec.targetResource);
+  say("same as", `whatever else is reported as ${spec.claimKey}`);
+  say("paused", stop.paused);
+  say("clears", stop.clears);
+  if (status?.phase === "Waiting") {
+    const { holder, nextAttemptTime } = status;
+    say("waits for", holder && `${holder.identity}${holder.since ? `, at work since ${holder.since}` : ""}`);
+    say("next try", holder ? undefined : nextAttemptTime);
+  }
+  for (const { name, completedAt, result } of status?.steps ?? []) {
+    say("done", `${name} at ${completedAt}${factsOf(result)}`);
+  }
+  if (status?.attempts) say("tries", String(status.attempts));
+  if (status?.phase === "Completed") say("result", resultText(status.result));
+  if (status?.phase === "Failed") say("failed", `${status.failure.reason}: ${status.failure.message}`);
+  if (status?.phase === "Cancelled") say("not served", status.reason);
+  say("next", stop.nextStep);
+  say("next", nextStep(task));
+  return lines;
+}
+
+/** By which pause it has to wait, or goes on in spite of it. */
+function standstill(task: CodingTask, pauses: readonly Pause[], nowMs: number) {
+  const { status } = task;
+  const isClosed = status !== undefined && "completionTime" in status;
+  const over = isClosed ? undefined : pauseOver(task, pauses, nowMs);
+  if (!over) return {};
+  const by = over.evidence.replace(/^paused: /, "");
+  if (!taskPause(task, pauses, nowMs)) return { paused: `${by}; it goes on all the same` };
+  return { paused: by, clears: over.clears, nextStep: over.nextStep };
+}
+
+function subjectOf({ spec }: CodingTask): string {
+  switch (spec.type) {
+    case "Review":
+      return `review of ${spec.project.path}!${spec.mergeRequest.iid} at ${spec.mergeRequest.headSha.slice(0, 8)}`;
+    case "Command":
+      return `comment ${spec.note.id} on ${spec.project.path}!${spec.mergeRequest.iid}: ${firstLine(spec.note.body)}`;
+    case "Issue":
+      return `issue ${spec.issue.key} in ${spec.project.path}: ${firstLine(spec.issue.summary)}`;
+  }
+}
+
+/** Long results were for the work alone. */
+function factsOf(result: Readonly<Record<string, string>> = {}): string {
+  const short = Object.entries(result).filter(([, value]) => value.length <= 100 && !value.includes("\n"));
+  return short.map(([name, value]) => `, ${name} ${value}`).join("");
+}
+
+function resultText(result: { readonly summary?: string; readonly mergeRequestUrl?: string } | undefined) {
+  return [result?.mergeRequestUrl, result?.summary && firstLine(result.summary)].filter(Boolean).join("; ");
+}
+
+function nextStep({ metadata, spec, status }: CodingTask): string | undefined {
+  const retry = spec.type === "Issue" ? "move the issue back" : "write /copilot retry on the merge request";
+  switch (status?.phase) {
+    case "Completed":
+    case "Superseded":
+      return undefined;
+    case "Cancelled":
+      return status.reason === undefined ? `to have it tried again, ${retry}` : undefined;
+    case "Failed":
+      return `to have it tried again, ${retry}`;
+    default:
+      return `to stop it: interlock cancel ${metadata.name} --reason "…"`;
+  }
+}
+
+function firstLine(text: string): string {
+  return (text.trim().split("\n", 1)[0] ?? "").slice(0, 200);
+}

@@ -1,0 +1,1 @@
+export { findExecution, findIncident, findTasks, type ObjectName, parseGitTarget, readObjectName } from "./find.ts";

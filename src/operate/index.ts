@@ -1,0 +1,12 @@
+export type { Caller, OperateContext } from "./context.ts";
+export { OperationError, type OperationErrorCode } from "./errors/index.ts";
+export type { Check, WorkflowVerdict } from "./explain/checks.ts";
+export { explain, explainWorkflows, type Subject } from "./explain/explain.ts";
+export { type Explanation, paragraphLines } from "./explain/explanation.ts";
+export { explainIncident, type IncidentExplanation } from "./explain/incident.ts";
+export { findExecution, findIncident } from "./find/index.ts";
+export type { ChangedKind } from "./operation.ts";
+export { pauseScopeText } from "./pause-scope.ts";
+export { type OperationName, type OperationOutcome, operationNames, perform, requestSchema } from "./perform.ts";
+export { queryPolicy, readObjectTarget } from "./query-policy.ts";
+export type { OperationRequest } from "./request.ts";

@@ -1,0 +1,45 @@
+import type { KubeObject } from "../kube/index.ts";
+import type { Wire, z } from "../schema/index.ts";
+import type { Caller, OperateContext } from "./context.ts";
+
+/** One operation: the request that it accepts, and what it does. */
+export interface Operation<S extends z.ZodType = z.ZodType> {
+  readonly schema: S;
+  perform(order: Order<Wire<S>>): Promise<Result>;
+}
+
+/** A valid request, with the caller and the environment. */
+export interface Order<Request> {
+  readonly request: Request;
+  readonly caller: Caller;
+  readonly context: OperateContext;
+}
+
+/** The kinds of objects that operations change or create. */
+export type ChangedKind = "incidents" | "executions" | "approvals" | "pauses" | "tasks" | "targets";
+
+/** The effect of an operation, which is the same however often the same request is sent. */
+export interface Result {
+  /** The effect in one sentence without its full stop. */
+  readonly message: string;
+  /** What the caller should know beyond that, one sentence each. */
+  readonly notes?: readonly string[];
+  readonly kind?: ChangedKind;
+  /** The object that was changed or created: NAMESPACE/NAME. */
+  readonly object?: string;
+}
+
+/** Declares an operation; its schema types its request. */
+export function defineOperation<S extends z.ZodType>(operation: Operation<S>): Operation {
+  return operation as unknown as Operation;
+}
+
+/** NAMESPACE/NAME of an object. */
+export function keyOf({ metadata: { namespace = "", name = "" } }: KubeObject): string {
+  return `${namespace}/${name}`;
+}
+
+/** The verb for a result, which a dry run does not have. */
+export function isOrWouldBe({ request }: Order<{ readonly dryRun?: boolean }>): "is" | "would be" {
+  return request.dryRun ? "would be" : "is";
+}

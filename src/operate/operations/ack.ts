@@ -1,0 +1,177 @@
+import type { KubeObject } from "../../kube/index.ts";
+import { isCovered } from "../../policy/index.ts";
+import {
+  annotationKeys,
+  type ExecutionEnd,
+  parseRecordedTarget,
+  type RemediationRequest,
+  type RemediationTarget,
+  remediationRequests,
+  remediationTargets,
+  targetHash,
+  type WorkflowExecution,
+  type WorkflowHistory,
+  workflowExecutions,
+} from "../../resources/index.ts";
+import { isNamed, shortNames } from "../../resources/short-names/index.ts";
+import { type Wire, z } from "../../schema/index.ts";
+import { OperationError } from "../errors/index.ts";
+import { findExecution, findIncident, readObjectName } from "../find/index.ts";
+import { defineOperation, isOrWouldBe, keyOf, type Order, type Result } from "../operation.ts";
+import { onObject } from "../request.ts";
+import { type Change, writeAtVersion } from "../write-at-version.ts";
+
+const schema = z.strictObject(onObject);
+
+type AckOrder = Order<Wire<typeof schema>>;
+
+/** Acknowledges a failure, so that the workflow may act on the target again. */
+export const ack = defineOperation({
+  schema,
+  async perform(order) {
+    const { client } = order.context;
+    const { name, namespace } = readObjectName(order.request.object);
+    const incident = await findIncident(client, name, namespace);
+    if (incident) return ackIncident(incident, order);
+    const execution = await findExecution(client, name, namespace);
+    return execution ? ackExecution(execution, order) : ackOnRecord(name, order);
+  },
+});
+
+async function ackExecution(execution: WorkflowExecution, order: AckOrder): Promise<Result> {
+  await writeAtVersion(workflowExecutions, execution, order, (current) => {
+    const { metadata, status } = current;
+    if (isAckedByCaller(current, order)) return undefined;
+    if (status?.phase === "Failed" || status?.phase === "Completed") return ackChange(order);
+    const message = `execution ${shortNames(metadata.name ?? "")} is ${status?.phase ?? "new"}: there is nothing to acknowledge`;
+    throw new OperationError("conflict", message, { current });
+  });
+  const { workflowRef, targetResource } = execution.spec;
+  const message = mayActAgain(execution.metadata.name ?? "", workflowRef.workflowId, targetResource, order);
+  return { message, kind: "executions", object: keyOf(execution) };
+}
+
+/** The orchestrator finds what the incident waits for, and acknowledges that on the record of the target. */
+async function ackIncident(incident: RemediationRequest, order: AckOrder): Promise<Result> {
+  const name = shortNames(incident.metadata.name ?? "");
+  const result = { kind: "incidents", object: keyOf(incident) } as const;
+  const acked = `${name} ${isOrWouldBe(order)} acknowledged by ${order.caller.name}`;
+  try {
+    const { status } = await writeAtVersion(remediationRequests, incident, order, (current) => {
+      if (isAckedByCaller(current, order)) return undefined;
+      if (current.status?.phase === "Blocked" && current.status.requiresManualReview) return ackChange(order);
+      throw new OperationError("conflict", `incident ${name} does not wait for a person`, {
+        hint: `see what it waits for: interlock why ${name}`,
+        current,
+      });
+    });
+    const reason = status?.phase === "Blocked" ? status.block.reason : "the failure";
+    return { ...result, message: `${acked}: ${reason} no longer stands in its way` };
+  } catch (error) {
+    // The orchestrator may have moved the acknowledgement on since an earlier attempt of this request.
+    if (error instanceof OperationError && error.code === "conflict" && (await isRecorded(incident, order))) {
+      return { ...result, message: acked };
+    }
+    throw error;
+  }
+}
+
+/** Whether the record of the incident's target has the acknowledgement, folded or about to be. */
+async function isRecorded({ metadata, status }: RemediationRequest, order: AckOrder): Promise<boolean> {
+  const { client, recordsIn } = order.context;
+  const { target = "", workflowId } = status?.diagnosis ?? {};
+  const read = parseRecordedTarget(target);
+  if (read.kind === "problem") return false;
+  const record = await client.get(remediationTargets, { namespace: recordsIn, name: targetHash(read.target) });
+  if (!record) return false;
+  const { by, reason } = acknowledgementOn(record) ?? {};
+  if (by === order.caller.name && reason === order.request.reason) return true;
+  const ack = record.status?.workflows?.find((history) => history.workflowId === workflowId)?.ack;
+  const isOfIncident = ack && Date.parse(ack.at) >= Date.parse(metadata.creationTimestamp ?? "");
+  return isOfIncident === true && ack.by === order.caller.name && ack.reason === order.request.reason;
+}
+
+/** The execution is deleted, but the record of its target has its end, and accepts the acknowledgement. */
+async function ackOnRecord(name: string, order: AckOrder): Promise<Result> {
+  const { request, context } = order;
+  const { items } = await context.client.list(remediationTargets);
+  for (const record of items) {
+    const found = findEnd(record, (end) => isNamed(name, end.executionName));
+    if (!found) continue;
+    if (request.ifVersion !== undefined) {
+      throw new OperationError(
+        "conflict",
+        `execution ${shortNames(name)} was deleted since version ${request.ifVersion}`,
+      );
+    }
+    const { executionUid } = found.end;
+    await writeAtVersion(remediationTargets, record, order, (current) => recordChange(current, executionUid, order));
+    const message = mayActAgain(name, found.history.workflowId, record.spec.targetResource, order);
+    return { message, kind: "targets", object: keyOf(record) };
+  }
+  throw new OperationError("not-found", `there is no incident and no execution ${name}, and no target remembers one`, {
+    hint: "see: interlock get executions",
+  });
+}
+
+function recordChange(record: RemediationTarget, executionUid: string, order: AckOrder): Change | undefined {
+  const found = findEnd(record, (end) => end.executionUid === executionUid);
+  const known = found && isCovered(found.history.ack, found.end) ? found.history.ack : undefined;
+  if (known?.by === order.caller.name) return undefined;
+  if (known) throw ackedBy(known, record);
+  const pendingUid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
+  if (pendingUid === executionUid && isAckedByCaller(record, order)) return undefined;
+  const pending = findEnd(record, (end) => end.executionUid === pendingUid);
+  if (pending && !isCovered(pending.history.ack, pending.end)) {
+    // The record holds one acknowledgement until an executor has folded it in.
+    const message = `another acknowledgement on ${record.spec.targetResource} is being recorded`;
+    throw new OperationError("conflict", message, { hint: "try again in a moment", current: record });
+  }
+  const { annotations } = ackChange(order);
+  return { annotations: { ...annotations, [annotationKeys.acknowledgedExecution]: executionUid } };
+}
+
+function findEnd(
+  { status }: RemediationTarget,
+  isMeant: (end: ExecutionEnd) => boolean,
+): { readonly history: WorkflowHistory; readonly end: ExecutionEnd } | undefined {
+  for (const history of status?.workflows ?? []) {
+    const { lastFailure, lastExecutionFailure, ineffective, recentEnds } = history;
+    const ends = [lastExecutionFailure, lastFailure, ineffective?.latestSuccess, ...recentEnds];
+    const end = ends.find((one) => one && isMeant(one));
+    if (end) return { history, end };
+  }
+  return undefined;
+}
+
+/** The acknowledgement in the annotations of an object. */
+function acknowledgementOn({ metadata }: KubeObject): { readonly by: string; readonly reason: string } | undefined {
+  const reason = metadata.annotations?.[annotationKeys.acknowledge]?.trim();
+  return reason
+    ? { reason, by: metadata.annotations?.[annotationKeys.acknowledgedBy]?.trim() || "unknown" }
+    : undefined;
+}
+
+/** Throws a conflict if another person has acknowledged it. */
+function isAckedByCaller(object: KubeObject, { caller }: AckOrder): boolean {
+  const known = acknowledgementOn(object);
+  if (known && known.by !== caller.name) throw ackedBy(known, object);
+  return known !== undefined;
+}
+
+function ackedBy(
+  { by, reason }: { readonly by: string; readonly reason: string },
+  current: KubeObject,
+): OperationError {
+  const message = `${shortNames(current.metadata.name ?? "")} is acknowledged already by ${by}: ${reason}`;
+  return new OperationError("conflict", message, { current });
+}
+
+function ackChange({ request, caller }: AckOrder) {
+  const { acknowledge, acknowledgedBy } = annotationKeys;
+  return { annotations: { [acknowledge]: request.reason, [acknowledgedBy]: caller.name } };
+}
+
+function mayActAgain(name: string, workflowId: string, target: string, order: AckOrder): string {
+  return `${shortNames(name)} ${isOrWouldBe(order)} acknowledged by ${order.caller.name}: ${workflowId} may act on ${target} again`;
+}

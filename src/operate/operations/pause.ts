@@ -1,0 +1,51 @@
+import { iso } from "../../kube/index.ts";
+import { isLasting } from "../../policy/index.ts";
+import { type AutomationPause, automationPauses } from "../../resources/index.ts";
+import { z } from "../../schema/index.ts";
+import { parseDuration } from "../../time/index.ts";
+import { createOnce } from "../create-once.ts";
+import { OperationError } from "../errors/index.ts";
+import { keyedName } from "../keyed-name.ts";
+import { defineOperation, isOrWouldBe, keyOf } from "../operation.ts";
+import { pauseScopeText, readPauseScope } from "../pause-scope.ts";
+import { common, fields } from "../request.ts";
+
+/** Pauses automation everywhere, in a namespace, on a target or for one workflow. */
+export const pause = defineOperation({
+  schema: z.strictObject({ ...common, scope: fields.scope, for: fields.for }),
+  async perform(order) {
+    const { request, caller, context } = order;
+    const scope = await readPauseScope(request.scope, context);
+    const nowMs = context.client.serverNowMs();
+    const until = request.for === undefined ? {} : { until: iso(nowMs + readLength(request.for)) };
+    const draft: AutomationPause = {
+      apiVersion: automationPauses.apiVersion,
+      kind: automationPauses.kind,
+      metadata: { name: keyedName("pause", order), namespace: context.incidentsIn },
+      spec: { ...scope, reason: request.reason, requestedBy: caller.name, ...until },
+    };
+    const created = await createOnce(automationPauses, draft, order, contentOf);
+    const { name } = created.metadata;
+    const result = { kind: "pauses", object: keyOf(created) } as const;
+    if (!isLasting(created, nowMs)) {
+      return { ...result, message: `${name}: the pause of ${pauseScopeText(scope)} has ended already` };
+    }
+    const end = created.spec.until ? `until ${created.spec.until}` : "until it is resumed";
+    return {
+      ...result,
+      message: `${name}: ${pauseScopeText(scope)} ${isOrWouldBe(order)} paused ${end}`,
+      ...(request.dryRun ? {} : { notes: [`To end it: interlock resume ${name} --reason "…"`] }),
+    };
+  },
+});
+
+/** The end is derived from the time of the first attempt. */
+function contentOf({ spec: { until, ...spec } }: AutomationPause): unknown {
+  return { ...spec, ends: until !== undefined };
+}
+
+function readLength(text: string): number {
+  const ms = parseDuration(text);
+  if (ms) return ms;
+  throw new OperationError("invalid", `--for needs a duration such as 30m or 2h, got "${text}"`);
+}

@@ -1,0 +1,95 @@
+import type { KubeClient } from "../../kube/index.ts";
+import {
+  annotationKeys,
+  type RemediationRequest,
+  remediationApprovalRequests,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../../resources/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
+import { type Wire, z } from "../../schema/index.ts";
+import { OperationError } from "../errors/index.ts";
+import { findExecution, findIncident, readObjectName } from "../find/index.ts";
+import { keyedName } from "../keyed-name.ts";
+import { defineOperation, type Order, type Result } from "../operation.ts";
+import { fields, onObject } from "../request.ts";
+import { approvalResult, rationale } from "../start-run/request-approval.ts";
+import { executionResult, startRun } from "../start-run/start-run.ts";
+import { requireVersion } from "../write-at-version.ts";
+
+const schema = z.strictObject({ ...onObject, approval: fields.approval });
+
+type RetryOrder = Order<Wire<typeof schema>>;
+
+/** Runs again what an ended execution, or the last execution of an incident, ran: the same workflow, target and parameters. */
+export const retry = defineOperation({
+  schema,
+  async perform(order) {
+    const name = keyedName("retry", order);
+    const earlier = await findEarlier(name, order);
+    if (earlier) return earlier;
+    const { metadata, spec } = await findEnded(order);
+    const { workflowRef, targetResource, parameters = {} } = spec;
+    const { approval } = order.request;
+    return startRun(
+      {
+        name,
+        workflowId: workflowRef.workflowId,
+        target: targetResource,
+        parametersFor: () => parameters,
+        retryOf: metadata.name ?? "",
+        ...(approval === undefined ? {} : { approval }),
+      },
+      order,
+    );
+  },
+});
+
+/**
+ * The result of an earlier attempt of this request. It is looked for first: the last execution of an incident, or the version
+ * of the object, may be another one by now.
+ */
+async function findEarlier(name: string, order: RetryOrder): Promise<Result | undefined> {
+  const { request, context } = order;
+  const ref = { name, namespace: context.incidentsIn };
+  const execution = await context.client.get(workflowExecutions, ref);
+  const isSame = execution?.metadata.annotations?.[annotationKeys.requestReason] === request.reason;
+  if (execution) return isSame ? executionResult(execution, order) : undefined;
+  if (request.approval !== undefined) return undefined;
+  const requested = await context.client.get(remediationApprovalRequests, ref);
+  return requested?.spec.recommendedWorkflow.rationale === rationale(order)
+    ? approvalResult(requested, order)
+    : undefined;
+}
+
+async function findEnded({ request, context: { client } }: RetryOrder): Promise<WorkflowExecution> {
+  const { name, namespace } = readObjectName(request.object);
+  const incident = await findIncident(client, name, namespace);
+  const execution = incident ? await lastExecution(incident, client) : await findExecution(client, name, namespace);
+  if (!execution) {
+    throw new OperationError("not-found", `there is no execution and no incident ${name}`, {
+      hint: "see: interlock get executions (or incidents)",
+    });
+  }
+  requireVersion(incident ?? execution, request.ifVersion);
+  const { status, metadata } = execution;
+  if (status?.phase === "Completed" || status?.phase === "Failed" || status?.phase === "Skipped") return execution;
+  const message = `execution ${metadata.name} is ${status?.phase ?? "new"}: it can be retried when it has ended`;
+  throw new OperationError("conflict", message, { current: execution });
+}
+
+/** The execution that was made last for the incident, or that it follows. */
+async function lastExecution(incident: RemediationRequest, client: KubeClient): Promise<WorkflowExecution> {
+  const { metadata, status } = incident;
+  const name = shortNames(metadata.name ?? "");
+  const last = status?.executionRefs?.at(-1) ?? status?.follows;
+  if (!last) {
+    throw new OperationError("conflict", `incident ${name} has had nothing executed`, {
+      hint: `see: interlock why ${name}`,
+      current: incident,
+    });
+  }
+  const execution = await client.get(workflowExecutions, { name: last.name, namespace: last.namespace });
+  if (execution?.metadata.uid === last.uid) return execution;
+  throw new OperationError("not-found", `the last execution of incident ${name}, ${last.name}, was deleted`);
+}

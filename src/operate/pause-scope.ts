@@ -1,0 +1,65 @@
+import type { KubeClient } from "../kube/index.ts";
+import { type AutomationPauseSpec, parsePauseTarget, remediationWorkflows } from "../resources/index.ts";
+import type { OperateContext } from "./context.ts";
+import { OperationError } from "./errors/index.ts";
+import { noWorkflow } from "./no-workflow.ts";
+
+/** What a pause covers. */
+export type PauseScope =
+  | { readonly scope: "All" }
+  | { readonly scope: "Namespace"; readonly targetNamespace: string }
+  | { readonly scope: "Target"; readonly targetResource: string }
+  | { readonly scope: "Workflow"; readonly workflowId: string };
+
+const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
+
+/** Reads `all`, `namespace payment`, `target node/worker-1`, `target git:host/42` or `workflow restart`. A mistake must not pause nothing. */
+export async function readPauseScope(
+  words: readonly string[],
+  context: Pick<OperateContext, "client" | "kinds">,
+): Promise<PauseScope> {
+  const [scope, what, ...more] = words;
+  if (scope === "all" && what === undefined) return { scope: "All" };
+  if (what === undefined || what === "" || more.length > 0)
+    throw new OperationError("invalid", `missing argument: ${pauseScopes}`);
+  switch (scope) {
+    case "namespace":
+      return { scope: "Namespace", targetNamespace: what };
+    case "target":
+      return { scope: "Target", targetResource: await canonicalTarget(what, context) };
+    case "workflow":
+      return { scope: "Workflow", workflowId: await knownWorkflow(what, context.client) };
+    default:
+      throw new OperationError("invalid", `"${scope}" cannot be paused: ${pauseScopes}`);
+  }
+}
+
+/** In words. */
+export function pauseScopeText(spec: PauseScope | AutomationPauseSpec): string {
+  switch (spec.scope) {
+    case "All":
+      return "all automation";
+    case "Namespace":
+      return `automation in namespace ${spec.targetNamespace}`;
+    case "Target":
+      return `automation on ${spec.targetResource}`;
+    case "Workflow":
+      return `workflow ${spec.workflowId}`;
+  }
+}
+
+async function canonicalTarget(text: string, context: Pick<OperateContext, "kinds">): Promise<string> {
+  const read = parsePauseTarget(text, await context.kinds());
+  if (read.kind === "problem") throw new OperationError("invalid", `the target "${text}" ${read.problem}`);
+  // Nothing goes by a repository's path: its project may be renamed.
+  if (!read.text.startsWith("git:") || /^git:[^/]+\/\d+(@|$)/.test(read.text)) return read.text;
+  throw new OperationError("invalid", "coding tasks go by the number of their project, not by its path", {
+    hint: "write git:host/42, or git:host/42@branch; interlock get tasks --output wide shows it",
+  });
+}
+
+async function knownWorkflow(id: string, client: KubeClient): Promise<string> {
+  const { items } = await client.list(remediationWorkflows);
+  if (items.some(({ spec }) => spec.workflowId === id)) return id;
+  throw noWorkflow(id, items);
+}

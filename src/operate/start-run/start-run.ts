@@ -1,0 +1,154 @@
+import { KubeError } from "../../kube/index.ts";
+import {
+  annotationKeys,
+  blockText,
+  builtInKinds,
+  checkParameters,
+  currentEntry,
+  type Kinds,
+  labelKeys,
+  type ParameterValue,
+  type RemediationWorkflow,
+  remediationWorkflows,
+  targetKindProblem,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../../resources/index.ts";
+import type { OperateContext } from "../context.ts";
+import { createOnce } from "../create-once.ts";
+import { OperationError } from "../errors/index.ts";
+import { noWorkflow } from "../no-workflow.ts";
+import { keyOf, type Result } from "../operation.ts";
+import { queryPolicy, readObjectTarget } from "../query-policy.ts";
+import type { PlannedRun, RunOrder } from "./planned-run.ts";
+import { requestApproval } from "./request-approval.ts";
+
+/** A run that a person or program wants. */
+export interface WantedRun {
+  /** Of the execution, and of the approval that it needs; derived from the key of the request. */
+  readonly name: string;
+  readonly workflowId: string;
+  readonly target: string;
+  /** The parameters for the catalog entry that will run. */
+  parametersFor(entry: RemediationWorkflow): Readonly<Record<string, ParameterValue>>;
+  /** An approval that covers it. */
+  readonly approval?: string;
+  /** Of the execution. Default: that of incidents. */
+  readonly namespace?: string;
+  /** The execution that this run repeats. */
+  readonly retryOf?: string;
+}
+
+/**
+ * Creates an execution, or requests the approval that its workflow requires. The executor asks the policy, as for every
+ * execution; a dry run asks it here.
+ */
+export async function startRun(wanted: WantedRun, order: RunOrder): Promise<Result> {
+  const kinds = await kindsIfReadable(order.context);
+  const planned = await plan(wanted, kinds, order);
+  const { approval } = wanted;
+  const needsApproval = planned.entry.spec.approval?.required === true && approval === undefined;
+  const result = needsApproval ? await requestApproval(planned, order) : await createExecution(planned, wanted, order);
+  if (!order.request.dryRun || !kinds) return result;
+  return { ...result, notes: await policyNotes(planned, kinds, order.context) };
+}
+
+async function plan(wanted: WantedRun, kinds: Kinds | undefined, order: RunOrder): Promise<PlannedRun> {
+  const { workflowId } = wanted;
+  const entry = await findEntry(workflowId, kinds ?? builtInKinds, order.context);
+  const parameters = wanted.parametersFor(entry);
+  const target = canonicalTarget(wanted.target, entry, kinds);
+  const checked = checkParameters(entry.spec.parameters, parameters);
+  if (checked.kind === "invalid") {
+    throw new OperationError("invalid", "the parameters do not fit the workflow:", { details: checked.problems });
+  }
+  return { name: wanted.name, entry, target, parameters };
+}
+
+async function findEntry(
+  workflowId: string,
+  kinds: Kinds,
+  { client, catalogIn }: OperateContext,
+): Promise<RemediationWorkflow> {
+  const { items } = await client.list(remediationWorkflows, { namespace: catalogIn });
+  const versions = items.filter(({ spec }) => spec.workflowId === workflowId);
+  const entry = currentEntry(versions, kinds);
+  if (entry) return entry;
+  throw noWorkflow(workflowId, items);
+}
+
+/** Undefined if the caller may not read which kinds are defined. */
+async function kindsIfReadable(context: OperateContext): Promise<Kinds | undefined> {
+  return context.kinds().catch((error: unknown) => {
+    if (error instanceof KubeError && error.code === "forbidden") return undefined;
+    throw error;
+  });
+}
+
+/** The target in canonical form; as it is if the kinds are not known, as the executor checks it again. */
+function canonicalTarget(text: string, { spec }: RemediationWorkflow, kinds: Kinds | undefined): string {
+  if (!kinds) return text;
+  const target = readObjectTarget(text, kinds);
+  const refusal = targetKindProblem(spec, target, kinds);
+  if (refusal === undefined) return target.text;
+  throw new OperationError("invalid", refusal);
+}
+
+async function createExecution(
+  { name, entry, target, parameters }: PlannedRun,
+  { approval, retryOf, namespace }: WantedRun,
+  order: RunOrder,
+): Promise<Result> {
+  const { request, caller, context } = order;
+  const { workflowId, version, containerImage, engine } = entry.spec;
+  const draft: WorkflowExecution = {
+    apiVersion: workflowExecutions.apiVersion,
+    kind: workflowExecutions.kind,
+    metadata: {
+      name,
+      namespace: namespace ?? context.incidentsIn,
+      labels: { [labelKeys.workflowId]: workflowId },
+      annotations: {
+        [annotationKeys.requestedBy]: caller.name,
+        [annotationKeys.requestReason]: request.reason,
+        ...(approval === undefined ? {} : { [annotationKeys.approval]: approval }),
+        ...(retryOf === undefined ? {} : { [annotationKeys.retryOf]: retryOf }),
+      },
+    },
+    spec: {
+      workflowRef: { workflowId, version, containerImage, ...(engine ? { engine } : {}) },
+      targetResource: target,
+      parameters,
+    },
+  };
+  return executionResult(await createOnce(workflowExecutions, draft, order, contentOf), order);
+}
+
+/** The result of a request that created an execution. */
+export function executionResult(execution: WorkflowExecution, { request }: RunOrder): Result {
+  const verb = request.dryRun ? "would be" : "was";
+  const message = `execution ${execution.metadata.name} ${verb} created`;
+  return { message, kind: "executions", object: keyOf(execution) };
+}
+
+/** The version and image are those of the catalog at the first attempt. */
+function contentOf({ metadata, spec }: WorkflowExecution): unknown {
+  const { [annotationKeys.approval]: approval, [annotationKeys.requestReason]: reason } = metadata.annotations ?? {};
+  const { workflowRef, targetResource, parameters = {} } = spec;
+  return { workflowId: workflowRef.workflowId, targetResource, parameters, approval, reason };
+}
+
+/** What the policy would decide now. */
+async function policyNotes(
+  { entry, target, parameters }: PlannedRun,
+  kinds: Kinds,
+  context: OperateContext,
+): Promise<readonly string[]> {
+  const { workflowId } = entry.spec;
+  const query = { target: readObjectTarget(target, kinds), workflow: workflowId, parameters };
+  const reports = await queryPolicy(query, kinds, context);
+  return reports.map(({ decision }) => {
+    if (decision.verdict === "allow") return `the policy decides now: ${decision.message}`;
+    return `the policy decides now: not now, ${blockText(decision.reason, decision.cause)}: ${decision.message}`;
+  });
+}

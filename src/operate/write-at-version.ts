@@ -1,0 +1,63 @@
+import { type KubeObject, type ResourceType, refOf } from "../kube/index.ts";
+import { shortNames } from "../resources/short-names/index.ts";
+import { describeState } from "./describe-state.ts";
+import { OperationError } from "./errors/index.ts";
+import type { Order } from "./operation.ts";
+
+interface VersionedRequest {
+  readonly ifVersion?: string;
+  readonly dryRun?: boolean;
+}
+
+/** A change of an object: annotations, or the status of a kind that has its answer there. */
+export type Change =
+  | { readonly annotations: Readonly<Record<string, string>> }
+  | { readonly status: Readonly<Record<string, unknown>> };
+
+/** Other writers, such as counters of occurrences, change objects often; each attempt is decided anew. */
+const maxAttempts = 8;
+
+/**
+ * Decides a change of `object` and writes it at the version for which it was decided; if the object changed in between, it is
+ * read and decided again. `decide` returns undefined if nothing is left to do, and throws if the state does not allow it.
+ * Only a change needs the version that the caller saw: a repeated request finds its own effect at a newer one.
+ */
+export async function writeAtVersion<T extends KubeObject>(
+  type: ResourceType<T>,
+  object: T,
+  { request, context: { client } }: Order<VersionedRequest>,
+  decide: (object: T) => Change | undefined,
+): Promise<T> {
+  let current = object;
+  for (let attempt = 1; ; attempt++) {
+    const change = decide(current);
+    if (!change) return current;
+    requireVersion(current, request.ifVersion);
+    const outcome = await client.patch(type, refOf(current), toPatch(change, current), {
+      dryRun: request.dryRun ?? false,
+      ...("status" in change ? { subresource: "status" as const } : {}),
+    });
+    if (outcome.kind === "updated") return outcome.object;
+    const next = outcome.kind === "not-found" ? undefined : await client.get(type, refOf(current));
+    const name = shortNames(current.metadata.name ?? "");
+    if (!next || next.metadata.uid !== current.metadata.uid)
+      throw new OperationError("not-found", `${name} was deleted`);
+    if (attempt === maxAttempts) {
+      throw new OperationError("conflict", `${name} changed meanwhile`, { hint: "try again", current });
+    }
+    current = next;
+  }
+}
+
+/** Throws a conflict unless the object has the version that the caller saw. */
+export function requireVersion(object: KubeObject, ifVersion: string | undefined): void {
+  const { name = "", resourceVersion } = object.metadata;
+  if (ifVersion === undefined || ifVersion === resourceVersion) return;
+  const message = `${shortNames(name)} has changed since version ${ifVersion}: ${describeState(object)}`;
+  throw new OperationError("conflict", message, { hint: "look at it, and decide again", current: object });
+}
+
+function toPatch(change: Change, { metadata: { resourceVersion } }: KubeObject) {
+  if ("status" in change) return { merge: { metadata: { resourceVersion }, status: change.status } };
+  return { merge: { metadata: { resourceVersion, annotations: change.annotations } } };
+}
