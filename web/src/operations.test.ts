@@ -28,9 +28,9 @@ it("splits a scope into the words of the command line", () => {
   expect(parseScope("  namespace   payment ")).toEqual(["namespace", "payment"]);
 });
 
-it("lists the fields of a row that changed, and no version", () => {
+it("lists the fields of a row that changed, but not its version or another report of the problem", () => {
   const before = { version: "1", phase: "Blocked", reason: "Paused", seen: 1 } as IncidentRow;
-  const after = { version: "2", phase: "Executing", seen: 1, workflow: "clean" } as IncidentRow;
+  const after = { version: "2", phase: "Executing", seen: 2, workflow: "clean" } as IncidentRow;
 
   expect(rowChanges(before, after)).toEqual([
     { field: "phase", before: "Blocked", after: "Executing" },

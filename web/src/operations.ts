@@ -98,11 +98,25 @@ export interface FieldChange {
   readonly after: string;
 }
 
-/** What is different about a row since it was shown, for a person whose operation was refused for it. */
+/** Fields that change without a change of what a person decides about: another report of the same problem, above all. */
+const immaterial = new Set([
+  "version",
+  "kind",
+  "key",
+  "name",
+  "next",
+  "createdAt",
+  "seen",
+  "lastSeenAt",
+  "position",
+  "waiting",
+]);
+
+/** What is different about a row since it was shown, for a person who decides about it. */
 export function rowChanges(before: Row, after: Row): readonly FieldChange[] {
   const [a, b] = [before, after] as unknown as readonly [Fields, Fields];
   return [...new Set([...Object.keys(a), ...Object.keys(b)])]
-    .filter((field) => !["version", "kind", "key", "name", "next", "createdAt"].includes(field))
+    .filter((field) => !immaterial.has(field))
     .map((field) => ({ field, before: fieldText(a[field]), after: fieldText(b[field]) }))
     .filter((change) => change.before !== change.after);
 }

@@ -1,6 +1,9 @@
+import { ExecutionPage } from "./pages/execution.tsx";
 import { ExecutionsPage } from "./pages/executions.tsx";
+import { IncidentPage } from "./pages/incident.tsx";
 import { IncidentsPage } from "./pages/incidents.tsx";
 import { NowPage } from "./pages/now.tsx";
+import { TargetPage } from "./pages/target.tsx";
 import { TargetsPage } from "./pages/targets.tsx";
 import type { Page } from "./router.ts";
 
@@ -17,4 +20,7 @@ export const pages: readonly Page[] = [
     component: ExecutionsPage,
   },
   { path: "/targets", title: "Targets", key: "t", group: "Explore", icon: "targets", component: TargetsPage },
+  { path: "/incidents/:namespace/:name", title: "Incident", component: IncidentPage },
+  { path: "/executions/:namespace/:name", title: "Execution", component: ExecutionPage },
+  { path: "/target", title: "Target", component: TargetPage },
 ];

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
+import { formatLocal } from "../format.ts";
 import { theme } from "../theme.ts";
 import type { Tone } from "../tones.ts";
 
@@ -63,7 +64,10 @@ function chartOptions(
     cursor: { show: false },
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
     axes: [
-      axis,
+      {
+        ...axis,
+        values: (_plot, times) => times.map((time) => formatLocal(time * 1_000, Date.now()).replace(/:00$/, "")),
+      },
       { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000] },
     ],
     series: [

@@ -1,4 +1,4 @@
-import type { IncidentRow } from "../../../src/console/wire.ts";
+import type { IncidentRow, OperationName } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
 import { targetPath } from "../router.ts";
 import { severityTone } from "../tones.ts";
@@ -37,10 +37,15 @@ export function IncidentLine({ row }: { readonly row: IncidentRow }) {
         <IncidentWhen row={row} />
       </div>
       <div class="line-action">
-        <NextStep row={row} />
+        <NextStep row={row} operations={lineOperations(row)} />
       </div>
     </li>
   );
+}
+
+/** Two at most. To cancel is never the way on: a line offers it only while something runs, the incident's page always. */
+function lineOperations({ next, lane }: IncidentRow): readonly OperationName[] {
+  return next.filter((operation) => operation !== "cancel" || lane === "running").slice(0, 2);
 }
 
 /** Why it is where it is. */
@@ -62,14 +67,8 @@ export function IncidentWhen({ row }: { readonly row: IncidentRow }) {
   if (row.closedAt !== undefined) return <Time at={row.closedAt} style="relative" />;
   return (
     <>
-      {row.until !== undefined && (
-        <span>
-          in <Countdown until={row.until} />
-        </span>
-      )}
-      {row.lane === "queued" && row.position !== undefined && (
-        <Badge tone="wait" text={`#${row.position} in the queue`} />
-      )}
+      {row.until !== undefined && <Countdown until={row.until} />}
+      {row.lane === "queued" && row.position !== undefined && <Badge tone="wait" text={`queue: ${row.position}`} />}
       {row.lane === "backingOff" && row.attempt && (
         <span class="line-sub">
           attempt {row.attempt.number} of {row.attempt.of}

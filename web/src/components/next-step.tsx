@@ -1,19 +1,33 @@
-import type { IncidentRow } from "../../../src/console/wire.ts";
+import type { IncidentRow, OperationName } from "../../../src/console/wire.ts";
+import { Link } from "./link.tsx";
 import { OperationButton } from "./operation-button.tsx";
 
 /** The operations that would move an incident on, the best one first. */
-export function NextStep({ row, max = 2 }: { readonly row: IncidentRow; readonly max?: number }) {
+export function NextStep({
+  row,
+  operations = row.next,
+}: {
+  readonly row: IncidentRow;
+  readonly operations?: readonly OperationName[];
+}) {
   return (
     <>
-      {row.next.slice(0, max).map((operation, index) => (
-        <OperationButton
-          key={operation}
-          operation={operation}
-          subject={row.name}
-          row={row}
-          isPrimary={index === 0 && row.lane === "needsYou"}
-        />
-      ))}
+      {operations.map((operation, index) =>
+        // Several pauses may cover an incident: a person chooses which one to end.
+        operation === "resume" ? (
+          <Link key={operation} to="/pauses" class="button small">
+            See pauses
+          </Link>
+        ) : (
+          <OperationButton
+            key={operation}
+            operation={operation}
+            subject={row.name}
+            row={row}
+            isPrimary={index === 0 && row.lane === "needsYou"}
+          />
+        ),
+      )}
     </>
   );
 }

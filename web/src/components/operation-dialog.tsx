@@ -1,5 +1,5 @@
-import { useMemo, useState } from "preact/hooks";
-import type { OperationRequest, OperationResult, Problem, Row } from "../../../src/console/wire.ts";
+import { useState } from "preact/hooks";
+import type { OperationName, OperationRequest, OperationResult, Problem, Row } from "../../../src/console/wire.ts";
 import { ApiError, postJson } from "../api.ts";
 import { isStale } from "../live/live.ts";
 import { commandLine, newKey, type OperationField, operationTexts, parseScope, rowChanges } from "../operations.ts";
@@ -26,12 +26,11 @@ export function OperationDialog({ operation, subject, row, request, onClose, onD
   const { label, effect, fields: all, isDangerous = false } = operationTexts[operation];
   const fields = all.filter((field) => field !== "scope" || request?.scope === undefined);
   const [filled, setFilled] = useState(empty);
-  const [seen, setSeen] = useState(row);
+  const [seen, setSeen] = useSeenRow(row);
   const [problem, setProblem] = useState<Problem>();
   const [isSending, setSending] = useState(false);
-  // One key for one state that the caller saw: a second click, or a second attempt after a lost response, has no second effect.
-  // A newer version of the row is another intention.
-  const key = useMemo(() => newKey((bytes) => crypto.getRandomValues(bytes)), [seen?.version]);
+  // One key for one dialog: a second click, or a second attempt after a lost response, has no second effect.
+  const [key] = useState(() => newKey((bytes) => crypto.getRandomValues(bytes)));
 
   const base: Omit<OperationRequest, "key"> = {
     ...(seen && { object: seen.key, ifVersion: seen.version }),
@@ -45,7 +44,7 @@ export function OperationDialog({ operation, subject, row, request, onClose, onD
     setSending(true);
     setProblem(undefined);
     try {
-      const { message } = await postJson<OperationResult>(`/operations/${operation}`, { ...base, key });
+      const { message } = await perform(operation, { ...base, key }, seen);
       showToast({ tone: "good", text: message });
       onDone?.();
       onClose();
@@ -104,6 +103,32 @@ export function OperationDialog({ operation, subject, row, request, onClose, onD
       </form>
     </Modal>
   );
+}
+
+/**
+ * The row as the caller saw it when the dialog opened. It follows changes that are not about the decision, such as another
+ * report of the same problem; for any other change the server refuses the operation, and the dialog shows what changed.
+ */
+function useSeenRow(row: Row | undefined) {
+  const [seen, setSeen] = useState(row);
+  const latest = seen && row && row.key === seen.key && rowChanges(seen, row).length === 0 ? row : seen;
+  return [latest, setSeen] as const;
+}
+
+/** Performs the operation; once more if nothing has changed that the caller decided about. */
+async function perform(
+  operation: OperationName,
+  request: OperationRequest,
+  seen: Row | undefined,
+): Promise<OperationResult> {
+  const path = `/operations/${operation}`;
+  try {
+    return await postJson<OperationResult>(path, request);
+  } catch (error) {
+    const current = error instanceof ApiError && error.status === 409 ? error.problem.current : undefined;
+    if (!current || !seen || rowChanges(seen, current).length > 0) throw error;
+    return await postJson<OperationResult>(path, { ...request, ifVersion: current.version });
+  }
 }
 
 /** The fields of the request that the operation has and the caller has filled in. */

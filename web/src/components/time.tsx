@@ -20,14 +20,20 @@ export function Time({ at, style = "local" }: TimeProps) {
   );
 }
 
+interface CountdownProps {
+  readonly until: string;
+  /** Before the time that is left, such as "ends in". */
+  readonly prefix?: string;
+}
+
 /** The time that is left, counted down once a second. */
-export function Countdown({ until }: { readonly until: string }) {
+export function Countdown({ until, prefix = "in" }: CountdownProps) {
   const ms = Date.parse(until);
   if (Number.isNaN(ms)) return null;
   const left = ms - clock.value;
   return (
     <time class="number" dateTime={until} title={`${formatLocal(ms, clock.peek())} · ${formatUtc(ms)}`}>
-      {left > 0 ? formatCountdown(left) : "now"}
+      {left > 0 ? `${prefix} ${formatCountdown(left)}` : "any moment"}
     </time>
   );
 }

@@ -16,7 +16,7 @@ import { location, targetPath } from "../router.ts";
 const columns: readonly Column<IncidentRow>[] = [
   {
     title: "Signal",
-    width: "22%",
+    width: "19%",
     onPhone: "first line",
     cell: (row) => (
       <Link to={objectPath("incidents", row.key)} class="strong" isRow title={row.name}>
@@ -24,11 +24,11 @@ const columns: readonly Column<IncidentRow>[] = [
       </Link>
     ),
   },
-  { title: "Severity", width: "90px", cell: (row) => <Severity severity={row.severity} /> },
-  { title: "Phase", width: "140px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
+  { title: "Severity", width: "104px", cell: (row) => <Severity severity={row.severity} /> },
+  { title: "Phase", width: "164px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
   {
     title: "Target",
-    width: "22%",
+    width: "18%",
     onPhone: "second line",
     cell: (row) =>
       row.target === undefined ? (

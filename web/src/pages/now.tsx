@@ -1,18 +1,18 @@
 import type { ExecutionRow, IncidentRow, Lane, Now, PauseRow } from "../../../src/console/wire.ts";
-import { objectPath, withQuery } from "../api.ts";
-import { Badge, Phase } from "../components/badge.tsx";
+import { withQuery } from "../api.ts";
+import { Badge } from "../components/badge.tsx";
 import { Loading } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
+import { ExecutionLines } from "../components/execution-lines.tsx";
 import { IncidentLine } from "../components/incident-line.tsx";
 import { Link } from "../components/link.tsx";
 import { OperationButton } from "../components/operation-button.tsx";
 import { PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { Countdown, Duration, Time } from "../components/time.tsx";
+import { Countdown, Time } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
 import { laneTexts, sortLane } from "../lanes.ts";
 import { useNow } from "../live/use-now.ts";
-import { targetPath } from "../router.ts";
 
 /** A lane shows its first rows; all of them are one click away. What waits for a person is never cut short. */
 const shownRows = 8;
@@ -108,11 +108,7 @@ function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
               {formatCount(pause.suppressed)}
             </span>
           </p>
-          {pause.until !== undefined && (
-            <span>
-              ends in <Countdown until={pause.until} />
-            </span>
-          )}
+          {pause.until !== undefined && <Countdown until={pause.until} prefix="ends in" />}
           <OperationButton operation="resume" subject={pause.scope} row={pause} />
         </div>
       ))}
@@ -123,32 +119,7 @@ function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
 function OtherExecutions({ executions }: { readonly executions: readonly ExecutionRow[] }) {
   return (
     <Panel title="Running without an incident" aside={<Badge tone="active" text={formatCount(executions.length)} />}>
-      <ul class="lines">
-        {executions.map((row) => (
-          <li key={row.key} class="line">
-            <div class="line-main">
-              <Link to={objectPath("executions", row.key)} class="line-title" isRow>
-                {row.workflow}
-              </Link>
-              <span class="line-sub mono">{row.name}</span>
-            </div>
-            <div class="line-where">
-              <Link to={targetPath(row.target)} class="mono">
-                {row.target}
-              </Link>
-            </div>
-            <div class="line-why">
-              <Phase phase={row.phase} />
-            </div>
-            <div class="line-when">
-              <Duration from={row.startedAt} to={row.endedAt} />
-            </div>
-            <div class="line-action">
-              <OperationButton operation="cancel" subject={row.name} row={row} />
-            </div>
-          </li>
-        ))}
-      </ul>
+      <ExecutionLines executions={executions} />
     </Panel>
   );
 }

@@ -1,0 +1,114 @@
+import type { Changes, ExecutionDetail } from "../../../src/console/wire.ts";
+import { objectPath } from "../api.ts";
+import { Phase } from "../components/badge.tsx";
+import { Loading } from "../components/data-table.tsx";
+import { Command } from "../components/empty-state.tsx";
+import { ExecutionSteps } from "../components/execution-lines.tsx";
+import { Link } from "../components/link.tsx";
+import { LogView } from "../components/log-view.tsx";
+import { Facts, PageHeader, Panel } from "../components/panel.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { TaskGraph } from "../components/task-graph.tsx";
+import { Duration, Time } from "../components/time.tsx";
+import { useDetail } from "../live/use-detail.ts";
+import { type PageProps, targetPath } from "../router.ts";
+
+export function ExecutionPage({ parameters: { namespace, name } }: PageProps) {
+  const path = objectPath("executions", `${namespace}/${name}`);
+  const { value: detail, problem } = useDetail<ExecutionDetail>(path, concernsExecution);
+  return (
+    <>
+      {!detail && <PageHeader title={name} />}
+      {problem && <ProblemNotice problem={problem} />}
+      {detail ? <Execution detail={detail} logs={`${path}/logs`} /> : problem === undefined && <Loading />}
+    </>
+  );
+}
+
+function concernsExecution({ changed, removed }: Changes, { row }: ExecutionDetail): boolean {
+  return [...changed, ...removed].some(({ kind, key }) => kind === "executions" && key === row.key);
+}
+
+function Execution({ detail, logs }: { readonly detail: ExecutionDetail; readonly logs: string }) {
+  const { row, tasks, failure, parameters } = detail;
+  const given = Object.entries(parameters);
+  return (
+    <>
+      <PageHeader title={row.workflow} aside={<ExecutionSteps row={row} />}>
+        <p class="subtitle">
+          <Phase phase={row.phase} />
+          <span class="mono muted">{row.key}</span>
+          <Link to={targetPath(row.target)} class="mono">
+            {row.target}
+          </Link>
+        </p>
+      </PageHeader>
+      {(failure ?? row.message) !== undefined && (
+        <div class="notice" data-tone={row.phase === "Failed" ? "bad" : "wait"}>
+          <p>
+            {row.reason !== undefined && <strong>{row.reason}. </strong>}
+            {failure ?? row.message}
+          </p>
+        </div>
+      )}
+      <Panel title="Tasks and steps">
+        <div class="panel-body">
+          {tasks.length > 0 ? (
+            <TaskGraph tasks={tasks} endedAt={row.endedAt} />
+          ) : (
+            <p class="muted">The run has not started.</p>
+          )}
+        </div>
+      </Panel>
+      <Panel title="Output">
+        <div class="panel-body">
+          <LogView path={logs} />
+          <Command text={`interlock logs -f ${row.name}`} />
+        </div>
+      </Panel>
+      <div class="columns">
+        <Panel title="Facts">
+          <div class="panel-body">
+            <ExecutionFacts detail={detail} />
+          </div>
+        </Panel>
+        <Panel title="Parameters">
+          <div class="panel-body">
+            {given.length > 0 ? (
+              <Facts facts={given.map(([name, value]) => [name, <code>{value}</code>])} />
+            ) : (
+              <p class="muted">The workflow was given no parameters.</p>
+            )}
+          </div>
+        </Panel>
+      </div>
+    </>
+  );
+}
+
+function ExecutionFacts({ detail }: { readonly detail: ExecutionDetail }) {
+  const { row, image, digest, serviceAccount, fence } = detail;
+  return (
+    <Facts
+      facts={[
+        ["Engine", row.engine],
+        ["Image", image !== undefined && <code>{image}</code>],
+        ["Digest", digest !== undefined && <code>{digest}</code>],
+        ["Service account", serviceAccount],
+        ["Fence", fence !== undefined && <span class="number">{fence}</span>],
+        [
+          "Incident",
+          row.incident !== undefined && (
+            <Link to={objectPath("incidents", row.incident)} class="mono">
+              {row.incident}
+            </Link>
+          ),
+        ],
+        ["Created", <Time at={row.createdAt} />],
+        ["Started", row.startedAt !== undefined && <Time at={row.startedAt} />],
+        ["Ended", row.endedAt !== undefined && <Time at={row.endedAt} />],
+        ["Took", row.startedAt !== undefined && <Duration from={row.startedAt} to={row.endedAt} />],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,220 @@
+import { useMemo } from "preact/hooks";
+import type { Changes, IncidentDetail, NoticeRow } from "../../../src/console/wire.ts";
+import { objectPath } from "../api.ts";
+import { Badge, Phase, Severity } from "../components/badge.tsx";
+import { Chart } from "../components/chart.tsx";
+import { ChecksTable } from "../components/checks-table.tsx";
+import { Loading } from "../components/data-table.tsx";
+import { Command } from "../components/empty-state.tsx";
+import { ExecutionLines } from "../components/execution-lines.tsx";
+import { IncidentLine } from "../components/incident-line.tsx";
+import { Link, OutsideLink } from "../components/link.tsx";
+import { NextStep } from "../components/next-step.tsx";
+import { Facts, PageHeader, Panel } from "../components/panel.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { StateMachine } from "../components/state-machine.tsx";
+import { Countdown, Time } from "../components/time.tsx";
+import { TimelineView } from "../components/timeline-view.tsx";
+import { formatCount } from "../format.ts";
+import { useDetail } from "../live/use-detail.ts";
+import { type PageProps, targetPath } from "../router.ts";
+import { serverNow } from "../time.ts";
+import { countByTime, fullRange } from "../timeline.ts";
+
+export function IncidentPage({ parameters: { namespace, name } }: PageProps) {
+  const key = `${namespace}/${name}`;
+  const { value: detail, problem } = useDetail<IncidentDetail>(objectPath("incidents", key), concernsIncident);
+  return (
+    <>
+      {!detail && <PageHeader title={name} />}
+      {problem && <ProblemNotice problem={problem} />}
+      {detail ? <Incident detail={detail} /> : problem === undefined && <Loading />}
+    </>
+  );
+}
+
+/** Its own row, its executions, what holds its target, its approval, and the incidents that share its run. */
+function concernsIncident({ changed, removed }: Changes, { row, executions, followers }: IncidentDetail): boolean {
+  const keys = new Set([
+    row.key,
+    row.execution,
+    row.approval,
+    ...executions.map(({ key }) => key),
+    ...followers.map(({ key }) => key),
+  ]);
+  const isRelated = (other: Changes["changed"][number]) =>
+    keys.has(other.key) ||
+    other.kind === "pauses" ||
+    ("incident" in other && other.incident === row.key) ||
+    ("target" in other && other.target !== undefined && other.target === row.target && other.kind !== "incidents");
+  return changed.some(isRelated) || removed.some(({ key }) => keys.has(key));
+}
+
+function Incident({ detail }: { readonly detail: IncidentDetail }) {
+  const { row, checks, executions, followers, notices, events } = detail;
+  const deciding = checks.find(({ isDeciding }) => isDeciding);
+  return (
+    <>
+      <PageHeader title={row.signal} aside={<NextStep row={row} />}>
+        <p class="subtitle">
+          <Phase phase={row.phase} /> <Severity severity={row.severity} />
+          <span class="mono muted">{row.key}</span>
+          {row.target !== undefined && (
+            <Link to={targetPath(row.target)} class="mono">
+              {row.target}
+            </Link>
+          )}
+        </p>
+      </PageHeader>
+      <Panel title="State" aside={<StateText detail={detail} />}>
+        <div class="panel-body">
+          <StateMachine phase={row.phase} />
+        </div>
+      </Panel>
+      <Panel title="Why" aside={deciding && <span class="muted">decided by {deciding.name}</span>}>
+        {checks.length > 0 ? (
+          <ChecksTable checks={checks} caption="Checks of the decision" />
+        ) : (
+          <pre class="panel-body why">{detail.why.join("\n")}</pre>
+        )}
+        <div class="panel-body">
+          <Command text={`interlock why ${row.name}`} />
+        </div>
+      </Panel>
+      <div class="columns">
+        <Panel title="Facts">
+          <div class="panel-body">
+            <IncidentFacts detail={detail} />
+          </div>
+        </Panel>
+        <Panel title="Occurrences" aside={<Badge tone="neutral" text={`${formatCount(row.seen)} in total`} />}>
+          <div class="panel-body">
+            <Occurrences detail={detail} />
+          </div>
+        </Panel>
+      </div>
+      {executions.length > 0 && (
+        <Panel title="Executions" aside={<Badge tone="neutral" text={formatCount(executions.length)} />}>
+          <ExecutionLines executions={executions} />
+        </Panel>
+      )}
+      {followers.length > 0 && (
+        <Panel
+          title="Incidents that follow the same run"
+          aside={<Badge tone="neutral" text={formatCount(followers.length)} />}
+        >
+          <ul class="lines">
+            {followers.map((follower) => (
+              <IncidentLine key={follower.key} row={follower} />
+            ))}
+          </ul>
+        </Panel>
+      )}
+      <Panel title="Timeline">
+        <div class="panel-body">
+          <TimelineView events={events} label={`What happened to ${row.name}`} />
+        </div>
+      </Panel>
+      {notices.length > 0 && (
+        <Panel title="Notices" aside={<Badge tone="neutral" text={formatCount(notices.length)} />}>
+          <Notices notices={notices} />
+        </Panel>
+      )}
+      <Texts title="Labels" texts={detail.labels} />
+      <Texts title="Annotations" texts={detail.annotations} />
+    </>
+  );
+}
+
+function StateText({ detail: { row } }: { readonly detail: IncidentDetail }) {
+  return (
+    <span class="state-text">
+      {row.outcome ?? row.reason}
+      {row.message !== undefined && <span class="muted"> {row.message}</span>}
+      {row.until !== undefined && row.closedAt === undefined && (
+        <>
+          {" "}
+          · <Countdown until={row.until} prefix="next check in" />
+        </>
+      )}
+    </span>
+  );
+}
+
+function IncidentFacts({ detail: { row } }: { readonly detail: IncidentDetail }) {
+  return (
+    <Facts
+      facts={[
+        ["Subject", <span class="mono">{row.subject}</span>],
+        ["Workflow", row.workflow],
+        ["Rule", row.rule],
+        [
+          "Execution",
+          row.execution !== undefined && (
+            <Link to={objectPath("executions", row.execution)} class="mono">
+              {row.execution}
+            </Link>
+          ),
+        ],
+        ["Place in the queue", row.position],
+        ["Attempt", row.attempt && `${row.attempt.number} of ${row.attempt.of}`],
+        ["Opened", <Time at={row.createdAt} />],
+        ["Last reported", row.lastSeenAt !== undefined && <Time at={row.lastSeenAt} style="relative" />],
+        ["Closed", row.closedAt !== undefined && <Time at={row.closedAt} />],
+      ]}
+    />
+  );
+}
+
+const buckets = 48;
+
+function Occurrences({ detail: { events, series, row } }: { readonly detail: IncidentDetail }) {
+  const { starts, counts } = useMemo(() => {
+    const signals = events.filter(({ lane }) => lane === "signals");
+    const times =
+      signals.length > 0 ? signals.map(({ at }) => Date.parse(at)) : series.map(({ firingAt }) => Date.parse(firingAt));
+    const range = fullRange(signals, serverNow());
+    return countByTime(times, { ...range, from: Math.min(range.from, Date.parse(row.createdAt)) }, buckets);
+  }, [events, series, row.createdAt]);
+  const bars = useMemo(() => [{ label: "Signals", tone: "active" as const, values: counts }], [counts]);
+  const firing = series.filter(({ resolvedAt }) => resolvedAt === undefined).length;
+  return (
+    <>
+      <Chart label="Signals over time" times={starts} series={bars} />
+      {series.length > 0 && (
+        <p class="muted">
+          {firing} of {series.length} series fire
+        </p>
+      )}
+    </>
+  );
+}
+
+function Notices({ notices }: { readonly notices: readonly NoticeRow[] }) {
+  return (
+    <ul class="events panel-body">
+      {notices.map((notice) => (
+        <li key={notice.key} class="event">
+          <Time at={notice.createdAt} />
+          <Phase phase={notice.phase} />
+          <span class="grow">
+            {notice.subject} <span class="muted">{notice.channels.join(", ")}</span>
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Texts of the sender: an address becomes a link only if it is one of the web. */
+function Texts({ title, texts }: { readonly title: string; readonly texts: Readonly<Record<string, string>> }) {
+  const entries = Object.entries(texts);
+  if (entries.length === 0) return null;
+  return (
+    <Panel title={title}>
+      <div class="panel-body">
+        <Facts facts={entries.map(([name, text]) => [name, <OutsideLink address={text} />])} />
+      </div>
+    </Panel>
+  );
+}

@@ -1,0 +1,134 @@
+import type { Changes, TargetDetail } from "../../../src/console/wire.ts";
+import { objectPath, withQuery } from "../api.ts";
+import { Badge } from "../components/badge.tsx";
+import { ChecksTable } from "../components/checks-table.tsx";
+import { Loading } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { ExecutionLines } from "../components/execution-lines.tsx";
+import { IncidentLine } from "../components/incident-line.tsx";
+import { Link } from "../components/link.tsx";
+import { OperationButton } from "../components/operation-button.tsx";
+import { Facts, PageHeader, Panel } from "../components/panel.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { Countdown, Duration } from "../components/time.tsx";
+import { TimelineView } from "../components/timeline-view.tsx";
+import { formatCount } from "../format.ts";
+import { useDetail } from "../live/use-detail.ts";
+import { location } from "../router.ts";
+
+/** Everything about one target: its holder, its history, and whether each workflow may act on it now. */
+export function TargetPage() {
+  const target = location.value.query.get("target") ?? "";
+  const { value: detail, problem } = useDetail<TargetDetail>(withQuery("/targets/detail", { target }), concernsTarget);
+  return (
+    <>
+      <PageHeader
+        title={target}
+        aside={
+          target !== "" && (
+            <OperationButton
+              operation="pause"
+              subject={target}
+              request={{ scope: ["target", target] }}
+              label="Pause…"
+            />
+          )
+        }
+      />
+      {problem && <ProblemNotice problem={problem} />}
+      {detail ? <Target detail={detail} /> : problem === undefined && <Loading />}
+    </>
+  );
+}
+
+function concernsTarget({ changed, removed }: Changes, { target, row, incidents, executions }: TargetDetail): boolean {
+  const keys = new Set([row?.key, ...incidents.map(({ key }) => key), ...executions.map(({ key }) => key)]);
+  return (
+    changed.some(
+      (other) => keys.has(other.key) || other.kind === "pauses" || ("target" in other && other.target === target),
+    ) || removed.some(({ key }) => keys.has(key))
+  );
+}
+
+function Target({ detail }: { readonly detail: TargetDetail }) {
+  const { incidents, executions, workflows, events, target } = detail;
+  return (
+    <>
+      <Panel title="Holder">
+        <div class="panel-body">
+          <Holder detail={detail} />
+        </div>
+      </Panel>
+      <Panel title="Timeline">
+        <div class="panel-body">
+          {events.length > 0 ? (
+            <TimelineView events={events} label={`What happened to ${target}`} />
+          ) : (
+            <EmptyState title="Nothing has happened to this target yet" command={`interlock why ${target}`} />
+          )}
+        </div>
+      </Panel>
+      <Panel title="May a workflow act now?" aside={<Badge tone="neutral" text={formatCount(workflows.length)} />}>
+        {workflows.map((workflow) => (
+          <WorkflowWhy key={workflow.workflow} workflow={workflow} />
+        ))}
+      </Panel>
+      {incidents.length > 0 && (
+        <Panel title="Incidents" aside={<Badge tone="neutral" text={formatCount(incidents.length)} />}>
+          <ul class="lines">
+            {incidents.map((row) => (
+              <IncidentLine key={row.key} row={row} />
+            ))}
+          </ul>
+        </Panel>
+      )}
+      {executions.length > 0 && (
+        <Panel title="Executions" aside={<Badge tone="neutral" text={formatCount(executions.length)} />}>
+          <ExecutionLines executions={executions} />
+        </Panel>
+      )}
+    </>
+  );
+}
+
+function Holder({ detail: { row, executions } }: { readonly detail: TargetDetail }) {
+  if (row?.holder === undefined) return <p>No execution holds this target.</p>;
+  const holder = executions.find(({ key }) => key === row.holder);
+  return (
+    <div class="holder">
+      <Facts
+        facts={[
+          [
+            "Held by",
+            <Link to={objectPath("executions", row.holder)} class="mono">
+              {row.holder}
+            </Link>,
+          ],
+          ["Workflow", holder?.workflow],
+          ["For", <Duration from={row.heldSince} />],
+          ["Fence", row.fence !== undefined && <span class="number">{row.fence}</span>],
+          ["Waiting", row.waiting > 0 && formatCount(row.waiting)],
+        ]}
+      />
+      {holder && <OperationButton operation="cancel" subject={holder.name} row={holder} />}
+    </div>
+  );
+}
+
+function WorkflowWhy({ workflow }: { readonly workflow: TargetDetail["workflows"][number] }) {
+  const { workflow: id, isAllowed, reason, until, checks } = workflow;
+  return (
+    <details class="fold">
+      <summary>
+        <span class="strong">{id}</span>
+        <Badge tone={isAllowed ? "good" : "wait"} text={isAllowed ? "may run" : (reason ?? "may not run")} />
+        {until !== undefined && !isAllowed && (
+          <span class="muted">
+            <Countdown until={until} prefix="clears in" />
+          </span>
+        )}
+      </summary>
+      <ChecksTable checks={checks} caption={`Checks of ${id}`} />
+    </details>
+  );
+}
