@@ -387,12 +387,21 @@ export interface OperationRequest {
   readonly workflow?: string;
   readonly target?: string;
   readonly parameters?: Readonly<Record<string, string>>;
+  /** run: of the execution; by default that of incidents. */
+  readonly namespace?: string;
+  /** run and retry: the name of an approval that covers the run. */
+  readonly approval?: string;
+  /** Make all checks, and change nothing. */
+  readonly dryRun?: boolean;
 }
 
 export interface OperationResult {
   /** What happened, in one sentence. */
   readonly message: string;
-  /** What was changed or made: NAMESPACE/NAME. */
+  /** What the caller should know beyond that. */
+  readonly notes: readonly string[];
+  /** What was changed or made: NAMESPACE/NAME, and its kind. run and retry make an approval if the workflow requires one. */
+  readonly kind?: RowKind;
   readonly object?: string;
   /** The same as a command line. */
   readonly command: string;

@@ -9,4 +9,4 @@ export type { ChangedKind } from "./operation.ts";
 export { pauseScopeText } from "./pause-scope.ts";
 export { type OperationName, type OperationOutcome, operationNames, perform, requestSchema } from "./perform.ts";
 export { queryPolicy, readObjectTarget } from "./query-policy.ts";
-export type { OperationRequest } from "./request.ts";
+export { anyRequest, type OperationRequest } from "./request.ts";

@@ -46,7 +46,9 @@ export const common = { reason: fields.reason, key: fields.key, dryRun: fields.d
 export const onObject = { ...common, object: fields.object, ifVersion: fields.ifVersion };
 
 const { reason, key, object, scope, workflow, target, ...optional } = fields;
-const request = z.strictObject({
+
+/** All fields, for a request of any operation. */
+export const anyRequest = z.strictObject({
   reason,
   key,
   object: object.optional(),
@@ -57,4 +59,4 @@ const request = z.strictObject({
 });
 
 /** A request for any of the operations. */
-export type OperationRequest = Wire<typeof request>;
+export type OperationRequest = Wire<typeof anyRequest>;

@@ -1,3 +1,4 @@
+import { anyRequest } from "../../operate/index.ts";
 import { type Wire, z } from "../../schema/index.ts";
 import {
   type Beat,
@@ -359,23 +360,17 @@ const ledgerChains = describes<LedgerChains>()(
   z.object({ chains: z.array(z.object({ writer: text, rows: count, head: text, state: text })) }),
 );
 
-export const operationRequest = describes<OperationRequest>()(
-  z.strictObject({
-    reason: text.trim().min(1).max(1_000),
-    key: text.regex(/^[A-Za-z0-9_.-]{8,64}$/),
-    ifVersion: text.optional(),
-    object: text.optional(),
-    scope: z.array(text).optional(),
-    for: text.optional(),
-    block: z.boolean().optional(),
-    workflow: text.optional(),
-    target: text.optional(),
-    parameters: texts.optional(),
-  }),
-);
+/** A request for any operation. Each operation has a schema of its own: `requestSchema(name)` of operate. */
+export const operationRequest = describes<OperationRequest>()(anyRequest);
 
 const operationResult = describes<OperationResult>()(
-  z.object({ message: text, object: reference.optional(), command: text }),
+  z.object({
+    message: text,
+    notes: z.array(text),
+    kind: rowKind.optional(),
+    object: reference.optional(),
+    command: text,
+  }),
 );
 
 /** The bodies of responses and events by their names in the OpenAPI document. */
