@@ -7,6 +7,8 @@ const services: readonly Service[] = [
   { program: "initdb", debianPackage: "postgresql", isThere: hasPostgres },
   // Of Prometheus only the program that plays its rules.
   { program: "promtool", debianPackage: "prometheus", isThere: () => isInstalled("promtool") },
+  // The browser that the console is tested in.
+  { program: "chromium", debianPackage: "chromium", isThere: () => isInstalled("chromium") },
   // Shells that the completion is tested in.
   { program: "zsh", debianPackage: "zsh", isThere: () => isInstalled("zsh") },
   { program: "fish", debianPackage: "fish", isThere: () => isInstalled("fish") },

@@ -27,17 +27,17 @@ export class UpProcess {
   readonly dataDir: string;
   readonly localDir: string;
   /** What it printed when it was ready. */
-  readonly screen: string;
+  screen = "";
   readonly #program: string;
-  readonly #child: ChildProcess;
+  readonly #env: Readonly<Record<string, string>>;
+  #child: ChildProcess | undefined;
 
-  private constructor(directory: string, program: string, child: ChildProcess, screen: string) {
+  private constructor(directory: string, program: string, env: Readonly<Record<string, string>>) {
     this.directory = directory;
     this.dataDir = join(directory, "data");
     this.localDir = join(this.dataDir, "local");
-    this.screen = screen;
     this.#program = program;
-    this.#child = child;
+    this.#env = env;
   }
 
   static async start(
@@ -46,6 +46,7 @@ export class UpProcess {
       /** More sections of the configuration. */
       readonly settings?: Readonly<Record<string, object>>;
       readonly rules?: readonly object[];
+      readonly env?: Readonly<Record<string, string>>;
     } = {},
   ): Promise<UpProcess> {
     const directory = mkdtempSync(join(tmpdir(), "interlock-up-"));
@@ -67,11 +68,28 @@ export class UpProcess {
         ...more,
       }),
     );
-    const args = ["up", "--data", join(directory, "data"), "--listen", "127.0.0.1:0", "--config", config];
-    const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "inherit"], env: plainEnv });
+    const up = new UpProcess(directory, program, { ...plainEnv, ...given.env });
+    await up.launch();
+    return up;
+  }
+
+  /** Starts the process, again after `crash`, in the same directory. Returns when it is ready. */
+  async launch(): Promise<void> {
+    const config = join(this.directory, "config.yaml");
+    const args = ["up", "--data", this.dataDir, "--listen", "127.0.0.1:0", "--config", config];
+    const child = spawn(process.execPath, [this.#program, ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+      env: this.#env,
+    });
+    this.#child = child;
     dieWithUs(child);
-    const { input: screen } = await heard(child, /Next, in a second terminal:\n\n.+\n\n/s);
-    return new UpProcess(directory, program, child, screen);
+    const { input } = await heard(child, /Next, in a second terminal:\n\n.+\n\n/s);
+    this.screen = input;
+  }
+
+  /** Ends the process with kill -9. */
+  async crash(): Promise<void> {
+    if (this.#child) await end(this.#child, "SIGKILL");
   }
 
   /** A command at this `up`. */
@@ -125,7 +143,7 @@ export class UpProcess {
 
   async stop(): Promise<void> {
     await this.#whyAgrees();
-    await end(this.#child, "SIGTERM");
+    if (this.#child) await end(this.#child, "SIGTERM");
     rmSync(this.directory, { recursive: true, force: true });
   }
 }
