@@ -16,6 +16,8 @@ export interface TestCluster {
   client(identity?: string): KubeClient;
   /** From now on `verb` on `resource` ("leases", "tasks/status") throws `forbidden`, whoever asks. */
   forbid(verb: Verb, resource: string): void;
+  /** Ends a `forbid`. */
+  allow(verb: Verb, resource: string): void;
   /** Forgets the history: every open watch, and every attempt to continue from before, ends in `gone`. */
   compact(): void;
   /** Ends every open watch, as a server does that restarts. */
@@ -59,6 +61,7 @@ export function testCluster({
       return { ...direct, watch: (type, query, call) => breakable(watches, direct, { type, query, call }) };
     },
     forbid: (verb, resource) => void forbidden.add(`${verb} ${resource}`),
+    allow: (verb, resource) => void forbidden.delete(`${verb} ${resource}`),
     compact() {
       store.compact(store.revision);
       endWatches(new KubeError("gone", "the history was compacted"));

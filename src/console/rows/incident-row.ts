@@ -58,7 +58,8 @@ export function incidentReason(incident: RemediationRequest): string | undefined
 function incidentMessage(incident: RemediationRequest): string | undefined {
   const { status } = incident;
   const stall = status && "completedAt" in status ? undefined : findStall(incident);
-  const message = stall ? describeStall(stall) : status?.message;
+  const blockMessage = status?.phase === "Blocked" ? status.block.message : undefined;
+  const message = stall ? describeStall(stall) : (status?.message ?? blockMessage);
   return message === undefined ? undefined : cutText(message, maxMessageLength);
 }
 

@@ -1,6 +1,6 @@
 export { toApprovalRow } from "./approval-row.ts";
 export { toExecutionRow } from "./execution-row.ts";
-export { maxRowBytes } from "./fit-row.ts";
+export { fitRow, maxRowBytes } from "./fit-row.ts";
 export { type IncidentLinks, incidentReason, toIncidentRow } from "./incident-row.ts";
 export { isClosed, laneOf } from "./lane.ts";
 export { toNoticeRow } from "./notice-row.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine, Kinds, RemediationWorkflow, RemediationWorkflowSpec } from "../../resources/index.ts";
-import { type PipelineReader, pipelineReader, workflowPipelineProblems } from "../local/workflow-pipeline.ts";
+import { workflowPipelineProblems } from "../local/workflow-pipeline.ts";
 import { readWorkflowFile } from "./read-workflow-file.ts";
 
 /** The workflows of a folder. A problem in one file does not exclude another. */
@@ -11,12 +11,6 @@ export interface CatalogReading {
   readonly problems: readonly string[];
 }
 
-interface CatalogOptions {
-  /** The engine of a workflow that names none. */
-  readonly defaultEngine?: Engine;
-  readonly readPipeline?: PipelineReader;
-}
-
 /**
  * Reads the `workflow.yaml` of each folder right below `root`, in alphabetical order. A workflow of the local engine is
  * read with its pipeline: one that cannot be run, or that would put a parameter into code, is not loaded.
@@ -24,7 +18,7 @@ interface CatalogOptions {
 export async function readCatalog(
   root: string,
   kinds: Kinds,
-  { defaultEngine, readPipeline = pipelineReader(root) }: CatalogOptions = {},
+  { defaultEngine }: { readonly defaultEngine?: Engine } = {},
 ): Promise<CatalogReading> {
   const workflows: RemediationWorkflow[] = [];
   const problems: string[] = [];
@@ -45,7 +39,7 @@ export async function readCatalog(
       continue;
     }
     files.set(metadata.name ?? "", path);
-    const unusable = await localProblems({ root, path }, spec, { defaultEngine, readPipeline });
+    const unusable = await localProblems({ root, path }, spec, defaultEngine);
     if (unusable.length > 0) problems.push(...unusable);
     else workflows.push(reading.workflow);
   }
@@ -55,13 +49,10 @@ export async function readCatalog(
 async function localProblems(
   { root, path }: { readonly root: string; readonly path: string },
   spec: RemediationWorkflowSpec,
-  {
-    defaultEngine,
-    readPipeline,
-  }: { readonly defaultEngine: Engine | undefined; readonly readPipeline: PipelineReader },
+  defaultEngine: Engine | undefined,
 ): Promise<readonly string[]> {
   if ((spec.engine ?? defaultEngine) !== "local") return [];
-  const problems = await workflowPipelineProblems(readPipeline, spec);
+  const problems = await workflowPipelineProblems(root, spec);
   return problems.map(({ file, problem }) => `${file ? join(root, file) : `${path}:1`}: ${problem}`);
 }
 

@@ -17,5 +17,6 @@ export { stalledCondition } from "./only-stall-change.ts";
 export { OwnWrites } from "./own-writes.ts";
 export type { Problem, ProblemKind, ReportProblem } from "./problem.ts";
 export { lostEventMs, type Performed, type ReconcileSteps, reconcile, reconcileCached } from "./reconcile.ts";
+export { type Mirror, Reflector } from "./reflector.ts";
 export { type WorkOutcome, WorkQueue, type WorkQueueOptions } from "./work-queue.ts";
 export { deleteExactly, iso, writeStatus } from "./writes.ts";

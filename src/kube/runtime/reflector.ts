@@ -7,10 +7,12 @@ import { Silence } from "./silence.ts";
 
 /** Receives the objects of a reflector. */
 export interface Mirror<T> {
-  /** Receives the complete list as of `version`. */
-  replace(objects: readonly T[], version: bigint): void;
+  /** Receives the complete list as of `version`. Changes after it follow when the promise, if any, has resolved. */
+  replace(objects: readonly T[], version: bigint): void | Promise<void>;
   put(object: T): void;
   remove(object: T): void;
+  /** Receives a version without a change of an object: the mirror has every change up to it. */
+  progress?(version: bigint): void;
 }
 
 export interface ReflectorOptions<T extends KubeObject> {
@@ -35,12 +37,18 @@ export class Reflector<T extends KubeObject> {
   /** The mirror has every change up to this version, which never decreases. */
   #version = 0n;
   #mustList = true;
+  #isWatching = false;
   /** The kinds of problems that were reported since the last success. */
   readonly #reported = new Set<ProblemKind>();
 
   constructor(options: ReflectorOptions<T>, mirror: Mirror<T>) {
     this.#in = options;
     this.#mirror = mirror;
+  }
+
+  /** Whether a watch is open, or being opened, after the list. False while a failed one is waited for. */
+  get isWatching(): boolean {
+    return this.#isWatching;
   }
 
   /** Runs until the signal aborts. */
@@ -90,7 +98,7 @@ export class Reflector<T extends KubeObject> {
     }
     this.#version = version;
     this.#mustList = false;
-    this.#mirror.replace(items, version);
+    await this.#mirror.replace(items, version);
   }
 
   async #watch(stream: Stream) {
@@ -104,6 +112,7 @@ export class Reflector<T extends KubeObject> {
       drop();
     });
     signal.addEventListener("abort", drop);
+    this.#isWatching = true;
     try {
       const from = { ...query, resourceVersion: String(this.#version) };
       for await (const event of client.watch(type, from, { signal: dropped.signal })) {
@@ -114,6 +123,7 @@ export class Reflector<T extends KubeObject> {
         this.#takeIn(event);
       }
     } finally {
+      this.#isWatching = false;
       silence.end();
       signal.removeEventListener("abort", drop);
     }
@@ -124,7 +134,7 @@ export class Reflector<T extends KubeObject> {
     // A stream is in order of versions, so this event was received before; applying it could restore a deleted object.
     if (version <= this.#version) return;
     this.#version = version;
-    if (event.type === "BOOKMARK") return;
+    if (event.type === "BOOKMARK") return this.#mirror.progress?.(version);
     if (event.type === "DELETED") this.#mirror.remove(event.object);
     else this.#mirror.put(event.object);
   }
