@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { build, type Plugin, type Rolldown } from "vite";
-import * as defaults from "../src/config/default-config.ts";
+import * as defaultConfig from "../src/config/default-config.ts";
+import * as crds from "../src/resources/kinds/our-crds.ts";
 import { toSource } from "./to-source.ts";
 
 export interface BundleOptions {
@@ -22,7 +23,7 @@ export async function bundle(options: BundleOptions): Promise<readonly Rolldown.
   const { output } = (await build({
     configFile: false,
     logLevel: "error",
-    plugins: [...plugins, yamlOfWorkers(), evaluatedDefaults()],
+    plugins: [...plugins, yamlOfWorkers(), evaluatedModules()],
     ssr: { noExternal: true },
     define: { INTERLOCK_BUILD: JSON.stringify({ version, commit }) },
     build: {
@@ -40,6 +41,8 @@ export async function bundle(options: BundleOptions): Promise<readonly Rolldown.
         output: {
           entryFileNames: "[name].mjs",
           chunkFileNames: "chunks/[name]-[hash].mjs",
+          // Names stay, for stack traces.
+          minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
           codeSplitting: { groups },
         },
       },
@@ -49,26 +52,38 @@ export async function bundle(options: BundleOptions): Promise<readonly Rolldown.
 }
 
 /**
- * Chunks with everything that their modules import, as each file takes time to open: what every command needs, and what all
- * commands that call the API server need besides. The file that awaits the command is in neither, or both would wait for
- * each other.
+ * Chunks with everything that their modules import, as each file takes time to open: what every command needs, what all
+ * commands that call the API server need besides, and what those need that ask the policy. The file that awaits the command
+ * is in none of them, or both would wait for each other.
  */
 const groups: Rolldown.CodeSplittingGroup[] = [
   // It looks for its native part in the folder above its own.
-  { name: "sqlite", test: /node_modules\/@photostructure\/sqlite\//, priority: 3 },
-  { name: "program", test: /\/src\/cli\/program\.ts$/, priority: 2 },
-  { name: "desk", test: /\/src\/cli\/(open-desk|commands\/get)\.ts$/, priority: 1 },
+  { name: "sqlite", test: /node_modules\/@photostructure\/sqlite\//, priority: 4 },
+  // Libraries that commands of several groups need, or none of them.
+  ...["zod", "yaml", "re2js"].map((name) => ({ name, test: new RegExp(`node_modules/${name}/`), priority: 4 })),
+  { name: "program", test: /\/src\/cli\/program\.ts$/, priority: 3 },
+  { name: "desk", test: /\/src\/cli\/(open-desk|commands\/get)\.ts$/, priority: 2 },
+  { name: "policy", test: /\/src\/cli\/(desk-readers|commands\/why\/why)\.ts$/, priority: 1 },
 ];
 
-/** The defaults of all settings as data, without the code that computes them. */
-function evaluatedDefaults(): Plugin {
+/** Modules whose functions have no parameters and return the same data in every process. */
+const evaluated: Readonly<Record<string, Readonly<Record<string, () => unknown>>>> = {
+  "src/config/default-config.ts": { ...defaultConfig },
+  "src/resources/kinds/our-crds.ts": { ...crds },
+};
+
+/** Bundles the results of these functions, without the code that computes them. */
+function evaluatedModules(): Plugin {
   return {
-    name: "evaluated-defaults",
+    name: "evaluated-modules",
     transform(_code, id) {
-      if (!id.endsWith("/src/config/default-config.ts")) return undefined;
-      return Object.entries(defaults)
-        .map(([name, value]) => `export const ${name} = ${toSource(value)};`)
-        .join("\n");
+      const [, functions] = Object.entries(evaluated).find(([path]) => id.endsWith(`/${path}`)) ?? [];
+      return (
+        functions &&
+        Object.entries(functions)
+          .map(([name, call]) => `export function ${name}() { return ${toSource(call())}; }`)
+          .join("\n")
+      );
     },
   };
 }

@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { markUnreadable, readCatalog, storeCatalog } from "../engines/index.ts";
+import { markUnreadable, pipelineReader, readCatalog, storeCatalog } from "../engines/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Engine, KindsCache } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -73,9 +73,10 @@ const emptyFolder: Folder = { stored: new Map(), problems: new Set() };
 
 async function load(options: WorkflowsOptions, before: Folder): Promise<Folder> {
   const { directory, namespace, defaultEngine, client, kinds, log } = options;
+  const readPipeline = pipelineReader(directory);
   const isThere = (await stat(directory).catch(() => undefined))?.isDirectory() ?? false;
   const { workflows, problems } = isThere
-    ? await readCatalog(directory, kinds.current, { defaultEngine })
+    ? await readCatalog(directory, kinds.current, { defaultEngine, readPipeline })
     : { workflows: [], problems: [] };
   const found = new Set(problems);
   for (const problem of problems) {
@@ -91,7 +92,7 @@ async function load(options: WorkflowsOptions, before: Folder): Promise<Folder> 
     found.add(step.because);
   }
 
-  await markUnreadable(client, { namespace, root: directory, defaultEngine });
+  await markUnreadable(client, { namespace, readPipeline, defaultEngine });
 
   const stored = new Map(workflows.map(({ metadata, spec }) => [metadata.name ?? "", spec]));
   // While a file cannot be read, its entry is not known to be removed.

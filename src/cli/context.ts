@@ -39,7 +39,7 @@ export async function configFromEnvironment({ env }: Pick<DeskContext, "env">): 
 
 async function load(yaml: YamlFile | undefined, env: DeskContext["env"]): Promise<LoadedConfig> {
   const policyPath = env["INTERLOCK_POLICY"];
-  if (!yaml && !policyPath && !settingVariables.some((name) => env[name])) return withShippedFolders(defaultConfig);
+  if (!yaml && !policyPath && !settingVariables().some((name) => env[name])) return withShippedFolders(defaultConfig());
   const policy = policyPath
     ? { path: policyPath, text: await readSettings("INTERLOCK_POLICY", policyPath) }
     : undefined;

@@ -313,11 +313,9 @@ export interface Catalog {
     readonly engine: string;
     readonly description?: string;
     readonly needsApproval: boolean;
-    readonly parameters: readonly {
-      readonly name: string;
-      readonly required: boolean;
-      readonly description?: string;
-    }[];
+    /** The kinds of target it supports; any kind if absent. */
+    readonly targetKinds?: readonly string[];
+    readonly parameters: readonly WorkflowParameter[];
   }[];
   readonly rules: readonly {
     readonly name: string;
@@ -326,6 +324,22 @@ export interface Catalog {
     readonly source?: string;
   }[];
   readonly problems: readonly string[];
+}
+
+export const parameterTypes = ["string", "integer", "number", "boolean", "array"] as const;
+
+/** What a form needs to ask for a parameter. Values are texts as the command line takes them: those of an array have commas between them. */
+export interface WorkflowParameter {
+  readonly name: string;
+  readonly type: (typeof parameterTypes)[number];
+  readonly required: boolean;
+  readonly description?: string;
+  readonly default?: string;
+  /** The allowed values. */
+  readonly options?: readonly string[];
+  /** A regular expression. */
+  readonly pattern?: string;
+  readonly isSecret?: boolean;
 }
 
 /** POST /api/v1/rules/test with a body of a source, such as a notification of Alertmanager. Changes nothing. */
@@ -345,6 +359,47 @@ export interface RuleTestResult {
     readonly lines: readonly string[];
   }[];
 }
+
+/** The types of ledger events. */
+export const ledgerTypes = [
+  "incident.created",
+  "incident.diagnosed",
+  "incident.decided",
+  "incident.recurred",
+  "incident.cancelled",
+  "incident.closed",
+  "incident.deleted",
+  "approval.requested",
+  "approval.answered",
+  "pause.started",
+  "pause.ended",
+  "signals.counted",
+  "signals.truncated",
+  "signal.resolved",
+  "signal.refused",
+  "signal.ignored",
+  "execution.admitted",
+  "execution.skipped",
+  "execution.cancelled",
+  "execution.started",
+  "execution.completed",
+  "execution.failed",
+  "execution.deleted",
+  "run.created",
+  "run.cancelled",
+  "target.freed",
+  "target.rebuilt",
+  "failure.acknowledged",
+  "task.received",
+  "task.ignored",
+  "notice.sent",
+  "notice.failed",
+  "notice.digested",
+  "task.paused",
+  "task.started",
+  "task.ended",
+  "ledger.heads",
+] as const;
 
 /** GET /api/v1/ledger?search=&incident=&execution=&target=&type=&after=&limit= : newest first. */
 export interface LedgerPage {

@@ -11,6 +11,7 @@ export { type LocalEngineOptions, localEngine } from "./local/local-engine.ts";
 export { readLogs, type StepLog } from "./local/logs.ts";
 export { stepPath } from "./local/runner/launch.ts";
 export { type LocalRunner, type LocalRunnerOptions, startLocalRunner } from "./local/runner/local-runner.ts";
+export { pipelineReader } from "./local/workflow-pipeline.ts";
 export { followPods } from "./output/follow-pods.ts";
 export { isWantedStep, type LineFilter, type StepLine } from "./output/step-line.ts";
 export { type Pod, wasEvicted } from "./pods.ts";

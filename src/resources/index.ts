@@ -73,6 +73,7 @@ export {
   type NotificationRequestStatus,
   notificationRequests,
 } from "./kinds/notification-request.ts";
+export { ourCrds } from "./kinds/our-crds.ts";
 export { closedIncidentPhases, executionTransitions } from "./kinds/phases.ts";
 export {
   type ApprovalDecision,

@@ -1,4 +1,4 @@
-import { type Kind, type StructuralSchema, stallReasons, toCrd } from "../../resources/index.ts";
+import { type Kind, ourCrds, type StructuralSchema, stallReasons } from "../../resources/index.ts";
 import { filterFields } from "./filter-fields.ts";
 import type { NamedKind } from "./kinds.ts";
 
@@ -24,7 +24,8 @@ export function reasonWords({ word, kind }: NamedKind): readonly string[] | unde
 
 /** The words that a field of the status may have, as the kind's schema lists them. */
 function wordsAt(kind: Kind, field: string): readonly string[] {
-  let schema: StructuralSchema | undefined = toCrd(kind).spec.versions[0]?.schema?.openAPIV3Schema;
+  const crd = ourCrds().find(({ spec }) => spec.names.kind === kind.kind);
+  let schema: StructuralSchema | undefined = crd?.spec.versions[0]?.schema?.openAPIV3Schema;
   for (const name of ["status", ...field.split(".")]) schema = schema?.properties?.[name];
   return (schema?.enum ?? []).map(String);
 }

@@ -15,6 +15,7 @@ import {
   type OperationRequest,
   type OperationResult,
   operationNames,
+  parameterTypes,
   type Row,
   type RowFilter,
   type RowPage,
@@ -305,6 +306,17 @@ const storm = describes<Storm>()(
   }),
 );
 
+const workflowParameter = z.object({
+  name: text,
+  type: z.enum(parameterTypes),
+  required: z.boolean(),
+  description: text.optional(),
+  default: text.optional(),
+  options: z.array(text).optional(),
+  pattern: text.optional(),
+  isSecret: z.boolean().optional(),
+});
+
 const catalog = describes<Catalog>()(
   z.object({
     workflows: z.array(
@@ -314,7 +326,8 @@ const catalog = describes<Catalog>()(
         engine: text,
         description: text.optional(),
         needsApproval: z.boolean(),
-        parameters: z.array(z.object({ name: text, required: z.boolean(), description: text.optional() })),
+        targetKinds: z.array(text).optional(),
+        parameters: z.array(workflowParameter),
       }),
     ),
     rules: z.array(z.object({ name: text, workflow: text, observe: z.boolean(), source: text.optional() })),

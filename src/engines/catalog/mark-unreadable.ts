@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Call, type KubeClient, refOf } from "../../kube/index.ts";
 import { type Condition, type Engine, type RemediationWorkflow, remediationWorkflows } from "../../resources/index.ts";
-import { workflowPipelineProblems } from "../local/workflow-pipeline.ts";
+import { type PipelineReader, workflowPipelineProblems } from "../local/workflow-pipeline.ts";
 
 export interface MarkOptions {
   /** The namespace of the catalog. */
   readonly namespace: string;
-  /** The folder with one folder per workflow. */
-  readonly root: string;
+  /** Reads a pipeline in the folder of all workflows. */
+  readonly readPipeline: PipelineReader;
   /** The engine of a workflow that names none. */
   readonly defaultEngine: Engine;
 }
@@ -18,13 +18,13 @@ export interface MarkOptions {
  */
 export async function markUnreadable(
   client: KubeClient,
-  { namespace, root, defaultEngine }: MarkOptions,
+  { namespace, readPipeline, defaultEngine }: MarkOptions,
   call: Call = {},
 ): Promise<void> {
   const { items } = await client.list(remediationWorkflows, { namespace }, call);
   for (const entry of items) {
     if ((entry.spec.engine ?? defaultEngine) !== "local") continue;
-    const found = await workflowPipelineProblems(root, entry.spec);
+    const found = await workflowPipelineProblems(readPipeline, entry.spec);
     const problems = found.map(({ file, problem }) => (file ? `${file}: ${problem}` : problem));
     const status = statusFor(entry, problems, new Date(client.serverNowMs()).toISOString());
     if (status === undefined) continue;

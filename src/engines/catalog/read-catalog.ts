@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine, Kinds, RemediationWorkflow, RemediationWorkflowSpec } from "../../resources/index.ts";
-import { workflowPipelineProblems } from "../local/workflow-pipeline.ts";
+import { type PipelineReader, pipelineReader, workflowPipelineProblems } from "../local/workflow-pipeline.ts";
 import { readWorkflowFile } from "./read-workflow-file.ts";
 
 /** The workflows of a folder. A problem in one file does not exclude another. */
@@ -11,6 +11,12 @@ export interface CatalogReading {
   readonly problems: readonly string[];
 }
 
+interface CatalogOptions {
+  /** The engine of a workflow that names none. */
+  readonly defaultEngine?: Engine;
+  readonly readPipeline?: PipelineReader;
+}
+
 /**
  * Reads the `workflow.yaml` of each folder right below `root`, in alphabetical order. A workflow of the local engine is
  * read with its pipeline: one that cannot be run, or that would put a parameter into code, is not loaded.
@@ -18,7 +24,7 @@ export interface CatalogReading {
 export async function readCatalog(
   root: string,
   kinds: Kinds,
-  { defaultEngine }: { readonly defaultEngine?: Engine } = {},
+  { defaultEngine, readPipeline = pipelineReader(root) }: CatalogOptions = {},
 ): Promise<CatalogReading> {
   const workflows: RemediationWorkflow[] = [];
   const problems: string[] = [];
@@ -39,7 +45,7 @@ export async function readCatalog(
       continue;
     }
     files.set(metadata.name ?? "", path);
-    const unusable = await localProblems({ root, path }, spec, defaultEngine);
+    const unusable = await localProblems({ root, path }, spec, { defaultEngine, readPipeline });
     if (unusable.length > 0) problems.push(...unusable);
     else workflows.push(reading.workflow);
   }
@@ -49,10 +55,13 @@ export async function readCatalog(
 async function localProblems(
   { root, path }: { readonly root: string; readonly path: string },
   spec: RemediationWorkflowSpec,
-  defaultEngine: Engine | undefined,
+  {
+    defaultEngine,
+    readPipeline,
+  }: { readonly defaultEngine: Engine | undefined; readonly readPipeline: PipelineReader },
 ): Promise<readonly string[]> {
   if ((spec.engine ?? defaultEngine) !== "local") return [];
-  const problems = await workflowPipelineProblems(root, spec);
+  const problems = await workflowPipelineProblems(readPipeline, spec);
   return problems.map(({ file, problem }) => `${file ? join(root, file) : `${path}:1`}: ${problem}`);
 }
 

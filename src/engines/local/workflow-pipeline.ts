@@ -35,12 +35,25 @@ export async function readWorkflowPipeline(root: string, name: string): Promise<
   return { kind: "refused", problems: reading.problems.map((problem) => ({ file, problem })) };
 }
 
+/** Reads the pipeline in a folder below the one of all workflows. */
+export type PipelineReader = (name: string) => Promise<WorkflowPipeline>;
+
+/** Reads each pipeline below `root` once: the reader is for one look at the folder. */
+export function pipelineReader(root: string): PipelineReader {
+  const readings = new Map<string, Promise<WorkflowPipeline>>();
+  return (name) => {
+    const reading = readings.get(name) ?? readWorkflowPipeline(root, name);
+    readings.set(name, reading);
+    return reading;
+  };
+}
+
 /** Why the pipeline of a workflow could not be run, whatever parameters an execution has. */
 export async function workflowPipelineProblems(
-  root: string,
+  readPipelineIn: PipelineReader,
   { containerImage, parameters }: Pick<RemediationWorkflowSpec, "containerImage" | "parameters">,
 ): Promise<readonly PipelineProblem[]> {
-  const read = await readWorkflowPipeline(root, containerImage);
+  const read = await readPipelineIn(containerImage);
   if (read.kind === "refused") return read.problems;
   const missing = undeclaredParams(read.pipeline, parameters ?? { properties: {} });
   return missing.map((problem) => ({ file: read.file, problem }));

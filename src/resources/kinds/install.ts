@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Call, type KubeClient, KubeError } from "../../kube/index.ts";
 import { annotationKeys, managedBy } from "../names.ts";
-import { toCrd } from "./crd.ts";
 import { type CustomResourceDefinition, customResourceDefinitions } from "./custom-resource-definition.ts";
-import { resourceKinds } from "./resource-kinds.ts";
+import { ourCrds } from "./our-crds.ts";
 
 /** What to do about one definition. */
 export type CrdStep =
@@ -57,7 +56,7 @@ function crdFormatOf({ metadata }: CustomResourceDefinition): number {
 
 /** Creates missing definitions and updates ours. Safe to repeat, and on any number of replicas at once. */
 export async function installCrds(client: KubeClient, call: Call = {}): Promise<readonly CrdStep[]> {
-  return Promise.all(resourceKinds.map((kind) => install(toCrd(kind), client, call)));
+  return Promise.all(ourCrds().map((crd) => install(crd, client, call)));
 }
 
 async function install(ours: CustomResourceDefinition, client: KubeClient, call: Call): Promise<CrdStep> {
