@@ -63,7 +63,7 @@ const groups: Rolldown.CodeSplittingGroup[] = [
   ...["zod", "yaml", "re2js"].map((name) => ({ name, test: new RegExp(`node_modules/${name}/`), priority: 4 })),
   { name: "program", test: /\/src\/cli\/program\.ts$/, priority: 3 },
   { name: "desk", test: /\/src\/cli\/(open-desk|commands\/get)\.ts$/, priority: 2 },
-  { name: "policy", test: /\/src\/cli\/(desk-readers|commands\/why\/why)\.ts$/, priority: 1 },
+  { name: "policy", test: /\/src\/cli\/(desk-readers|commands\/why)\.ts$/, priority: 1 },
 ];
 
 /** Modules whose functions have no parameters and return the same data in every process. */

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { conclude } from "../conclude.ts";
-import { median } from "../locks/quantile.ts";
+import { median, quantile } from "../locks/quantile.ts";
+import { addTicker, measureFollowLag } from "./follow-lag.ts";
 import { openIncidents } from "./incidents.ts";
 import { installPackage } from "./installed.ts";
 import { plans } from "./plans.ts";
@@ -45,6 +46,7 @@ async function measureStarts(program: string): Promise<{ readonly upReadyMs: num
 
 async function measureCommands(program: string, node: Line) {
   const directory = join(folder, "commands");
+  addTicker(directory, plan.lines);
   const { stop } = await startUp(program, directory);
   const kubeconfig = join(directory, ".data/kubeconfig");
   const [name = ""] = openIncidents(program, directory, incidents);
@@ -64,9 +66,11 @@ async function measureCommands(program: string, node: Line) {
     why: [process.execPath, program, "why", name],
     kubectlGet: kubectl,
   });
+  const lags = await measureFollowLag(program, directory);
   await stop();
   return {
     figures: {
+      logsFollowLagMs: quantile(lags, 0.95),
       getVsKubectl: times.get / times.kubectlGet,
       whyVsKubectlGet: times.why / times.kubectlGet,
       helpVsBareNode: times.help / times.bareNode,
@@ -76,7 +80,7 @@ async function measureCommands(program: string, node: Line) {
 }
 
 function startUp(program: string, directory: string) {
-  mkdirSync(directory);
+  mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "settings.yaml"), "gateway:\n  listen: 127.0.0.1:0\nconsole:\n  listen: 127.0.0.1:0\n");
   const args = ["up", "--listen", "127.0.0.1:0", "--config", "settings.yaml"];
   return timeStart([process.execPath, program, ...args], directory, ready);

@@ -6,5 +6,6 @@ export const targets: Targets = {
   whyVsKubectlGet: { atMost: 3 },
   helpVsBareNode: { atMost: 2 },
   upReadyMs: { atMost: 1_500 },
+  logsFollowLagMs: { atMost: 250 },
   tarballMb: { atMost: 8 },
 };

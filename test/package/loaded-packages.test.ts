@@ -25,7 +25,7 @@ describe("the packages that are loaded for a command", { timeout: 120_000 }, () 
     { command: "get, without settings", modules: [...desk, "src/cli/commands/get.ts"], packages: ["commander"] },
     {
       command: "why, without the ledger",
-      modules: [...desk, "src/cli/commands/why/why.ts", "src/cli/desk-readers.ts"],
+      modules: [...desk, "src/cli/commands/why.ts", "src/cli/desk-readers.ts"],
       packages: ["commander", "re2js", "yaml", "zod"],
     },
   ])("$command are $packages alone", ({ modules, packages }) => {
