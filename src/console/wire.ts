@@ -472,4 +472,9 @@ export interface Problem {
   readonly hint?: string;
   /** For 409: the object as it is now. */
   readonly current?: Row;
+  /** For 401: how a person can log in. */
+  readonly logIn?: readonly LogInWay[];
 }
+
+/** A one-time link, an identity provider, or a token of the API server. */
+export type LogInWay = "link" | "oidc" | "token";

@@ -31,6 +31,15 @@ export async function postJson<T>(path: string, body: unknown): Promise<T> {
   return (await response.json()) as T;
 }
 
+/** Begins a session with a token of the API server, which becomes a cookie. */
+export async function logIn(token: string): Promise<void> {
+  await send("/session", { method: "POST", headers: { authorization: `Bearer ${token}` } });
+}
+
+export async function logOut(): Promise<void> {
+  await send("/session", { method: "DELETE" });
+}
+
 /** The body of a stream of Server-Sent Events. `lastId` resumes it behind that event. */
 export async function openStream(
   path: string,
@@ -51,9 +60,11 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
   return text ? `${path}?${text}` : path;
 }
 
-/** The path of an object for its key, NAMESPACE/NAME. */
+/** The path of an object for its key, NAMESPACE/NAME: that of its page, and that of its details in the API. */
 export function objectPath(kind: string, key: string): string {
-  return `/${kind}/${key.split("/").map(encodeURIComponent).join("/")}`;
+  const path = key.split("/").map(encodeURIComponent).join("/");
+  // The server takes a last part with a dot for the name of a file.
+  return `/${kind}/${path.replaceAll(".", "%2E")}`;
 }
 
 async function send(path: string, init: RequestInit): Promise<Response> {

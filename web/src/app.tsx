@@ -1,5 +1,5 @@
-import { Command } from "./components/empty-state.tsx";
 import { Shell } from "./components/shell.tsx";
+import { SignIn } from "./components/sign-in.tsx";
 import { pages } from "./pages.ts";
 import { loadSession, sessionState } from "./session.ts";
 
@@ -11,7 +11,7 @@ export function App() {
     case "signed-in":
       return <Shell pages={pages} session={state.session} />;
     case "signed-out":
-      return <SignIn />;
+      return <SignIn ways={state.ways} />;
     case "unreachable":
       return (
         <main class="gate">
@@ -23,14 +23,4 @@ export function App() {
         </main>
       );
   }
-}
-
-function SignIn() {
-  return (
-    <main class="gate">
-      <h1>Sign in to Interlock</h1>
-      <p>On the machine where Interlock runs, print a link that signs you in. It works once, for ten minutes.</p>
-      <Command text="interlock users link" />
-    </main>
-  );
 }

@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
-import type { OperationName, Session } from "../../src/console/wire.ts";
+import type { LogInWay, OperationName, Session } from "../../src/console/wire.ts";
 import { ApiError, getJson } from "./api.ts";
 import { setServerTime } from "./time.ts";
 
 export type SessionState =
   | { readonly kind: "loading" }
-  | { readonly kind: "signed-out" }
+  | { readonly kind: "signed-out"; readonly ways: readonly LogInWay[] }
   | { readonly kind: "unreachable"; readonly message: string }
   | { readonly kind: "signed-in"; readonly session: Session };
 
@@ -18,7 +18,8 @@ export async function loadSession(): Promise<void> {
     sessionState.value = { kind: "signed-in", session };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (error.status === 401) sessionState.value = { kind: "signed-out" };
+    if (error.status === 401)
+      sessionState.value = { kind: "signed-out", ways: error.problem.logIn ?? ["link", "token"] };
     // Who is signed in does not change while the server restarts.
     else if (sessionState.value.kind !== "signed-in")
       sessionState.value = { kind: "unreachable", message: error.message };

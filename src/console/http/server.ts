@@ -5,6 +5,7 @@ import { parse, type z } from "../../schema/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Identity, Viewer } from "../identity/identity.ts";
+import type { LogInWay } from "../wire.ts";
 import { type ApiCall, type ApiRoute, type OpenCall, ProblemError, tooManyFailures } from "./api-route.ts";
 import { checkCookieWrite, checkHost, checkOrigin, type RequestOrigin, servedHosts } from "./check-request.ts";
 import { type CookieJar, cookieJar } from "./cookies.ts";
@@ -214,7 +215,12 @@ async function authenticate(request: FastifyRequest, deps: RouteDeps): Promise<V
   throw new ProblemError(
     401,
     "Log in first: interlock users link prints a link. Programs send Authorization: Bearer TOKEN.",
+    { logIn: logInWays(deps.identity) },
   );
+}
+
+function logInWays({ redeemLink, oidc }: Identity): readonly LogInWay[] {
+  return [...(oidc ? (["oidc"] as const) : []), ...(redeemLink ? (["link"] as const) : []), "token"];
 }
 
 function lastEventId({ headers }: FastifyRequest): string | undefined {

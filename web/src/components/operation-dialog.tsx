@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { OperationName, OperationRequest, OperationResult, Problem, Row } from "../../../src/console/wire.ts";
 import { ApiError, postJson } from "../api.ts";
+import { durationPattern } from "../live/filter.ts";
 import { isStale } from "../live/live.ts";
 import { commandLine, newKey, type OperationField, operationTexts, parseScope, rowChanges } from "../operations.ts";
 import { Command } from "./empty-state.tsx";
@@ -77,7 +78,9 @@ export function OperationDialog({ operation, subject, row, request, onClose, onD
             Close
           </button>
           {current ? (
+            // Not the same element as the one below: a click on it must never submit.
             <button
+              key="continue"
               type="button"
               class="button"
               data-primary
@@ -90,6 +93,7 @@ export function OperationDialog({ operation, subject, row, request, onClose, onD
             </button>
           ) : (
             <button
+              key="submit"
               type="submit"
               class="button"
               data-primary={!isDangerous || undefined}
@@ -174,7 +178,7 @@ function Field({ field, filled, onChange }: FieldProps) {
         <label class="field">
           <span>For</span>
           <input
-            pattern="\s*\d+[smhd]\s*"
+            pattern={durationPattern}
             title="A duration such as 30m or 2h"
             placeholder="2h; empty: until it is resumed"
             value={filled.for}

@@ -1,7 +1,9 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Session } from "../../../src/console/wire.ts";
+import { logOut } from "../api.ts";
 import { addShortcuts, focusRow, type Shortcut } from "../keys.ts";
 import { location, matchPath, navigate, type Page } from "../router.ts";
+import { loadSession } from "../session.ts";
 import { nextTheme, setTheme, theme } from "../theme.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { Link } from "./link.tsx";
@@ -61,15 +63,13 @@ export function Shell({ pages, session }: ShellProps) {
         <ThemeButton />
         <button
           type="button"
-          class="icon-button"
+          class="icon-button help-button"
           aria-label="Keyboard shortcuts"
           onClick={() => setDialog("shortcuts")}
         >
           <Icon name="help" />
         </button>
-        <span class="user" title={`${session.role}, Interlock ${session.version}, ${session.mode}`}>
-          {session.user} <span class="muted">{session.role}</span>
-        </span>
+        <UserMenu session={session} />
       </header>
       <nav id="navigation" class="sidebar" aria-label="Pages" data-open={isMenuOpen || undefined}>
         <Navigation pages={pages} current={page} />
@@ -82,6 +82,28 @@ export function Shell({ pages, session }: ShellProps) {
       {dialog === "search" && <SearchDialog onClose={close} />}
       {dialog === "shortcuts" && <ShortcutsDialog onClose={close} />}
     </div>
+  );
+}
+
+function UserMenu({ session: { user, role, version, mode } }: { readonly session: Session }) {
+  const leave = async () => {
+    await logOut().catch(() => undefined);
+    await loadSession();
+  };
+  return (
+    <details class="user">
+      <summary>
+        {user} <span class="muted">{role}</span>
+      </summary>
+      <div class="user-menu">
+        <p class="muted">
+          Interlock {version}, {mode}
+        </p>
+        <button type="button" class="button small" onClick={() => void leave()}>
+          Sign out
+        </button>
+      </div>
+    </details>
   );
 }
 

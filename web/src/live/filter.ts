@@ -34,18 +34,34 @@ export function withFilter(query: URLSearchParams, name: FilterName, value: stri
 
 /** Whether a row that changed belongs to a filtered list, as the server decides it. `now` is in milliseconds. */
 export function matchesFilter(row: Row, filter: RowFilter, now: number): boolean {
-  for (const name of ["lane", "phase", "reason", "target", "workflow"] as const) {
-    const wanted = filter[name];
-    if (wanted !== undefined && !isOneOf(fieldText(row, name), wanted)) return false;
+  for (const name of ["lane", "phase", "target", "workflow"] as const) {
+    if (!isOneOf([fieldText(row, name)], filter[name])) return false;
   }
-  if (filter.namespace !== undefined && !isOneOf(row.key.slice(0, row.key.indexOf("/")), filter.namespace))
-    return false;
+  if (!isOneOf(rowReasons(row), filter.reason)) return false;
+  if (!isOneOf(rowNamespaces(row), filter.namespace)) return false;
   if (filter.since !== undefined && lastChange(row) < now - parseDuration(filter.since)) return false;
   return filter.search === undefined || hasAllWords(row, filter.search);
 }
 
-function isOneOf(value: string, list: string): boolean {
-  return list.split(",").some((wanted) => wanted.trim().toLowerCase() === value.toLowerCase());
+function isOneOf(values: readonly string[], list: string | undefined): boolean {
+  const wanted = (list ?? "")
+    .toLowerCase()
+    .split(",")
+    .flatMap((value) => value.trim() || []);
+  return wanted.length === 0 || values.some((value) => wanted.includes(value.toLowerCase()));
+}
+
+/** A wait after failures is both a `Backoff`, as rows show it, and `RecentlyRemediated`. */
+function rowReasons(row: Row): readonly string[] {
+  const reason = fieldText(row, "reason");
+  return [reason, fieldText(row, "outcome"), ...(reason === "Backoff" ? ["RecentlyRemediated"] : [])];
+}
+
+/** That of the object, and that of a target such as payment/deployment/api. */
+function rowNamespaces(row: Row): readonly string[] {
+  const [first = "", ...others] = fieldText(row, "target").split("/");
+  const own = row.key.slice(0, row.key.indexOf("/"));
+  return others.length === 2 ? [own, first.slice(first.indexOf(":") + 1)] : [own];
 }
 
 function fieldText(row: Row, name: string): string {
@@ -70,10 +86,12 @@ function hasAllWords(row: Row, search: string): boolean {
     .every((word) => text.includes(word));
 }
 
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/** The duration of the command line, as a pattern of HTML: 90s, 15m, 2h30m. */
+export const durationPattern = "\\s*(?=\\d)(\\d+h)?(\\d+m)?(\\d+s)?\\s*";
 
-/** Milliseconds of a duration such as 90s, 15m, 24h or 7d; infinite for any other text, which excludes no row. */
+/** Milliseconds of a duration such as 90s, 15m or 2h30m; infinite for any other text, which excludes no row. */
 export function parseDuration(text: string): number {
-  const [, count, unit] = /^(\d+)([smhd])$/.exec(text.trim()) ?? [];
-  return count && unit ? Number(count) * (unitMs[unit] ?? 0) : Number.POSITIVE_INFINITY;
+  const [matched, hours, minutes, seconds] = /^(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$/.exec(text.trim()) ?? [];
+  if (!matched) return Number.POSITIVE_INFINITY;
+  return ((Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60 + Number(seconds ?? 0)) * 1_000;
 }

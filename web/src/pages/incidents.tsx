@@ -72,7 +72,7 @@ const choices: readonly FilterChoice[] = [
     options: [
       { value: "1h", label: "in the last hour" },
       { value: "24h", label: "in the last day" },
-      { value: "7d", label: "in the last week" },
+      { value: "168h", label: "in the last week" },
     ],
   },
 ];
