@@ -16,8 +16,15 @@ describe("an operation as a command line", () => {
     ["cancel", { object: "n/e-1", block: true, reason: "r" }, "interlock cancel e-1 -n n --block --reason r"],
     [
       "run",
-      { workflow: "clean", target: "node/w 1", parameters: { keep: "7 days" }, reason: "" },
-      "interlock run clean --target 'node/w 1' --param 'keep=7 days'",
+      {
+        workflow: "clean",
+        target: "node/w 1",
+        parameters: { keep: "7 days" },
+        namespace: "n",
+        approval: "a-1",
+        reason: "",
+      },
+      "interlock run clean --target 'node/w 1' --param 'keep=7 days' -n n --approval a-1",
     ],
   ] as const)("%s", (operation, request, expected) => {
     expect(commandLine(operation, request)).toBe(expected);

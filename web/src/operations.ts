@@ -76,6 +76,8 @@ export function commandLine(operation: OperationName, request: Omit<OperationReq
   words.push(...(request.scope ?? []));
   if (request.target !== undefined) words.push("--target", request.target);
   for (const [name, value] of Object.entries(request.parameters ?? {})) words.push("--param", `${name}=${value}`);
+  if (request.namespace) words.push("-n", request.namespace);
+  if (request.approval) words.push("--approval", request.approval);
   if (request.for) words.push("--for", request.for);
   if (request.block) words.push("--block");
   if (request.reason) words.push("--reason", request.reason);

@@ -19,11 +19,11 @@ export function EmptyState({ title, command, children }: EmptyStateProps) {
 }
 
 /** A command line with a button to copy it. */
-export function Command({ text }: { readonly text: string }) {
+export function Command({ text, label = "Copy" }: { readonly text: string; readonly label?: string }) {
   return (
     <div class="command">
       <code>{text}</code>
-      <CopyButton text={text} label="Copy" />
+      <CopyButton text={text} label={label} />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import type { OperationName, OperationRequest, OperationResult, Problem, Row } from "../../../src/console/wire.ts";
-import { ApiError, postJson } from "../api.ts";
+import { ApiError, objectPath, postJson } from "../api.ts";
 import { durationPattern } from "../live/filter.ts";
 import { isStale } from "../live/live.ts";
 import { commandLine, newKey, type OperationField, operationTexts, parseScope, rowChanges } from "../operations.ts";
@@ -45,8 +45,10 @@ export function OperationDialog({ operation, subject, row, request, onClose, onD
     setSending(true);
     setProblem(undefined);
     try {
-      const { message } = await perform(operation, { ...base, key }, seen);
-      showToast({ tone: "good", text: message });
+      const { message, notes = [], kind, object } = await perform(operation, { ...base, key }, seen);
+      const path =
+        object !== undefined && (kind === "incidents" || kind === "executions") ? objectPath(kind, object) : undefined;
+      showToast({ tone: "good", text: [message, ...notes].join(" "), path });
       onDone?.();
       onClose();
     } catch (error) {
@@ -71,7 +73,7 @@ export function OperationDialog({ operation, subject, row, request, onClose, onD
         {fields.map((field) => (
           <Field key={field} field={field} filled={filled} onChange={change} />
         ))}
-        <Command text={commandLine(operation, base)} />
+        <Command text={commandLine(operation, base)} label="Copy as CLI" />
         {problem && <Refusal problem={problem} before={seen} />}
         <footer class="modal-footer">
           <button type="button" class="button" onClick={onClose}>

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { phaseTone } from "../tones.ts";
 
 interface State {
@@ -41,8 +42,15 @@ const ways = [
 
 /** The states that an incident can be in, with the one that it is in. */
 export function StateMachine({ phase }: { readonly phase: string }) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const { current } = place;
+    const state = states.find((one) => one.phase === phase);
+    // On a phone only a part of the picture is visible.
+    if (current && state) current.scrollLeft = (state.x / size.width) * current.scrollWidth - current.clientWidth / 2;
+  }, [phase]);
   return (
-    <div class="scroll-x">
+    <div ref={place} class="scroll-x">
       <svg
         class="machine"
         viewBox={`0 0 ${size.width} ${size.height}`}

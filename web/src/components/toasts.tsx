@@ -1,11 +1,14 @@
 import { signal } from "@preact/signals";
 import type { Tone } from "../tones.ts";
 import { Icon } from "./icon.tsx";
+import { Link } from "./link.tsx";
 
 interface Toast {
   readonly id: number;
   readonly tone: Tone;
   readonly text: string;
+  /** The page of what it is about. */
+  readonly path?: string | undefined;
 }
 
 const toasts = signal<readonly Toast[]>([]);
@@ -27,9 +30,11 @@ function removeToast(id: number): void {
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.value.map(({ id, tone, text }) => (
+      {toasts.value.map(({ id, tone, text, path }) => (
         <div key={id} class="toast" data-tone={tone}>
-          <span>{text}</span>
+          <span>
+            {text} {path !== undefined && <Link to={path}>Open</Link>}
+          </span>
           <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => removeToast(id)}>
             <Icon name="close" />
           </button>

@@ -18,7 +18,9 @@ export function ExecutionPage({ parameters: { namespace, name } }: PageProps) {
   const { value: detail, problem } = useDetail<ExecutionDetail>(path, concernsExecution);
   return (
     <>
-      {!detail && <PageHeader title={name} />}
+      <PageHeader title={detail?.row.workflow ?? name} aside={detail && <ExecutionSteps row={detail.row} />}>
+        {detail && <Subtitle detail={detail} />}
+      </PageHeader>
       {problem && <ProblemNotice problem={problem} />}
       {detail ? <Execution detail={detail} logs={`${path}/logs`} /> : problem === undefined && <Loading />}
     </>
@@ -34,15 +36,6 @@ function Execution({ detail, logs }: { readonly detail: ExecutionDetail; readonl
   const given = Object.entries(parameters);
   return (
     <>
-      <PageHeader title={row.workflow} aside={<ExecutionSteps row={row} />}>
-        <p class="subtitle">
-          <Phase phase={row.phase} />
-          <span class="mono muted">{row.key}</span>
-          <Link to={targetPath(row.target)} class="mono">
-            {row.target}
-          </Link>
-        </p>
-      </PageHeader>
       {(failure ?? row.message) !== undefined && (
         <div class="notice" data-tone={row.phase === "Failed" ? "bad" : "wait"}>
           <p>
@@ -83,6 +76,18 @@ function Execution({ detail, logs }: { readonly detail: ExecutionDetail; readonl
         </Panel>
       </div>
     </>
+  );
+}
+
+function Subtitle({ detail: { row } }: { readonly detail: ExecutionDetail }) {
+  return (
+    <p class="subtitle">
+      <Phase phase={row.phase} />
+      <span class="mono muted">{row.key}</span>
+      <Link to={targetPath(row.target)} class="mono">
+        {row.target}
+      </Link>
+    </p>
   );
 }
 

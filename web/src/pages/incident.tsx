@@ -26,7 +26,9 @@ export function IncidentPage({ parameters: { namespace, name } }: PageProps) {
   const { value: detail, problem } = useDetail<IncidentDetail>(objectPath("incidents", key), concernsIncident);
   return (
     <>
-      {!detail && <PageHeader title={name} />}
+      <PageHeader title={detail?.row.signal ?? name} aside={detail && <NextStep row={detail.row} />}>
+        {detail && <Subtitle detail={detail} />}
+      </PageHeader>
       {problem && <ProblemNotice problem={problem} />}
       {detail ? <Incident detail={detail} /> : problem === undefined && <Loading />}
     </>
@@ -55,17 +57,6 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
   const deciding = checks.find(({ isDeciding }) => isDeciding);
   return (
     <>
-      <PageHeader title={row.signal} aside={<NextStep row={row} />}>
-        <p class="subtitle">
-          <Phase phase={row.phase} /> <Severity severity={row.severity} />
-          <span class="mono muted">{row.key}</span>
-          {row.target !== undefined && (
-            <Link to={targetPath(row.target)} class="mono">
-              {row.target}
-            </Link>
-          )}
-        </p>
-      </PageHeader>
       <Panel title="State" aside={<StateText detail={detail} />}>
         <div class="panel-body">
           <StateMachine phase={row.phase} />
@@ -123,6 +114,20 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
       <Texts title="Labels" texts={detail.labels} />
       <Texts title="Annotations" texts={detail.annotations} />
     </>
+  );
+}
+
+function Subtitle({ detail: { row } }: { readonly detail: IncidentDetail }) {
+  return (
+    <p class="subtitle">
+      <Phase phase={row.phase} /> <Severity severity={row.severity} />
+      <span class="mono muted">{row.key}</span>
+      {row.target !== undefined && (
+        <Link to={targetPath(row.target)} class="mono">
+          {row.target}
+        </Link>
+      )}
+    </p>
   );
 }
 
