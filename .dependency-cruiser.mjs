@@ -95,6 +95,7 @@ export default {
       ["re2js", "kube"],
       ["zod", "(schema|resources)"],
       ["fastify", "(http|gateway/http|console/http)"],
+      ["openid-client", "console/identity"],
       ["commander", "cli"],
       ["pg", "ledger/database/postgres"],
       ["nodemailer", "notify/channels"],

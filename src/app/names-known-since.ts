@@ -42,8 +42,14 @@ export async function nameGuarantee(
   policy: readonly KubeObject[],
   signal: AbortSignal,
 ): Promise<NameGuarantee | undefined> {
-  return onlyUser === undefined ? namesKnownSince({ client, log, policy }, signal) : { onlyUser };
+  return onlyUser === undefined ? namesKnownSince({ client, log, policy }, signal) : alwaysKnown;
 }
+
+/**
+ * The embedded server compares the names in all writes over HTTP with its user, from its start. In this process, the console
+ * writes names of local users, whom it has authenticated.
+ */
+const alwaysKnown = Number.NEGATIVE_INFINITY;
 
 async function lookUp({ kind, metadata }: KubeObject, client: KubeClient, log: Logger, signal?: AbortSignal) {
   const type = types.find((type) => type.kind === kind);

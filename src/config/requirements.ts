@@ -14,6 +14,8 @@ const requirements: readonly Requirement[] = [
   { of: "gateway.tlsKeyFile", needs: [["gateway.tlsCertFile"]] },
   { of: "console.tlsCertFile", needs: [["console.tlsKeyFile"]] },
   { of: "console.tlsKeyFile", needs: [["console.tlsCertFile"]] },
+  { of: "console.oidc.issuer", needs: [["console.oidc.clientId"], ["console.url"]] },
+  { of: "console.oidc.clientId", needs: [["console.oidc.issuer"]] },
   { of: "gitlab.webhookSecret", needs: [["gitlab.url"]] },
   { of: "gitlab.poll", needs: [["gitlab.url"], ["gitlab.token", "gitlab.tokenFile"], ["gitlab.projects"]] },
   { of: "notify.slackToken", needs: [["notify.slackChannel"]] },
@@ -49,6 +51,7 @@ export function missingRequirements(
 }
 
 const secretsBesideFiles = [
+  "console.oidc.clientSecret",
   "gitlab.token",
   "gitlab.webhookSecret",
   "jira.apiToken",
@@ -74,6 +77,6 @@ export function unreadFiles(chosen: ReadonlyMap<string, Chosen>): readonly strin
 }
 
 function fix(path: string): string {
-  const { env, kind } = settings.find((setting) => setting.path === path) ?? {};
-  return `Set ${env} to ${kind?.expects}.`;
+  const { variables = [], kind } = settings.find((setting) => setting.path === path) ?? {};
+  return `Set ${variables[0]} to ${kind?.expects}.`;
 }

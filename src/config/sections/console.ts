@@ -1,5 +1,6 @@
 import { names } from "../agent-kinds.ts";
-import { address, duration, file, httpUrl, yesOrNo } from "../kinds.ts";
+import { address, duration, file, httpUrl, secret, text, yesOrNo } from "../kinds.ts";
+import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
 export const webConsole = {
@@ -36,5 +37,58 @@ export const webConsole = {
     kind: duration({ atLeast: "1m" }),
     default: "12h",
     about: "How long a log-in lasts.",
+  }),
+  sessionKeyFile: optional<string>({
+    kind: file(),
+    about:
+      "A file with the key that signs sessions, of 32 characters or more. Replicas need the same one. Without it a key is made once, in the data directory.",
+  }),
+  oidcIssuer: optional<string>({
+    path: "console.oidc.issuer",
+    kind: httpUrl(),
+    about: "The identity provider (OpenID Connect) that people log in with, in a cluster.",
+  }),
+  oidcClientId: optional<string>({
+    path: "console.oidc.clientId",
+    kind: text("the client id that the identity provider gave to the console"),
+    about: "The client id of the console at the identity provider.",
+  }),
+  oidcClientSecret: optional<Secret>({
+    path: "console.oidc.clientSecret",
+    kind: secret("the client secret that the identity provider gave to the console"),
+    about: "The client secret, unless the console is a public client.",
+  }),
+  oidcClientSecretFile: optional<string>({
+    path: "console.oidc.clientSecretFile",
+    kind: file(),
+    about: "A file with the client secret, read at each start.",
+  }),
+  oidcScopes: setting({
+    path: "console.oidc.scopes",
+    kind: names("scopes"),
+    default: "openid, email, profile",
+    about: "The scopes that are asked for. Many providers tell groups only with a scope such as `groups`.",
+  }),
+  oidcUsernameClaim: setting({
+    path: "console.oidc.usernameClaim",
+    kind: text("the name of a claim"),
+    default: "email",
+    about: "The claim with the name of the user, as the API server's `--oidc-username-claim`.",
+  }),
+  oidcUsernamePrefix: optional<string>({
+    path: "console.oidc.usernamePrefix",
+    kind: text("a prefix such as oidc:"),
+    about: "Put before the name of the user, as the API server's `--oidc-username-prefix`.",
+  }),
+  oidcGroupsClaim: setting({
+    path: "console.oidc.groupsClaim",
+    kind: text("the name of a claim"),
+    default: "groups",
+    about: "The claim with the groups of the user, as the API server's `--oidc-groups-claim`.",
+  }),
+  oidcGroupsPrefix: optional<string>({
+    path: "console.oidc.groupsPrefix",
+    kind: text("a prefix such as oidc:"),
+    about: "Put before the name of each group, as the API server's `--oidc-groups-prefix`.",
   }),
 };

@@ -34,8 +34,8 @@ interface RouteDescription {
 
 /** A request that was checked. `params`, `query` and `body` fit the schemas of the route. */
 export interface OpenCall {
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly query: Readonly<Record<string, unknown>>;
+  readonly params: unknown;
+  readonly query: unknown;
   readonly body: unknown;
   readonly lastEventId: string | undefined;
   readonly request: FastifyRequest;

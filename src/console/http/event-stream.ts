@@ -1,44 +1,72 @@
-import type { FastifyReply } from "fastify";
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { type Clock, sleep } from "../../time/index.ts";
+import type { ApiCall } from "./api-route.ts";
 
-/** A viewer that has not read so much is cut off; its browser connects again and continues at the last event it read. */
-const maxUnreadBytes = 1_024 * 1_024;
+/** A viewer that reads nothing for so long is cut off; its browser connects again and continues at the last event it read. */
+const maxSilenceMs = 30_000;
 
-/** Server-Sent Events to one viewer. */
-export interface EventStream {
-  /** Sends text that `eventText` made; it may be the same for many viewers. */
-  send(text: string): void;
-  end(): void;
-  /** Aborts when the viewer is gone. */
-  readonly gone: AbortSignal;
-}
+/** How often the credentials of a viewer are checked again. */
+const recheckMs = 5_000;
 
-/** Takes the response over from Fastify. */
-export function openEventStream(reply: FastifyReply): EventStream {
+/** The events of one viewer, as they are written to the response, until `signal` aborts. */
+export type EventSource = (signal: AbortSignal) => AsyncIterable<Uint8Array | string>;
+
+/**
+ * Sends Server-Sent Events until they end, the viewer is gone, the server closes, or the viewer's credentials are no longer
+ * valid. The next event is asked for when the viewer has read the one before: what a slow viewer misses is up to the source.
+ */
+export async function sendEvents(call: ApiCall, clock: Clock, source: EventSource): Promise<void> {
+  const { reply, closing } = call;
   const headers = reply.getHeaders();
   reply.hijack();
   const { raw } = reply;
   const gone = new AbortController();
-  raw.on("close", () => gone.abort());
-  raw.on("error", () => gone.abort());
+  const leave = () => gone.abort();
+  raw.on("close", leave);
+  raw.on("error", leave);
+  closing.addEventListener("abort", leave, { once: true });
   raw.writeHead(200, {
-    ...(headers as Record<string, string>),
+    ...(headers as Readonly<Record<string, string>>),
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
     // A proxy that collects a response would deliver events late or never.
     "x-accel-buffering": "no",
   });
-  return {
-    gone: gone.signal,
-    send(text) {
-      if (gone.signal.aborted) return;
-      raw.write(text);
-      if (raw.writableLength > maxUnreadBytes) raw.destroy();
-    },
-    end: () => void raw.end(),
-  };
+  raw.flushHeaders();
+  try {
+    let checkedAt = clock.now();
+    for await (const text of source(gone.signal)) {
+      if (clock.now() - checkedAt >= recheckMs) {
+        if (!(await call.isStillValid())) break;
+        checkedAt = clock.now();
+      }
+      if (gone.signal.aborted || !(await write(raw, text, clock))) break;
+    }
+  } finally {
+    closing.removeEventListener("abort", leave);
+    raw.end();
+  }
+}
+
+/** Whether the viewer took the text in time. */
+async function write(raw: ServerResponse, text: Uint8Array | string, clock: Clock): Promise<boolean> {
+  if (raw.write(text)) return true;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const drained = once(raw, "drain", { signal }).then(() => true);
+  const closed = once(raw, "close", { signal }).then(() => false);
+  const late = sleep(clock, maxSilenceMs, signal).then(() => false);
+  const all = [drained, closed, late];
+  const isTaken = await Promise.race(all).finally(() => {
+    stop.abort();
+    for (const one of all) one.catch(() => {});
+  });
+  if (!isTaken) raw.destroy();
+  return isTaken;
 }
 
 /** One event. JSON has no line breaks, which would end the event. */
-export function eventText(event: string, data: unknown, id?: string): string {
-  return `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+export function eventText(event: string, data: unknown): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

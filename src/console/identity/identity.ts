@@ -1,11 +1,13 @@
 import type { KubeClient } from "../../kube/index.ts";
-import type { OperationName, Role } from "../wire.ts";
+import type { OperationName, Role, RowKind } from "../wire.ts";
 
 /** An authenticated caller. */
 export interface Viewer {
   readonly name: string;
   readonly role: Role;
   readonly operations: readonly OperationName[];
+  /** The kinds of rows that the caller may read. */
+  readonly readableKinds: readonly RowKind[];
   /** Presented by the request: a session cookie, which a browser also sends without its user's will, or a bearer token. */
   readonly via: "session" | "token";
   /** Reads details and writes in the name of the caller. */

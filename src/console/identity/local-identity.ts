@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { KubeClient } from "../../kube/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
-import { type OperationName, operationNames, type Role } from "../wire.ts";
+import { type OperationName, operationNames, type Role, rowKinds } from "../wire.ts";
 import { bearerToken, type Identity, type NewSession, type Viewer } from "./identity.ts";
 import type { LocalUser, LocalUsers } from "./local-users.ts";
 import type { LoginLinks } from "./login-links.ts";
@@ -29,6 +29,7 @@ export function localIdentity(options: LocalIdentityOptions): Identity {
     name,
     role,
     operations: roleOperations(role),
+    readableKinds: rowKinds,
     via,
     client,
   });

@@ -1,0 +1,78 @@
+import { z } from "../../schema/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Viewer } from "../identity/identity.ts";
+import { type Projection, RequestError } from "../projection/index.ts";
+import { type RowFilter, type RowKind, rowKinds } from "../wire.ts";
+import { type ApiRoute, ProblemError } from "./api-route.ts";
+import { sendEvents } from "./event-stream.ts";
+import { pageQuery, rowFilter, rowKind } from "./schemas.ts";
+
+const rowsQuery = z.strictObject({ ...rowFilter.shape, ...pageQuery.shape });
+
+const streamQuery = z.strictObject({
+  kinds: z.string().meta({ description: `Out of ${rowKinds.join(", ")}, with commas between them.` }),
+  after: z.string().meta({ description: "The version of the page that the caller has." }).optional(),
+});
+
+/** The kinds that the page Now shows. */
+const nowKinds = ["incidents", "pauses", "executions"] as const satisfies readonly RowKind[];
+
+/** Rows, and their changes as they happen. */
+export function rowRoutes(projection: Projection, clock: Clock): readonly ApiRoute[] {
+  return [
+    {
+      method: "GET",
+      path: "/api/v1/now",
+      summary: "What is running, what waits for a person, and why nothing happens.",
+      access: "viewer",
+      result: "Now",
+      async handle({ viewer }) {
+        for (const kind of nowKinds) checkReadable(viewer, kind);
+        return projection.now();
+      },
+    },
+    {
+      method: "GET",
+      path: "/api/v1/rows/:kind",
+      summary: "One page of rows, newest first.",
+      access: "viewer",
+      params: z.object({ kind: rowKind }),
+      query: rowsQuery,
+      result: "RowPage",
+      async handle({ viewer, params, query }) {
+        const { kind } = params as { readonly kind: RowKind };
+        checkReadable(viewer, kind);
+        const { limit, after, ...filter } = query as RowFilter & { readonly limit: number; readonly after?: string };
+        const page = projection.page(kind, { filter, limit, ...(after !== undefined && { after }) });
+        return page.catch(toProblem);
+      },
+    },
+    {
+      method: "GET",
+      path: "/api/v1/stream",
+      summary: "Changes of rows as they happen. A browser that connects again continues at its Last-Event-ID.",
+      access: "viewer",
+      query: streamQuery,
+      result: { changes: "Changes", beat: "Beat" },
+      async handle(call) {
+        const { kinds: list, after: version } = call.query as z.output<typeof streamQuery>;
+        const kinds = z.array(rowKind).safeParse(list.split(",").map((one) => one.trim())).data;
+        if (!kinds)
+          throw new ProblemError(400, `kinds must be out of ${rowKinds.join(", ")}, with commas between them.`);
+        for (const kind of kinds) checkReadable(call.viewer, kind);
+        const after = call.lastEventId ?? version;
+        await sendEvents(call, clock, (signal) =>
+          projection.stream({ kinds, ...(after !== undefined && { after }), signal }),
+        );
+      },
+    },
+  ];
+}
+
+function checkReadable({ name, readableKinds }: Viewer, kind: RowKind): void {
+  if (!readableKinds.includes(kind)) throw new ProblemError(403, `${name} may not list ${kind}.`);
+}
+
+function toProblem(error: unknown): never {
+  throw error instanceof RequestError ? new ProblemError(400, error.message) : error;
+}

@@ -1,0 +1,74 @@
+import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
+import { type OperationName, operationNames, type RowKind, rowKinds } from "../wire.ts";
+
+/** A right that the API server is asked about. */
+interface Right {
+  readonly verb: string;
+  readonly resource: string;
+  readonly subresource?: string;
+}
+
+/** What an operation writes. A caller without the right cannot perform it, whatever the object. */
+const operationRights: Readonly<Record<OperationName, Right>> = {
+  ack: { verb: "patch", resource: "remediationrequests" },
+  approve: { verb: "patch", resource: "remediationapprovalrequests", subresource: "status" },
+  reject: { verb: "patch", resource: "remediationapprovalrequests", subresource: "status" },
+  pause: { verb: "create", resource: "automationpauses" },
+  resume: { verb: "patch", resource: "automationpauses", subresource: "status" },
+  cancel: { verb: "patch", resource: "workflowexecutions" },
+  run: { verb: "create", resource: "workflowexecutions" },
+  retry: { verb: "create", resource: "workflowexecutions" },
+};
+
+const rowResources: Readonly<Record<RowKind, string>> = {
+  incidents: "remediationrequests",
+  executions: "workflowexecutions",
+  approvals: "remediationapprovalrequests",
+  pauses: "automationpauses",
+  targets: "remediationtargets",
+  tasks: "codingtasks",
+  notices: "notificationrequests",
+};
+
+interface AccessReview extends KubeObject {
+  readonly spec: { readonly resourceAttributes: Readonly<Record<string, string>> };
+  readonly status?: { readonly allowed?: boolean };
+}
+
+const selfSubjectAccessReviews: ResourceType<AccessReview> = {
+  apiVersion: "authorization.k8s.io/v1",
+  kind: "SelfSubjectAccessReview",
+  plural: "selfsubjectaccessreviews",
+  namespaced: false,
+};
+
+/** What a user may do, as the API server decides it. */
+export interface Access {
+  readonly operations: readonly OperationName[];
+  readonly readableKinds: readonly RowKind[];
+}
+
+/**
+ * Asks the API server what the user of `client` may do: operations in the namespace of incidents, where their objects are, and
+ * rows of all namespaces, because rows are not told apart by namespace.
+ */
+export async function reviewAccess(client: KubeClient, incidentsIn: string): Promise<Access> {
+  async function isAllowed(right: Right, namespace?: string): Promise<boolean> {
+    const { apiVersion, kind } = selfSubjectAccessReviews;
+    const resourceAttributes = { group: "kubernaut.ai", ...right, ...(namespace !== undefined && { namespace }) };
+    const review: AccessReview = { apiVersion, kind, metadata: {}, spec: { resourceAttributes } };
+    const outcome = await client.create(selfSubjectAccessReviews, review);
+    return outcome.kind === "created" && outcome.object.status?.allowed === true;
+  }
+
+  const [operations, readableKinds] = await Promise.all([
+    keepAllowed(operationNames, (name) => isAllowed(operationRights[name], incidentsIn)),
+    keepAllowed(rowKinds, (kind) => isAllowed({ verb: "list", resource: rowResources[kind] })),
+  ]);
+  return { operations, readableKinds };
+}
+
+async function keepAllowed<T>(all: readonly T[], isAllowed: (one: T) => Promise<boolean>): Promise<readonly T[]> {
+  const allowed = await Promise.all(all.map(isAllowed));
+  return all.filter((_, i) => allowed[i]);
+}
