@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { adminName } from "../apiserver/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import {
+  clusterIdentity,
   type Identity,
   keptSessionKey,
   type LocalUsers,
@@ -11,18 +12,24 @@ import {
   localIdentity,
   localUsers,
   loginLinks,
+  oidcCallbackPath,
+  oidcLogin,
+  operationRoutes,
   readStaticFiles,
   serveConsole,
 } from "../console/index.ts";
 import { writeDurably } from "../disk/index.ts";
-import type { KubeClient } from "../kube/index.ts";
+import { actAs, type Connection, httpClient, type KubeClient } from "../kube/index.ts";
+import type { OperateContext } from "../operate/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { listening } from "./listening.ts";
+import { operateContext } from "./operate-context.ts";
+import { readRecorded } from "./read-recorded.ts";
 import { tlsCertificate } from "./tls-certificate.ts";
 
 export interface ConsoleOptions {
-  readonly loaded: Pick<LoadedConfig, "config">;
+  readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   readonly client: KubeClient;
   /** The data directory of the process. */
   readonly directory: string;
@@ -89,16 +96,77 @@ export async function openLocalConsole(options: ConsoleOptions & { readonly toke
     sessionKey: await keptSessionKey(folder, random),
     sessionMs: loaded.config.console.sessionMs,
   });
-  const { url, close } = await openConsole(options, identity);
+  const { url, close } = await openConsole(options, { identity, sharesExecutor: true });
   return { url, close, link: loginUrl(url, await links.create(admin)) };
 }
 
-async function openConsole(options: ConsoleOptions, identity: Identity): Promise<RunningConsole> {
+/** Starts the console of a cluster, whose API server knows the users. `connection` is the console's own. */
+export async function openClusterConsole(
+  options: ConsoleOptions & { readonly connection: Connection },
+): Promise<RunningConsole> {
+  const { loaded, client, connection, clock, random, directory } = options;
+  const { console: settings, gateway } = loaded.config;
+  const { sessionKeyFile, sessionMs } = settings;
+  const sessionKey = sessionKeyFile
+    ? await readSessionKey(sessionKeyFile)
+    : await keptSessionKey(join(directory, "console"), random);
+  const oidc = await oidcSettings(options);
+  const identity = clusterIdentity({
+    ...{ client, sessionKey, sessionMs, clock, random },
+    incidentsIn: gateway.namespace,
+    clientAs: ({ name, groups }) =>
+      httpClient({ connection: actAs(connection, { user: name, groups }), clock, random }),
+    oidc: oidc && ((beginSession) => oidcLogin({ ...options, ...oidc, key: sessionKey, beginSession })),
+  });
+  return openConsole(options, { identity, sharesExecutor: false });
+}
+
+async function readSessionKey(file: string): Promise<string> {
+  const key = (await readFile(file, "utf8")).trim();
+  if (key.length >= minKeyLength) return key;
+  throw new TypeError(`console.sessionKeyFile ${file} has a key of less than ${minKeyLength} characters`);
+}
+
+const minKeyLength = 32;
+
+/** Undefined: there is no identity provider, and people log in with tokens of the API server. */
+async function oidcSettings({ loaded }: ConsoleOptions) {
+  const { console: settings } = loaded.config;
+  const { url, oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret, oidcClientSecretFile } = settings;
+  if (issuer === undefined || clientId === undefined || url === undefined) return undefined;
+  const fromFile = oidcClientSecretFile && (await readFile(oidcClientSecretFile, "utf8")).trim();
+  return {
+    issuer,
+    clientId,
+    clientSecret: oidcClientSecret?.reveal() ?? (fromFile || undefined),
+    scopes: settings.oidcScopes,
+    claims: {
+      username: settings.oidcUsernameClaim,
+      usernamePrefix: settings.oidcUsernamePrefix,
+      groups: settings.oidcGroupsClaim,
+      groupsPrefix: settings.oidcGroupsPrefix,
+    },
+    redirectUrl: new URL(oidcCallbackPath, url).href,
+  };
+}
+
+interface ConsoleParts {
+  readonly identity: Identity;
+  /** Whether the executor has the same settings as this process. */
+  readonly sharesExecutor: boolean;
+}
+
+async function openConsole(
+  options: ConsoleOptions,
+  { identity, sharesExecutor }: ConsoleParts,
+): Promise<RunningConsole> {
   const { loaded, directory, webDirectory, version, clock, log } = options;
+  const recorded: OperateContext["recorded"] = (subject) => readRecorded(subject, { loaded, directory });
+  const contextFor = (client: KubeClient) => operateContext({ loaded, client, clock, sharesExecutor, recorded });
   const { listen, hosts = [], url: publicUrl, tlsCertFile, tlsKeyFile } = loaded.config.console;
   const serving = serveConsole({
     identity,
-    routes: [],
+    routes: operationRoutes(contextFor),
     files: await readStaticFiles(webDirectory),
     certificate: await tlsCertificate("console", { tlsCertFile, tlsKeyFile }, options),
     ...{ listen, hosts, publicUrl, version, clock, log },

@@ -1,6 +1,6 @@
 export { hasAgent, openAgent } from "./agent.ts";
 export { openCoder } from "./coder.ts";
-export { type LocalConsole, loginUrl, openLocalUsers } from "./console.ts";
+export { type LocalConsole, loginUrl, openClusterConsole, openLocalUsers } from "./console.ts";
 export { openCoordination } from "./coordination.ts";
 export { makeDataDirectory } from "./data-directory.ts";
 export { type EmbeddedApi, startEmbeddedApi } from "./embedded-api.ts";
@@ -27,11 +27,20 @@ export { serveMetrics } from "./metrics.ts";
 export { namesKnownSince } from "./names-known-since.ts";
 export { openNotify } from "./notify.ts";
 export { openObjects } from "./objects.ts";
-export { chooseKubeconfig, isOwnServer, openActionServer, openApiServer, openClient } from "./open-client.ts";
+export {
+  chooseKubeconfig,
+  connectApiServer,
+  isOwnServer,
+  openActionServer,
+  openApiServer,
+  openClient,
+} from "./open-client.ts";
+export { operateContext } from "./operate-context.ts";
 export { openOrchestrator } from "./orchestrator.ts";
 export { knownPolicySettings, policySettings } from "./policy-settings.ts";
 export { openPolling } from "./polling.ts";
 export { agentNamespaces, prepare, watermarkNamespaces } from "./prepare.ts";
+export { readRecorded } from "./read-recorded.ts";
 export { openRules, type RulesAnalyzer } from "./rules.ts";
 export { readRulesFolder, yamlFilesIn } from "./rules-folder.ts";
 export { secretFile } from "./secret-file.ts";

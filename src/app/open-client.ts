@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { Config } from "../config/index.ts";
 import {
+  type Connection,
   fromKubeconfig,
   type HttpClient,
   httpClient,
@@ -24,6 +25,14 @@ export async function openClient(
   path: string | readonly string[],
   { context, env, clock, random }: ClientOptions,
 ): Promise<HttpClient> {
+  const connection = await connectBy(path, { context, env, clock });
+  return httpClient({ connection, clock, random });
+}
+
+async function connectBy(
+  path: string | readonly string[],
+  { context, env, clock }: Omit<ClientOptions, "random">,
+): Promise<Connection> {
   const connection = await fromKubeconfig({ path, context, env }).catch((error: Error) => {
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "ENOENT") throw error;
     throw new Error(
@@ -33,7 +42,7 @@ export async function openClient(
   });
   // An exec plugin may ask an operator to log in, which takes longer than the time limit of a call.
   if (typeof connection.credentials === "function") await connection.credentials({ clock });
-  return httpClient({ connection, clock, random });
+  return connection;
 }
 
 export interface ApiServerOptions {
@@ -61,13 +70,16 @@ export interface KubeconfigChoice {
  * `KUBECONFIG`, `~/.kube/config`.
  */
 export async function openApiServer(options: ApiServerOptions): Promise<HttpClient> {
-  const { config, env, clock, random } = options;
-  if (isInCluster(options)) {
-    const connection = await inCluster({ readFile: (path) => readFile(path, "utf8"), env });
-    return httpClient({ connection, clock, random });
-  }
+  const { clock, random } = options;
+  return httpClient({ connection: await connectApiServer(options), clock, random });
+}
+
+/** How that API server is reached, for clients that act as other users. */
+export async function connectApiServer(options: Omit<ApiServerOptions, "random">): Promise<Connection> {
+  const { config, env, clock } = options;
+  if (isInCluster(options)) return inCluster({ readFile: (path) => readFile(path, "utf8"), env });
   const context = options.context ?? config.objects.context;
-  return openClient((await chooseKubeconfig(options)).paths, { context, env, clock, random });
+  return connectBy((await chooseKubeconfig(options)).paths, { context, env, clock });
 }
 
 /**

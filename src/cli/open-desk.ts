@@ -1,6 +1,5 @@
-import { declaredKinds, isOwnServer, knownPolicySettings, openApiServer } from "../app/index.ts";
+import { isOwnServer, openApiServer, operateContext } from "../app/index.ts";
 import { KubeError } from "../kube/index.ts";
-import { listKinds } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import { CommandError, type Desk } from "./command.ts";
 import { configFrom, type DeskContext, type DeskOptions, dataDirectory, onRequestToEnd } from "./context.ts";
@@ -29,39 +28,30 @@ async function openDesk(options: DeskOptions, around: DeskContext): Promise<Desk
   const { clock, random, terminal, env } = around;
   const loaded = await configFrom(options.config, around);
   const { config } = loaded;
-  const { kubeconfig, context, data: directory = dataDirectory(around) } = options;
-  const server = { kubeconfig, context, directory, config, env, clock, random };
+  const { kubeconfig, context: contextName, data: directory = dataDirectory(around) } = options;
+  const server = { kubeconfig, context: contextName, directory, config, env, clock, random };
   const client = await openApiServer(server);
-  const declared = declaredKinds(config);
-  const kinds = () => listKinds(client, declared);
-  return {
+  const context = operateContext({
+    loaded,
     client,
+    clock,
+    sharesExecutor: await isOwnServer(server),
+    recorded: async (subject) => (await import("./read-recorded.ts")).readRecorded(subject, { loaded, directory }),
+  });
+  return {
+    ...context,
     podLogs: client.podLogs,
     terminal,
-    clock,
     random,
     interrupted: interruptions(clock),
     directory,
     namespace: config.objects.namespace,
-    settings: knownPolicySettings(loaded, { sharesExecutor: await isOwnServer(server) }),
-    incidentsIn: config.gateway.namespace,
-    catalogIn: config.execution.catalogNamespace,
-    catalogDefaults: {
-      engine: config.execution.engine,
-      serviceAccountName: config.execution.serviceAccount,
-      allowOutsideCatalog: config.execution.allowOutsideCatalog,
-    },
-    approvalExpiresAfterMs: config.approval.expiresAfterMs,
-    recordsIn: config.execution.namespace,
     heartbeatsIn: config.locks.namespace,
     rules: async () => (await readers()).rulesIn(config.rules.dir),
-    kinds,
     readFacts: async (incident, subject) => {
       const { readFacts } = await readers();
-      return readFacts(incident, subject, { client, kinds: await kinds(), clock, config });
+      return readFacts(incident, subject, { client, kinds: await context.kinds(), clock, config });
     },
-    verification: config.verification,
-    recorded: async (subject) => (await import("./read-recorded.ts")).readRecorded(subject, { loaded, directory }),
   };
 }
 

@@ -1,9 +1,12 @@
-export { linkPath } from "./http/log-in.ts";
+export { linkPath, oidcCallbackPath } from "./http/log-in.ts";
+export { operationRoutes } from "./http/operation-routes.ts";
 export { type ConsoleServer, type ConsoleServerOptions, serveConsole } from "./http/server.ts";
 export { readStaticFiles } from "./http/static-files.ts";
+export { clusterIdentity } from "./identity/cluster-identity.ts";
 export type { Identity } from "./identity/identity.ts";
 export { localIdentity } from "./identity/local-identity.ts";
 export { isUserName, type LocalUsers, localUsers } from "./identity/local-users.ts";
 export { type LoginLinks, loginLinks } from "./identity/login-links.ts";
+export { oidcLogin } from "./identity/oidc-login.ts";
 export { keptSessionKey } from "./identity/session-key.ts";
 export type { Role } from "./wire.ts";

@@ -19,6 +19,7 @@ export {
   type WatchQuery,
   type WriteCall,
 } from "./client.ts";
+export { actAs } from "./connection/act-as.ts";
 export type { Connection, CredentialSource, Credentials } from "./connection/connection.ts";
 export { inCluster } from "./connection/in-cluster.ts";
 export { fromKubeconfig } from "./connection/kubeconfig.ts";

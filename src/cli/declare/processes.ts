@@ -142,6 +142,7 @@ const stages = [
   ["executor", "the executor, which runs workflows, one at a time per target", ".executor"],
   ["notify", "the delivery of notices: console, file, webhook, Slack", ".notify"],
   ["agent", "the agent, which reviews merge requests and works on comments and issues", ".agent"],
+  ["console", "the console, which shows everything and performs operations in the name of its users", ".console"],
 ] as const;
 
 function withApiOptions(command: Command): Command {

@@ -16,6 +16,9 @@ export interface LogInOptions {
 /** The path of one-time links; the token follows. */
 export const linkPath = "/login/link?token=";
 
+/** Where an identity provider sends browsers back to. */
+export const oidcCallbackPath = "/login/oidc/callback";
+
 /** Serves the pages that a browser passes through to log in. Each ends at the start page. */
 export function serveLogIn(app: FastifyInstance, options: LogInOptions) {
   const { identity, cookies } = options;
@@ -35,7 +38,7 @@ export function serveLogIn(app: FastifyInstance, options: LogInOptions) {
       cookies.setPending(reply, pending);
       return reply.header("cache-control", "no-store").redirect(url, 303);
     });
-    app.get("/login/oidc/callback", (request, reply) =>
+    app.get(oidcCallbackPath, (request, reply) =>
       logIn(request, reply, options, async () => {
         const pending = cookies.readPending(request);
         cookies.clearPending(reply);

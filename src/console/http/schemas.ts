@@ -42,7 +42,7 @@ const count = z.int().min(0);
 const reference = z.string().meta({ description: "NAMESPACE/NAME" });
 const texts = z.record(text, text);
 
-export const operationName = z.enum(operationNames);
+const operationName = z.enum(operationNames);
 export const rowKind = z.enum(rowKinds);
 
 const session = describes<Session>()(
@@ -374,7 +374,7 @@ const ledgerChains = describes<LedgerChains>()(
 );
 
 /** A request for any operation. Each operation has a schema of its own: `requestSchema(name)` of operate. */
-export const operationRequest = describes<OperationRequest>()(anyRequest);
+const operationRequest = describes<OperationRequest>()(anyRequest);
 
 const operationResult = describes<OperationResult>()(
   z.object({
@@ -386,7 +386,7 @@ const operationResult = describes<OperationResult>()(
   }),
 );
 
-/** The bodies of responses and events by their names in the OpenAPI document. */
+/** The bodies of requests, responses and events by their names in the OpenAPI document. */
 export const responseSchemas = {
   Session: session,
   Now: now,
@@ -403,6 +403,7 @@ export const responseSchemas = {
   RuleTestResult: ruleTestResult,
   LedgerPage: ledgerPage,
   LedgerChains: ledgerChains,
+  OperationRequest: operationRequest,
   OperationResult: operationResult,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 

@@ -24,6 +24,9 @@ export interface ClusterIdentityOptions {
 /** How long a right that was withdrawn, or a token that was revoked, is still good here. The API server decides every write anew. */
 const rememberMs = 15_000;
 
+/** A client keeps connections open, so it is made anew only now and then. */
+const keepClientMs = 600_000;
+
 /** Browsers drop a larger cookie. */
 const maxSessionLength = 3_800;
 
@@ -31,19 +34,18 @@ const maxSessionLength = 3_800;
 export function clusterIdentity(options: ClusterIdentityOptions): Identity {
   const { client, clientAs, incidentsIn, sessionKey, sessionMs, clock, random } = options;
   const reviewed = new ExpiringCache<ClusterUser | undefined>(clock, rememberMs);
-  const access = new ExpiringCache<{ readonly client: KubeClient; readonly access: Access }>(clock, rememberMs);
+  const clients = new ExpiringCache<KubeClient>(clock, keepClientMs);
+  const access = new ExpiringCache<Access>(clock, rememberMs);
   // Of this process: elsewhere, a session ends after its time.
   const endedSessions = new ExpiringCache<true>(clock, sessionMs);
 
   async function toViewer(user: ClusterUser, via: Viewer["via"]): Promise<Viewer | undefined> {
     if (!canImpersonate(user)) return undefined;
-    const known = await access.get(JSON.stringify(user), async () => {
-      const own = clientAs(user);
-      return { client: own, access: await reviewAccess(own, incidentsIn) };
-    });
-    const { operations, readableKinds } = known.access;
+    const key = JSON.stringify([user.name, user.groups]);
+    const own = await clients.get(key, async () => clientAs(user));
+    const { operations, readableKinds } = await access.get(key, () => reviewAccess(own, incidentsIn));
     const role = operations.length > 0 ? "operator" : "viewer";
-    return { name: user.name, role, operations, readableKinds, via, client: known.client };
+    return { name: user.name, role, operations, readableKinds, via, client: own };
   }
 
   const userOf = (token: string) => reviewed.get(hash("sha256", token), () => reviewToken(client, token));

@@ -8,3 +8,4 @@ export { toPauseRow } from "./pause-row.ts";
 export { rowKey } from "./row-base.ts";
 export { toTargetRow } from "./target-row.ts";
 export { toTaskRow } from "./task-row.ts";
+export { toRow } from "./to-row.ts";

@@ -1,5 +1,6 @@
 import {
   agentNamespaces,
+  connectApiServer,
   failAt,
   HealthReports,
   logConfig,
@@ -18,7 +19,7 @@ import {
   watermarkNamespaces,
 } from "../../../app/index.ts";
 import type { Config, LoadedConfig } from "../../../config/index.ts";
-import type { KubeClient } from "../../../kube/index.ts";
+import type { Connection, KubeClient } from "../../../kube/index.ts";
 import { type Logger, pinoLogger } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from "../../context.ts";
 import { packageVersion } from "../../package.ts";
@@ -67,6 +68,8 @@ export interface StageProcess {
   readonly log: Logger;
   readonly directory: string;
   readonly health: HealthReports;
+  /** How the API server is reached, for a stage that acts as other users. */
+  connect(): Promise<Connection>;
   /** Starts to report the health of the process and its stage. */
   startBeating(name: string, stage: Pick<Stage, "isReady" | "problem">): RunningHeartbeat;
 }
@@ -101,6 +104,7 @@ export async function openStage(around: CommandContext, options: StageArguments)
     log,
     directory: options.data,
     health,
+    connect: () => connectApiServer(choice),
     startBeating: (name, stage) =>
       startHeartbeat({
         ...{ client, health, clock, log },

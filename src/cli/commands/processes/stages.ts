@@ -1,5 +1,6 @@
 import {
   openAgent,
+  openClusterConsole,
   openExecutor,
   openGateway,
   openKinds,
@@ -7,8 +8,10 @@ import {
   openNotify,
   openOrchestrator,
   openWorkflows,
+  serveMetrics,
 } from "../../../app/index.ts";
 import { type CommandContext, closeOnSignal } from "../../context.ts";
+import { packageVersion, webFolder } from "../../package.ts";
 import { openStage, runStage, type SingleStage, type StageArguments } from "./stage.ts";
 
 type StageCommand = (around: CommandContext, options: StageArguments) => Promise<void>;
@@ -68,6 +71,28 @@ export const notify: StageCommand = (around, options) => {
 export const agent: StageCommand = (around, options) => {
   const { env } = around;
   return runStage(around, options, { name: "agent", open: (parts) => openAgent({ ...parts, env }) });
+};
+
+/** `interlock console` */
+export const console: StageCommand = async (around, options) => {
+  const { clock, random, metrics } = around;
+  const { loaded, client, log, directory, connect, startBeating } = await openStage(around, options);
+  const connection = await connect();
+  const version = packageVersion();
+  const running = await openClusterConsole({
+    ...{ loaded, client, connection, directory, version, clock, random, log },
+    webDirectory: webFolder,
+  });
+  const health = { isReady: true };
+  const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => health);
+  const beating = startBeating("console", health);
+  await beating.beat();
+  around.terminal.print(`Interlock's console is running: ${running.url}`);
+  closeOnSignal(async () => {
+    await beating.close();
+    await served?.close();
+    await running.close();
+  }, clock);
 };
 
 const openExecutorWithCatalog: SingleStage["open"] = async (options) => {
