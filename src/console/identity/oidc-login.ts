@@ -7,6 +7,7 @@ import {
   type Configuration,
   calculatePKCECodeChallenge,
   discovery,
+  enableNonRepudiationChecks,
   type IDToken,
   ResponseBodyError,
   randomNonce,
@@ -123,10 +124,14 @@ export function userFrom(claims: Readonly<Record<string, unknown>>, names: Claim
 function discoverOnce({ issuer, clientId, clientSecret }: OidcOptions): () => Promise<Configuration> {
   let known: Promise<Configuration> | undefined;
   const url = new URL(issuer);
-  // Without TLS a listener could read the client secret; on this machine there is none.
-  const insecure = url.protocol === "http:" ? { execute: [allowInsecureRequests] } : {};
+  const isPlain = url.protocol === "http:";
+  if (isPlain && !["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)) {
+    throw new TypeError(`console.oidc.issuer ${issuer} must begin with https: a listener could read the client secret`);
+  }
+  // The signature of the ID token is checked, although it comes from the provider itself.
+  const execute = [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])];
   return async () => {
-    known ??= discovery(url, clientId, clientSecret, undefined, insecure);
+    known ??= discovery(url, clientId, clientSecret, undefined, { execute });
     try {
       return await known;
     } catch (error) {

@@ -1,0 +1,268 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { operationRoutes } from "../../../src/console/http/operation-routes.ts";
+import { type ConsoleServer, serveConsole } from "../../../src/console/http/server.ts";
+import { canImpersonate, clusterIdentity } from "../../../src/console/identity/cluster-identity.ts";
+import { oidcLogin, userFrom } from "../../../src/console/identity/oidc-login.ts";
+import { actAs, httpClient, namespaces } from "../../../src/kube/index.ts";
+import { automationPauses, installCrds } from "../../../src/resources/index.ts";
+import { type Clock, systemClock, systemRandom } from "../../../src/time/index.ts";
+import { serverUnderTest, tokens } from "../../conformance/server-under-test.ts";
+import { recordingLogger } from "../../doubles/recording-logger.ts";
+import { TestDesk } from "../../doubles/test-desk.ts";
+import { OidcServer } from "../../services/oidc-server.ts";
+import { type TokenReviewServer, tokenReviewServer } from "../../services/token-review-server.ts";
+import { cookieIn } from "./console-under-test.ts";
+
+/** The embedded server lets the first write and the second read; it gives no right to any other user. */
+const users = {
+  "token-of-the-operator": { username: "interlock-admin", groups: ["sre", "system:authenticated"] },
+  "token-of-the-reader": { username: "interlock-reader", groups: ["system:authenticated"] },
+  "token-of-kim": { username: "kim", groups: ["system:authenticated"] },
+  "token-of-a-master": { username: "root", groups: ["system:masters"] },
+};
+const sessionKey = "a key that is long enough for tests, and for nothing else";
+const secret = "secret-of-the-client";
+
+let api: Awaited<ReturnType<typeof serverUnderTest>>;
+let cluster: TokenReviewServer;
+let provider: OidcServer;
+let server: ConsoleServer;
+const log = recordingLogger();
+
+beforeAll(async () => {
+  api = await serverUnderTest();
+  cluster = await tokenReviewServer(api.url, users);
+  const [real, random] = [systemClock(), systemRandom()];
+  // Every answer of the API server is forgotten at once, so that tests do not depend on one another.
+  let reads = 0;
+  const now = () => {
+    reads++;
+    return real.now() + reads * 20_000;
+  };
+  const clock: Clock = { ...real, now, wallMs: () => real.wallMs() };
+  const connection = { url: cluster.url, credentials: { token: tokens.admin } };
+  const client = httpClient({ connection, clock: real, random });
+  await installCrds(client);
+  await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name: "kubernaut-system" } });
+  provider = await OidcServer.start(() => ({
+    id: "interlock",
+    secret,
+    redirectUrl: `${server.url}/login/oidc/callback`,
+  }));
+  const identity = clusterIdentity({
+    ...{ client, sessionKey, random, clock },
+    clientAs: ({ name, groups }) =>
+      httpClient({ connection: actAs(connection, { user: name, groups }), clock: real, random }),
+    incidentsIn: "kubernaut-system",
+    sessionMs: 3_600_000,
+    oidc: (beginSession) => ({
+      start: () => login(beginSession).start(),
+      finish: (callback, pending) => login(beginSession).finish(callback, pending),
+    }),
+  });
+  const login = (beginSession: Parameters<typeof oidcLogin>[0]["beginSession"]) =>
+    oidcLogin({
+      ...{
+        issuer: provider.url,
+        clientId: "interlock",
+        clientSecret: secret,
+        scopes: ["openid", "email"],
+        beginSession,
+      },
+      claims: { username: "email", groups: "groups", groupsPrefix: "oidc:" },
+      redirectUrl: `${server.url}/login/oidc/callback`,
+      ...{ key: sessionKey, clock: real, log },
+    });
+  server = await serveConsole({
+    ...{ identity, log, version: "1.2.3", hosts: [], files: new Map(), clock },
+    routes: operationRoutes((one) => new TestDesk(one)),
+    listen: { host: "127.0.0.1", port: 0 },
+  });
+});
+
+beforeEach(() => {
+  cluster.forwarded.length = 0;
+  provider.forgery = {};
+  provider.user = { email: "interlock-admin", groups: ["sre"] };
+});
+
+afterAll(async () => {
+  await server.close();
+  await provider.close();
+  await cluster.close();
+  await api.close();
+});
+
+const ask = (path: string, headers: Readonly<Record<string, string>>, body?: object) =>
+  fetch(`${server.url}${path}`, {
+    method: body ? "POST" : "GET",
+    redirect: "manual",
+    headers: { origin: server.url, ...headers, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+
+const bearer = (token: keyof typeof users) => ({ authorization: `Bearer ${token}` });
+const pauseRequest = (key: string) => ({ scope: ["all"], reason: "test", key });
+
+describe("a Kubernetes token", () => {
+  it("is the user that the API server says, with the operations that it allows this user", async () => {
+    const session = await ask("/api/v1/session", bearer("token-of-the-operator"));
+
+    expect(await session.json()).toMatchObject({
+      user: "interlock-admin",
+      mode: "cluster",
+      role: "operator",
+      operations: ["ack", "approve", "reject", "pause", "resume", "cancel", "run", "retry"],
+    });
+  });
+
+  it("of a user who may only read shows no operation, and the server refuses all of them", async () => {
+    const session = await ask("/api/v1/session", bearer("token-of-the-reader"));
+    const pause = await ask("/api/v1/operations/pause", bearer("token-of-the-reader"), pauseRequest("reader-1"));
+
+    expect(await session.json()).toMatchObject({ user: "interlock-reader", role: "viewer", operations: [] });
+    expect(pause.status).toBe(403);
+    expect(cluster.forwarded.filter(({ method, path }) => method === "POST" && path.includes("pauses"))).toEqual([]);
+  });
+
+  it.each([["token-of-a-master"], ["unknown"]])("is refused if it is %s", async (token) => {
+    expect((await ask("/api/v1/session", { authorization: `Bearer ${token}` })).status).toBe(401);
+  });
+
+  it("can be exchanged for a session, which acts as the same user", async () => {
+    const exchange = await fetch(`${server.url}/api/v1/session`, {
+      method: "POST",
+      headers: bearer("token-of-the-reader"),
+    });
+
+    const session = await ask("/api/v1/session", { cookie: cookieIn(exchange) });
+
+    expect(await session.json()).toMatchObject({ user: "interlock-reader" });
+  });
+
+  it("has everything done in the name of its user: every request impersonates", async () => {
+    const response = await ask("/api/v1/operations/pause", bearer("token-of-the-operator"), pauseRequest("operator-1"));
+
+    expect(response.status).toBe(200);
+    const written = cluster.forwarded.find(
+      ({ method, path }) => method === "POST" && path.includes(automationPauses.plural),
+    );
+    expect(written?.headers["impersonate-user"]).toBe("interlock-admin");
+    expect(written?.headers["impersonate-group"]).toBe("sre, system:authenticated");
+    expect(cluster.forwarded.filter(({ headers }) => headers["impersonate-user"] === undefined)).toEqual([]);
+  });
+
+  it("is in no log", () => {
+    expect(JSON.stringify(log.events)).not.toMatch(/token-of/);
+  });
+});
+
+describe("users and groups of the API server itself", () => {
+  it.each([
+    [{ name: "system:admin", groups: [] }, false],
+    [{ name: "kim", groups: ["system:masters"] }, false],
+    [{ name: "kim", groups: ["system:nodes"] }, false],
+    [{ name: "", groups: [] }, false],
+    [{ name: "kim", groups: ["sre", "system:authenticated"] }, true],
+    [{ name: "system:serviceaccount:a:b", groups: ["system:serviceaccounts", "system:serviceaccounts:a"] }, true],
+  ])("are impersonated if it is %j: %s", (user, expected) => {
+    expect(canImpersonate(user)).toBe(expected);
+  });
+});
+
+describe("a log-in at an identity provider", () => {
+  /** A browser that goes to the provider and comes back with a code. */
+  async function walk() {
+    const start = await ask("/login/oidc", {});
+    const pending = cookieIn(start);
+    const consent = await fetch(start.headers.get("location") ?? "", { redirect: "manual" });
+    const back = new URL(consent.headers.get("location") ?? "", provider.url);
+    return { pending, back: `${back.pathname}${back.search}` };
+  }
+
+  it("ends with a session of the user and groups that the provider named", async () => {
+    const { pending, back } = await walk();
+
+    const end = await ask(back, { cookie: pending });
+
+    expect(end.status).toBe(303);
+    const cookies = end.headers.getSetCookie();
+    const session = cookies.find((one) => one.includes("-session-"))?.replace(/;.*$/s, "") ?? "";
+    expect(cookies.find((one) => one.includes("-log-in-"))).toContain("Max-Age=0");
+    const response = await ask("/api/v1/operations/pause", { cookie: session }, pauseRequest("oidc-person"));
+    expect(response.status).toBe(200);
+    const written = cluster.forwarded.find(
+      ({ method, path }) => method === "POST" && path.includes(automationPauses.plural),
+    );
+    expect(written?.headers["impersonate-group"]).toBe("oidc:sre, system:authenticated");
+  });
+
+  it("is refused for a code that was used before", async () => {
+    const { pending, back } = await walk();
+    await ask(back, { cookie: pending });
+
+    expect((await ask(back, { cookie: pending })).status).toBe(401);
+  });
+
+  it("is refused in a browser that did not begin it: a log-in cannot be slipped to another person", async () => {
+    const { back } = await walk();
+    const other = await walk();
+
+    expect((await ask(back, {})).status).toBe(401);
+    expect((await ask(back, { cookie: other.pending })).status).toBe(401);
+  });
+
+  it("is refused with a pending value that was changed, or that is a session", async () => {
+    const { pending, back } = await walk();
+    const exchange = await fetch(`${server.url}/api/v1/session`, { method: "POST", headers: bearer("token-of-kim") });
+    const [name = ""] = pending.split("=");
+
+    expect((await ask(back, { cookie: `${pending}x` })).status).toBe(401);
+    expect((await ask(back, { cookie: `${name}=${cookieIn(exchange).split("=")[1]}` })).status).toBe(401);
+  });
+
+  it.each([
+    ["for another client", { claims: { aud: "another" } }],
+    ["of another provider", { claims: { iss: "https://evil.example.com" } }],
+    ["with another nonce", { claims: { nonce: "another" } }],
+    ["that has expired", { claims: { exp: 1 } }],
+    ["with a foreign signature", { foreignKey: true as const }],
+    ["without the name of the user", { claims: { email: undefined } }],
+    ["with an address that is not verified", { claims: { email_verified: false } }],
+    ["of a group that is the API server's own", { claims: { email: "system:admin" } }],
+  ])("is refused for an ID token %s", async (_, forgery) => {
+    const { pending, back } = await walk();
+    provider.forgery = forgery;
+
+    const end = await ask(back, { cookie: pending });
+
+    expect(end.status).toBe(401);
+    expect(end.headers.getSetCookie().some((one) => one.includes("-session-"))).toBe(false);
+  });
+
+  it("leaves neither code nor token in the log", async () => {
+    const { pending, back } = await walk();
+    await ask(back, { cookie: pending });
+    await ask(back, { cookie: pending });
+
+    const code = new URLSearchParams(back.replace(/^.*\?/, "")).get("code") ?? "?";
+    expect(JSON.stringify(log.events)).not.toContain(code);
+  });
+});
+
+describe("the claims of a user", () => {
+  const names = { username: "email", usernamePrefix: "oidc:", groups: "groups", groupsPrefix: "oidc:" };
+
+  it("get the prefixes that keep them apart from other users and groups", () => {
+    expect(userFrom({ email: "kim@example.com", groups: ["sre"] }, names)).toEqual({
+      name: "oidc:kim@example.com",
+      groups: ["oidc:sre", "system:authenticated"],
+    });
+  });
+
+  it("may have one group as text, or none", () => {
+    expect(userFrom({ email: "kim", groups: "sre" }, names)?.groups).toEqual(["oidc:sre", "system:authenticated"]);
+    expect(userFrom({ email: "kim" }, names)?.groups).toEqual(["system:authenticated"]);
+    expect(userFrom({ email: 5 }, names)).toBeUndefined();
+  });
+});
