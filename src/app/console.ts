@@ -14,8 +14,10 @@ import {
   loginLinks,
   oidcCallbackPath,
   oidcLogin,
+  openProjection,
   operationRoutes,
   readStaticFiles,
+  rowRoutes,
   serveConsole,
 } from "../console/index.ts";
 import { writeDurably } from "../disk/index.ts";
@@ -162,11 +164,18 @@ async function openConsole(
 ): Promise<RunningConsole> {
   const { loaded, directory, webDirectory, version, clock, log } = options;
   const recorded: OperateContext["recorded"] = (subject) => readRecorded(subject, { loaded, directory });
+  const { gateway, execution } = loaded.config;
+  const projection = openProjection({
+    ...options,
+    namespace: gateway.namespace,
+    maxConsecutiveFailures: execution.maxConsecutiveFailures,
+    idleMs: projectionIdleMs,
+  });
   const contextFor = (client: KubeClient) => operateContext({ loaded, client, clock, sharesExecutor, recorded });
   const { listen, hosts = [], url: publicUrl, tlsCertFile, tlsKeyFile } = loaded.config.console;
   const serving = serveConsole({
     identity,
-    routes: operationRoutes(contextFor),
+    routes: [...rowRoutes(projection, clock), ...operationRoutes(contextFor)],
     files: await readStaticFiles(webDirectory),
     certificate: await tlsCertificate("console", { tlsCertFile, tlsKeyFile }, options),
     ...{ listen, hosts, publicUrl, version, clock, log },
@@ -181,6 +190,10 @@ async function openConsole(
     async close() {
       await rm(urlFile, { force: true });
       await server.close();
+      projection.close();
     },
   };
 }
+
+/** Rows are kept so long after the last viewer has left, for one who reloads a page or comes back to it. */
+const projectionIdleMs = 5 * 60_000;

@@ -1,5 +1,6 @@
 export { linkPath, oidcCallbackPath } from "./http/log-in.ts";
 export { operationRoutes } from "./http/operation-routes.ts";
+export { rowRoutes } from "./http/row-routes.ts";
 export { type ConsoleServer, type ConsoleServerOptions, serveConsole } from "./http/server.ts";
 export { readStaticFiles } from "./http/static-files.ts";
 export { clusterIdentity } from "./identity/cluster-identity.ts";
@@ -9,4 +10,5 @@ export { isUserName, type LocalUsers, localUsers } from "./identity/local-users.
 export { type LoginLinks, loginLinks } from "./identity/login-links.ts";
 export { oidcLogin } from "./identity/oidc-login.ts";
 export { keptSessionKey } from "./identity/session-key.ts";
+export { openProjection } from "./projection/index.ts";
 export type { Role } from "./wire.ts";
