@@ -36,6 +36,16 @@ describe("a list of rows", () => {
     expect(value.total).toBe(3);
   });
 
+  it("adds a row once that changed twice", () => {
+    const { value } = mergeRows(
+      list([]),
+      changed(incident("a"), incident("a", { version: "6", phase: "Executing" })),
+      all,
+    );
+
+    expect(value).toMatchObject({ rows: [{ phase: "Executing" }], total: 1 });
+  });
+
   it("drops a row that no longer matches, and counts it no more", () => {
     const closed = incident("b", { version: "9", phase: "Completed" });
 

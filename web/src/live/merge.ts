@@ -21,50 +21,77 @@ export function mergeRows<R extends Row>(
   changes: Changes,
   { kind, matches }: { readonly kind: RowKind; readonly matches: (row: R) => boolean },
 ): Merged<RowList<R>> {
-  const changed = changes.changed.filter((row): row is R => row.kind === kind);
+  const changed = newestRows(changes.changed.filter((row): row is R => row.kind === kind));
   const removed = changes.removed.filter((row) => row.kind === kind);
   if (changed.length === 0 && removed.length === 0) return { value: list, isExact: true };
 
-  const rows = new Map(list.rows.map((row) => [row.key, row]));
+  // Rows of the list that change, by key: undefined for those that leave it. The list may be long, the changes are few.
+  const known = findRows(list.rows, [...changed, ...removed]);
+  const replaced = new Map<string, R | undefined>();
+  const added: R[] = [];
   const oldest = list.rows.at(-1);
-  let { total } = list;
   let isExact = true;
   for (const { key } of removed) {
-    if (rows.delete(key)) total -= 1;
+    if (known.has(key)) replaced.set(key, undefined);
     else if (!list.isComplete) isExact = false;
   }
   for (const row of changed) {
-    const known = rows.get(row.key);
-    if (known && !isNewer(row, known)) continue;
+    const before = known.get(row.key);
     const belongs = matches(row);
-    if (known) {
-      if (belongs) rows.set(row.key, row);
-      else if (rows.delete(row.key)) total -= 1;
-    } else if (list.isComplete || (belongs && (!oldest || isBefore(row, oldest)))) {
-      if (!belongs) continue;
-      rows.set(row.key, row);
-      total += 1;
+    if (before) {
+      if (isNewer(row, before)) replaced.set(row.key, belongs ? row : undefined);
+    } else if (list.isComplete || (belongs && (!oldest || compareRows(row, oldest) < 0))) {
+      if (belongs) added.push(row);
     } else {
       // It is beyond the loaded part: it may have been counted there before, or not.
       isExact = false;
     }
   }
-  const value = {
-    rows: [...rows.values()].sort(compareRows),
-    total: Math.max(total, rows.size),
-    isComplete: list.isComplete,
-  };
-  return { value, isExact };
+  const kept =
+    replaced.size === 0
+      ? list.rows
+      : list.rows.flatMap((row) => (replaced.has(row.key) ? (replaced.get(row.key) ?? []) : row));
+  const rows = mergeSorted(kept, added.sort(compareRows));
+  const total = Math.max(list.total + rows.length - list.rows.length, rows.length);
+  return { value: { rows, total, isComplete: list.isComplete }, isExact };
 }
 
 /** The list with the next page appended. A row that a change has added meanwhile is kept as it is. */
 export function appendRows<R extends Row>(list: RowList<R>, page: RowList<R>): RowList<R> {
-  const rows = new Map(list.rows.map((row) => [row.key, row]));
-  for (const row of page.rows) {
-    const known = rows.get(row.key);
-    if (!known || isNewer(row, known)) rows.set(row.key, row);
+  const known = findRows(list.rows, page.rows);
+  const rows = mergeSorted(
+    list.rows,
+    page.rows.filter(({ key }) => !known.has(key)),
+  );
+  return { rows, total: page.total, isComplete: page.isComplete };
+}
+
+/** Each row once: the last one of several with the same key. */
+function newestRows<R extends Row>(rows: readonly R[]): readonly R[] {
+  return [...new Map(rows.map((row) => [row.key, row])).values()];
+}
+
+function findRows<R extends Row>(
+  rows: readonly R[],
+  wanted: readonly { readonly key: string }[],
+): ReadonlyMap<string, R> {
+  const keys = new Set(wanted.map(({ key }) => key));
+  return new Map(rows.flatMap((row) => (keys.has(row.key) ? [[row.key, row] as const] : [])));
+}
+
+/** Both lists are in order already. */
+function mergeSorted<R extends Row>(rows: readonly R[], added: readonly R[]): readonly R[] {
+  if (added.length === 0) return rows;
+  const merged: R[] = [];
+  let next = 0;
+  for (const row of rows) {
+    for (let other = added[next]; other && compareRows(other, row) < 0; other = added[next]) {
+      merged.push(other);
+      next += 1;
+    }
+    merged.push(row);
   }
-  return { rows: [...rows.values()].sort(compareRows), total: page.total, isComplete: page.isComplete };
+  return [...merged, ...added.slice(next)];
 }
 
 /** The page Now after the changes. */
@@ -133,8 +160,4 @@ function isNewer(row: Row, known: Row): boolean {
 function compareRows(a: Row, b: Row): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1;
   return a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
-}
-
-function isBefore(row: Row, other: Row): boolean {
-  return compareRows(row, other) < 0;
 }
