@@ -16,6 +16,12 @@ it.each(["coolingDown", "backingOff"] as const)("orders %s by the end of the wai
   expect(names(lane, rows)).toEqual(["soon", "late", "open"]);
 });
 
+it("orders what is done by when it ended, the latest first", () => {
+  const rows = [row("early", { closedAt: "2026-11-16T18:00:00Z" }), row("late", { closedAt: "2026-11-16T19:00:00Z" })];
+
+  expect(names("done", rows)).toEqual(["late", "early"]);
+});
+
 it("leaves other lanes as the server sends them", () => {
   expect(names("running", [row("b"), row("a")])).toEqual(["b", "a"]);
 });

@@ -19,10 +19,11 @@ export const laneTexts: Readonly<Record<Lane, LaneText>> = {
   done: { title: "Recently done", tone: "good", meaning: "Closed a short time ago" },
 };
 
-/** The order of a lane: a queue by position, a wait by its end, and everything else newest first, as the server sends it. */
+/** The order of a lane: a queue by position, a wait by its end, what is done by when it ended, and all else newest first. */
 export function sortLane(lane: Lane, rows: readonly IncidentRow[]): readonly IncidentRow[] {
   if (lane === "queued") return rows.toSorted((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity));
   if (lane === "coolingDown" || lane === "backingOff") return rows.toSorted((a, b) => compareText(a.until, b.until));
+  if (lane === "done") return rows.toSorted((a, b) => compareText(b.closedAt, a.closedAt));
   return rows;
 }
 

@@ -35,16 +35,17 @@ const correction = { delayMs: 100, pauseMs: 1_000 };
 /** Follows a value while the component is mounted. A different `key` stands for a different value. */
 export function useLive<T>(key: string, source: () => LiveSource<T>): Live<T> {
   // The key identifies the source, which is a new function each time.
-  const live = useMemo(() => openLive(source()), [key]);
+  const live = useMemo(() => openLive(source(), subscribe), [key]);
   useEffect(() => live.start(), [live]);
   return live;
 }
 
-function openLive<T>(source: LiveSource<T>): Live<T> {
+/** A value without a component. `follow` subscribes to the changes of rows. */
+export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Live<T> {
   const state = signal<LiveState<T>>({ value: undefined, problem: undefined });
   let reading: { readonly controller: AbortController; readonly missed: Changes[] } | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let correctedAt = 0;
+  let correctedAt = Number.NEGATIVE_INFINITY;
 
   async function load(read: (signal: AbortSignal) => Promise<T>): Promise<void> {
     reading?.controller.abort();
@@ -94,7 +95,7 @@ function openLive<T>(source: LiveSource<T>): Live<T> {
     },
     start() {
       void load(source.read);
-      const unsubscribe = subscribe({
+      const unsubscribe = follow({
         onReset: () => void load(source.read),
         onChanges: (changes) => {
           reading?.missed.push(changes);

@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { Changes, IncidentRow } from "../../../src/console/wire.ts";
+import { ApiError } from "../api.ts";
+import type { subscribe } from "./live.ts";
+import { type LiveSource, openLive } from "./use-live.ts";
+
+type Listener = Parameters<typeof subscribe>[0];
+
+/** A value that is the list of everything that was read and merged. */
+type Log = readonly string[];
+
+describe("a live value", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  it("is read, and follows changes", async () => {
+    const { live, listener, settle } = start();
+    await settle("read 1");
+
+    listener.onChanges(change("a"));
+
+    expect(live.state.value.value).toEqual(["read 1", "a"]);
+  });
+
+  it("keeps a change that arrives while it is read", async () => {
+    const { live, listener, settle } = start();
+
+    listener.onChanges(change("a"));
+    await settle("read 1");
+
+    expect(live.state.value.value).toEqual(["read 1", "a"]);
+  });
+
+  it("is read again when changes were lost, and shows the earlier value meanwhile", async () => {
+    const { live, listener, settle } = start();
+    await settle("read 1");
+
+    listener.onReset();
+    expect(live.state.value.value).toEqual(["read 1"]);
+    await settle("read 2");
+
+    expect(live.state.value.value).toEqual(["read 2"]);
+  });
+
+  it("is read once more after many changes that it cannot merge, and at most once a second", async () => {
+    const { live, listener, settle, reads } = start();
+    await settle("read 1");
+
+    for (let count = 0; count < 10; count++) listener.onChanges(change("inexact"));
+    await vi.advanceTimersByTimeAsync(100);
+    expect(reads()).toBe(2);
+    await settle("read 2");
+    listener.onChanges(change("inexact"));
+    await vi.advanceTimersByTimeAsync(900);
+    expect(reads()).toBe(2);
+    await vi.advanceTimersByTimeAsync(100);
+
+    expect(reads()).toBe(3);
+    expect(live.state.value.value).toEqual(["read 2", "inexact"]);
+  });
+
+  it("keeps the earlier value when it cannot be read again, and says why", async () => {
+    const { live, listener, settle, fail } = start();
+    await settle("read 1");
+
+    listener.onReset();
+    await fail(503);
+
+    expect(live.state.value).toMatchObject({ value: ["read 1"], problem: { status: 503 } });
+  });
+
+  it("is left alone after its end", async () => {
+    const { live, end, settle } = start();
+
+    end();
+    await settle("read 1");
+
+    expect(live.state.value.value).toBeUndefined();
+  });
+});
+
+function start() {
+  const waiting: { readonly resolve: (log: Log) => void; readonly reject: (error: unknown) => void }[] = [];
+  let reads = 0;
+  let listener: Listener | undefined;
+  const source: LiveSource<Log> = {
+    read: () => {
+      reads += 1;
+      return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+    },
+    merge: (log, { changed }) => {
+      const names = changed.map(({ name }) => name);
+      return { value: [...log, ...names], isExact: !names.includes("inexact") };
+    },
+  };
+  const live = openLive(source, (added) => {
+    listener = added;
+    return () => undefined;
+  });
+  const end = live.start();
+  if (!listener) throw new Error("the value follows no changes");
+  return {
+    live,
+    listener,
+    end,
+    reads: () => reads,
+    settle: async (text: string) => {
+      waiting.shift()?.resolve([text]);
+      await vi.advanceTimersByTimeAsync(0);
+    },
+    fail: async (status: number) => {
+      waiting.shift()?.reject(new ApiError({ type: "about:blank", title: "", status, detail: "no" }));
+      await vi.advanceTimersByTimeAsync(0);
+    },
+  };
+}
+
+function change(name: string): Changes {
+  return { changed: [{ kind: "incidents", name } as IncidentRow], removed: [] };
+}
