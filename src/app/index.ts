@@ -46,5 +46,5 @@ export { readRulesFolder, yamlFilesIn } from "./rules-folder.ts";
 export { secretFile } from "./secret-file.ts";
 export { mappedPath, openAlertmanagerReader, signalPaths } from "./signal-routes.ts";
 export type { Stage, StageOptions } from "./stage.ts";
-export { startUp, type Up } from "./up.ts";
+export { startUp, type Up, upParts } from "./up.ts";
 export { openWorkflows } from "./workflows.ts";

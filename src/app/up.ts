@@ -26,7 +26,23 @@ export interface UpOptions extends EmbeddedApiOptions {
   readonly print: (line: string) => void;
   /** Of the built web app. */
   readonly webDirectory: string;
+  /** Receives the name of each part before it is started, and how many were started before it. */
+  readonly starting?: (part: UpPart, before: number) => void;
 }
+
+/** The parts of `up`, in the order in which they are started. */
+export const upParts = [
+  "API server",
+  "kinds",
+  "workflows",
+  "ledger",
+  "executor",
+  "orchestrator",
+  "notifier",
+  "gateway",
+] as const;
+
+type UpPart = (typeof upParts)[number];
 
 export interface Up {
   readonly api: EmbeddedApi;
@@ -59,14 +75,18 @@ export async function startUp(options: UpOptions): Promise<Up> {
     opened.push(part);
     return part;
   }
+  const starting = (part: UpPart) => options.starting?.(part, upParts.indexOf(part));
   try {
+    starting("API server");
     const api = await opening(startEmbeddedApi(options));
     const { client, problems: watchProblems } = watchHealth(api.client, options.clock);
     const health = new HealthReports();
     const { namespace: runs, catalogNamespace: catalog } = execution;
     const namespaces = [...agentNamespaces(agent), ...watermarkNamespaces(loaded.config)];
+    starting("kinds");
     await prepare(client, [...new Set([locks.namespace, intake.namespace, runs, catalog, ...namespaces])], log);
     const { kinds } = await opening(Promise.resolve(openKinds({ ...options, loaded, client })));
+    starting("workflows");
     const workflows = await opening(
       openWorkflows({
         ...options,
@@ -78,14 +98,19 @@ export async function startUp(options: UpOptions): Promise<Up> {
         report: health.reporter("workflows"),
       }),
     );
+    starting("ledger");
     const ledger = await opening(openLedger({ ...options, loaded }));
     const stage = { ...options, loaded, client, ledger, kinds, health };
+    starting("executor");
     const executor = await opening(openExecutor({ ...stage, onlyUser: adminName }));
     await executor.ready;
+    starting("orchestrator");
     const orchestrator = await opening(openOrchestrator({ ...stage, onlyUser: adminName }));
     await orchestrator.ready;
+    starting("notifier");
     const notify = await opening(openNotify(stage));
     const agentStage = hasAgent(loaded.config) ? await opening(openAgent(stage)) : undefined;
+    starting("gateway");
     const gateway = await opening(openGateway(stage));
     const consoleOptions = { ...options, loaded, client, token: api.token };
     const console = loaded.config.console.enabled ? await opening(openLocalConsole(consoleOptions)) : undefined;

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { errorLines } from "./command.ts";
-import type { DeskContext } from "./context.ts";
+import type { DeskContext, DeskOptions } from "./context.ts";
 import type { Environments } from "./environments.ts";
 import { type CalledAs, interlock } from "./program.ts";
 
@@ -11,11 +11,16 @@ process.stdout.on("error", () => {});
 // Everything else is imported when it is used: the help needs none of it.
 try {
   const environments: Environments = {
-    inContext: async (_options, work) => {
+    inContext: async (options, work) => {
       const { promMetrics } = await import("./metrics.ts");
-      return work({ ...(await openContext()), metrics: promMetrics() });
+      const context = await openContext(options);
+      return work({ ...context, metrics: promMetrics() }).finally(() => context.terminal.progress.clear());
     },
-    atDesk: async (options, work) => (await import("./open-desk.ts")).atDesk(options, await openContext(), work),
+    atDesk: async (options, work) => {
+      const context = await openContext(options);
+      const { atDesk } = await import("./open-desk.ts");
+      return atDesk(options, context, work).finally(() => context.terminal.progress.clear());
+    },
   };
   const status = await interlock(process.argv.slice(2), environments, calledAs(process.argv[1] ?? ""));
   if (status !== undefined) await exit(status);
@@ -36,18 +41,21 @@ async function exit(status: number): Promise<never> {
   process.exit(status);
 }
 
-async function openContext(): Promise<DeskContext> {
-  const [{ systemClock, systemRandom }, { printTo, toScreen }] = await Promise.all([
+async function openContext({ quiet, output }: DeskOptions): Promise<DeskContext> {
+  const [{ systemClock, systemRandom }, { printTo, toScreen }, { noProgress, openProgress }] = await Promise.all([
     import("../time/index.ts"),
     import("./output/terminal.ts"),
+    import("./output/progress.ts"),
   ]);
-  const random = systemRandom();
+  const [clock, random] = [systemClock(), systemRandom()];
+  const errors = toScreen(process.stderr, process.env);
+  const progress = quiet || isForPrograms(output) ? noProgress : openProgress(errors, clock);
   return {
-    clock: systemClock(),
+    clock,
     random,
     env: process.env,
     terminal: {
-      ...printTo(toScreen(process.stdout, process.env), toScreen(process.stderr, process.env)),
+      ...printTo(toScreen(process.stdout, process.env), errors, progress),
       id: () =>
         random
           .id()
@@ -57,6 +65,10 @@ async function openContext(): Promise<DeskContext> {
       ...(process.stdin.isTTY && process.stdout.isTTY ? { ask: askAtTerminal } : {}),
     },
   };
+}
+
+function isForPrograms(output = "table"): boolean {
+  return output !== "table" && output !== "wide";
 }
 
 /** Ctrl-C and Ctrl-D are no answer. */

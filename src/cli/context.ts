@@ -25,6 +25,9 @@ export interface DeskOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly config?: string;
+  readonly output?: string;
+  /** Whether no progress is shown. */
+  readonly quiet?: boolean;
 }
 
 /** The configuration for a command. Throws CommandError with everything that is wrong with it. */

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kubeconfigFor } from "../../src/apiserver/index.ts";
 import { interlock } from "../../src/cli/index.ts";
 import { atDesk } from "../../src/cli/open-desk.ts";
+import { noProgress } from "../../src/cli/output/progress.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 
@@ -36,7 +37,14 @@ describe("a command, when Interlock does not run,", () => {
       random: systemRandom(),
       metrics: promMetrics(),
       env: {},
-      terminal: { print: () => {}, printError: () => {}, printOutput: () => {}, id: () => "x", user: "operator" },
+      terminal: {
+        print: () => {},
+        printError: () => {},
+        printOutput: () => {},
+        progress: noProgress,
+        id: () => "x",
+        user: "operator",
+      },
     };
     return interlock([...words, "--data", directory], {
       inContext: (_options, work) => work(context),

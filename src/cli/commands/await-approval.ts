@@ -1,12 +1,15 @@
 import { type RemediationApprovalRequest, remediationApprovalRequests } from "../../resources/index.ts";
 import { CommandError, type Desk } from "../command.ts";
+import { showElapsed } from "./follow.ts";
 
 /** Waits until the question is answered. Throws CommandError unless the answer is yes. */
 export async function awaitApproval(
   { metadata, spec }: RemediationApprovalRequest,
-  { client, clock }: Pick<Desk, "client" | "clock">,
+  desk: Pick<Desk, "client" | "clock" | "terminal">,
 ): Promise<void> {
+  const { client, clock } = desk;
   const { name = "", namespace = "" } = metadata;
+  const stopCounting = showElapsed(() => `waiting for approval ${name} until ${spec.requiredBy}`, desk);
   const over = new AbortController();
   const timer = clock.after(Math.max(0, Date.parse(spec.requiredBy) - client.serverNowMs()), () => over.abort());
   try {
@@ -19,6 +22,7 @@ export async function awaitApproval(
     throw over.signal.aborted ? unanswered(name, spec) : error;
   } finally {
     timer.cancel();
+    stopCounting();
   }
 }
 

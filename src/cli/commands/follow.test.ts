@@ -5,6 +5,7 @@ import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import { installCrds, workflowExecutions } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
+import { noProgress } from "../output/progress.ts";
 import { follow } from "./follow.ts";
 
 const ref = { name: "clean-1", namespace: "default" };
@@ -37,16 +38,29 @@ describe("whoever has a workflow run", () => {
     await skip();
     expect(await status).toBe(3);
   });
+
+  it("is shown how long it takes, until it has ended", async () => {
+    const shown: string[] = [];
+    const progress = { ...noProgress, show: (text: string) => void shown.push(text), clear: () => void shown.push("") };
+    const { status } = await begin({ ...desk.terminal, progress });
+
+    await clock.advance(2_000);
+    await skip();
+    await status;
+    await clock.advance(2_000);
+
+    expect(shown).toEqual(["waiting to be admitted; 1s so far", "waiting to be admitted; 2s so far", ""]);
+  });
 });
 
 /** An execution that somebody follows, and that waits. */
-async function begin(): Promise<{ readonly status: Promise<number> }> {
+async function begin(terminal = desk.terminal): Promise<{ readonly status: Promise<number> }> {
   const { apiVersion, kind } = workflowExecutions;
   const workflowRef = { workflowId: "clean", version: "1", containerImage: "clean" };
   const spec = { workflowRef, targetResource: "node/worker-1" };
   const created = await client.create(workflowExecutions, { apiVersion, kind, metadata: ref, spec });
   if (created.kind !== "created") throw new Error("it was there before");
-  const status = follow(created.object, { client, terminal: desk.terminal, clock });
+  const status = follow(created.object, { client, terminal, clock });
   await settle();
   return { status };
 }

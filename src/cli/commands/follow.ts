@@ -6,7 +6,7 @@ import {
   workflowExecutions,
 } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { sleep } from "../../time/index.ts";
+import { formatDuration, sleep } from "../../time/index.ts";
 import { CommandError, type Desk } from "../command.ts";
 import { type ExitName, exitStatus } from "../exit-status.ts";
 
@@ -20,7 +20,11 @@ export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "cli
   const impatience = clock.after(patienceMs, () => {
     if (last === "") terminal.print("still waiting to be admitted: is an executor running?");
   });
-  return await whenEnded(execution, desk, tell).finally(() => impatience.cancel());
+  const stopCounting = showElapsed(() => last || "waiting to be admitted", desk);
+  return await whenEnded(execution, desk, tell).finally(() => {
+    impatience.cancel();
+    stopCounting();
+  });
 
   function tell(status: WorkflowExecutionStatus | undefined): number | undefined {
     const line = shortNames(describeProgress(status));
@@ -29,6 +33,24 @@ export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "cli
     return endStatus(status);
   }
 }
+
+/** Shows as progress how long something takes. Returns what ends that. */
+export function showElapsed(what: () => string, { terminal, clock }: Pick<Desk, "terminal" | "clock">): () => void {
+  const since = clock.now();
+  let timer = clock.after(secondMs, tick);
+  return () => {
+    timer.cancel();
+    terminal.progress.clear();
+  };
+
+  function tick() {
+    const seconds = Math.round((clock.now() - since) / secondMs);
+    terminal.progress.show(`${what()}; ${formatDuration(seconds * secondMs)} so far`);
+    timer = clock.after(secondMs, tick);
+  }
+}
+
+const secondMs = 1_000;
 
 /** Between attempts to watch an execution again. */
 const retryMs = 250;

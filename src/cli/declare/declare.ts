@@ -70,6 +70,11 @@ export function withDryRun(command: Command): Command {
   return command.option("--dry-run", "change nothing: make all checks, and print what would be done");
 }
 
+/** For commands that take long, and show how far they have come. */
+export function quietOption(): Option {
+  return new Option("-q, --quiet", "show no progress");
+}
+
 export function withConfig(command: Command): Command {
   const order = "default INTERLOCK_CONFIG, else interlock.yaml, else ~/.config/interlock/config.yaml";
   return command.option("--config <FILE>", `settings in YAML, see docs/configuration.md; ${order}`, value);

@@ -4,6 +4,7 @@ import {
   type Declare,
   outputOption,
   type Performable,
+  quietOption,
   value,
   values,
   withConfig,
@@ -145,7 +146,7 @@ function declareLedger({ family, inContext }: Declare): void {
       example: "interlock ledger export --type execution.skipped",
       load: async () => (await code()).exportRows,
     }),
-  );
+  ).addOption(quietOption());
   add("verify", {
     summary: "Check that every row is what was written, and none is missing",
     details: "Reads the database and the journals of this machine, and compares them. Exit status 1 on a problem.",
@@ -154,12 +155,13 @@ function declareLedger({ family, inContext }: Declare): void {
   })
     .addOption(fromOption())
     .option("--checkpoint <FILE>", "prove that nothing before the checkpoint was changed or removed", value)
-    .option("--key <FILE>", "public keys that may have signed it; default: those of the configuration", value);
+    .option("--key <FILE>", "public keys that may have signed it; default: those of the configuration", value)
+    .addOption(quietOption());
   add("ship", {
     summary: "Ship the journals of processes that no longer run to the database",
     example: "interlock ledger ship",
     load: async () => (await code()).ship,
-  });
+  }).addOption(quietOption());
   add("checkpoint", {
     summary: "Sign the heads of all chains, and export them",
     example: "interlock ledger checkpoint --out checkpoints",

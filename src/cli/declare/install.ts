@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type Declare, value } from "./declare.ts";
+import { type Declare, quietOption, value } from "./declare.ts";
 
 /** Declares the commands that put Interlock into a Kubernetes cluster. */
 export function declareInstallation({ inContext, atDesk }: Declare): void {
@@ -66,7 +66,8 @@ function withProgress(command: Command): Command {
     .option("--dry-run", "change nothing: print what would happen to each object")
     .option("--diff", "change nothing: print what would happen, and each field that would change")
     .option("--wait", "wait until all replicas of the stages are available")
-    .option("--timeout <DURATION>", "how long --wait waits; default 5m", value);
+    .option("--timeout <DURATION>", "how long --wait waits; default 5m", value)
+    .addOption(quietOption());
 }
 
 function withRelease(command: Command): Command {

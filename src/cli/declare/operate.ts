@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { type Declare, value, values, withDryRun, withNamespace, withReason } from "./declare.ts";
+import { type Declare, quietOption, value, values, withDryRun, withNamespace, withReason } from "./declare.ts";
 
 const scopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
@@ -38,7 +38,8 @@ export function declareOperations(declare: Declare): void {
     .option("--approval <NAME>", "an approval that was answered already", value)
     .option("-n, --namespace <NS>", "namespace of the execution; default: that of incidents", value)
     .option("--reason <TEXT>", "why; recorded with the execution", (text) => value(text.trim()))
-    .option("--no-wait", "do not wait for the end, or for the approval");
+    .option("--no-wait", "do not wait for the end, or for the approval")
+    .addOption(quietOption());
 
   withObjects(
     atDesk("retry <execution-or-incident>", {
@@ -50,7 +51,8 @@ export function declareOperations(declare: Declare): void {
     }),
   )
     .option("--approval <NAME>", "an approval that was answered already", value)
-    .option("--no-wait", "do not wait for the end, or for the approval");
+    .option("--no-wait", "do not wait for the end, or for the approval")
+    .addOption(quietOption());
 
   withObjects(
     atDesk("ack <execution-or-incident...>", {

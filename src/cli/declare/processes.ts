@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import type { Role } from "../../console/index.ts";
 import { channels, sources, targetKinds } from "../commands/init/choices.ts";
-import { type Declare, value, withConfig, withServer } from "./declare.ts";
+import { type Declare, quietOption, value, withConfig, withServer } from "./declare.ts";
 
 /** Declares the commands that start processes, and those for their deployment. */
 export function declareProcesses({ family, inContext }: Declare): void {
@@ -30,7 +30,7 @@ export function declareProcesses({ family, inContext }: Declare): void {
         load: async () => (await import("../commands/processes/up.ts")).up,
       }),
     ),
-  );
+  ).addOption(quietOption());
 
   withApiOptions(
     inContext("api", {

@@ -1,4 +1,6 @@
 import { toPrintable } from "../../telemetry/index.ts";
+import { noProgress, type Progress } from "./progress.ts";
+import type { Screen } from "./screen.ts";
 
 /** What a piece of text means; a terminal with colours shows it. */
 export type Tone = "good" | "bad" | "warning" | "active" | "heading";
@@ -20,6 +22,8 @@ export interface Terminal {
   printError(line: Line): void;
   /** Prints the output of a program: exactly as it is to a file or pipe, without escapes on a terminal. */
   printOutput(text: string): void;
+  /** Shows how far long work has come. */
+  readonly progress: Progress;
   /** Asks the person at the terminal; undefined if there is no answer until `signal`. Absent without a terminal. */
   readonly ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
   /** Letters and digits for a unique name. */
@@ -28,18 +32,12 @@ export interface Terminal {
   readonly user: string;
 }
 
-export interface Screen {
-  write(text: string): void;
-  /** Whether this is a terminal, which obeys escapes. */
-  readonly isTerminal: boolean;
-  readonly hasColours: boolean;
-}
-
 type Env = Readonly<Record<string, string | undefined>>;
 
 export function toScreen(stream: NodeJS.WriteStream, env: Env): Screen {
   const isTerminal = stream.isTTY === true;
-  return { write: (text) => void stream.write(text), isTerminal, hasColours: hasColours(isTerminal, env) };
+  const columns = () => stream.columns ?? 80;
+  return { write: (text) => void stream.write(text), isTerminal, hasColours: hasColours(isTerminal, env), columns };
 }
 
 /**
@@ -56,14 +54,20 @@ export function hasColours(isTerminal: boolean, env: Env): boolean {
 const codes: Readonly<Record<Tone, number>> = { good: 32, bad: 31, warning: 33, active: 36, heading: 1 };
 
 /** The one place through which everything passes that commands print. */
-export function printTo(output: Screen, errors: Screen): Pick<Terminal, "print" | "printError" | "printOutput"> {
+export function printTo(
+  output: Screen,
+  errors: Screen,
+  progress: Progress = noProgress,
+): Pick<Terminal, "print" | "printError" | "printOutput" | "progress"> {
+  const [printLine, printErrorLine] = [linePrinter(output), linePrinter(errors)];
   return {
-    print: linePrinter(output),
-    printError: linePrinter(errors),
+    print: (line) => progress.print(() => printLine(line)),
+    printError: (line) => progress.print(() => printErrorLine(line)),
     printOutput(text) {
       const whole = text.endsWith("\n") ? text : `${text}\n`;
-      output.write(output.isTerminal ? toPrintableLines(whole) : whole);
+      progress.print(() => output.write(output.isTerminal ? toPrintableLines(whole) : whole));
     },
+    progress,
   };
 }
 

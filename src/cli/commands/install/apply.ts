@@ -33,12 +33,14 @@ export async function performAll(
   { client, terminal, clock }: Desk,
   mode: ApplyMode,
 ): Promise<void> {
-  for (const step of steps) {
+  for (const [i, step] of steps.entries()) {
+    terminal.progress.show(`${i} of ${steps.length} objects done, next ${describeObject(step.object)}`);
     if (!mode.isDryRun) await perform(step, { client, clock });
     terminal.print(`${describeObject(step.object)} ${mode.isDryRun ? planned[step.do] : done[step.do]}`);
     if (step.do === "leave") terminal.print(`  ${step.because}`);
     if (mode.changes && step.do === "update") for (const line of step.changes) terminal.print(`  ${line}`);
   }
+  terminal.progress.clear();
 }
 
 const done: Readonly<Record<ObjectStep["do"], string>> = {

@@ -23,7 +23,8 @@ export async function waitForStages(
   withinMs: number,
 ): Promise<void> {
   const until = clock.now() + withinMs;
-  let waiting = objects.filter(({ kind }) => kind === "Deployment");
+  const stages = objects.filter(({ kind }) => kind === "Deployment");
+  let waiting = stages;
   while (waiting.length > 0) {
     const problems: string[] = [];
     const still: KubeObject[] = [];
@@ -36,10 +37,13 @@ export async function waitForStages(
       }
     }
     waiting = still;
-    if (waiting.length === 0) return;
+    if (waiting.length === 0) break;
+    const available = stages.length - waiting.length;
+    terminal.progress.show(`${available} of ${stages.length} stages are available; ${problems.join("; ")}`);
     if (clock.now() >= until) throw new CommandError("stages are not available; see kubectl describe pods:", problems);
     await sleep(clock, lookEveryMs);
   }
+  terminal.progress.clear();
 }
 
 /** Why a Deployment is not rolled out yet; undefined if it is. */

@@ -12,6 +12,7 @@ import { silentLogger } from "../../../telemetry/index.ts";
 import { CommandError } from "../../command.ts";
 import { type CommandContext, configFrom, dataDirectory } from "../../context.ts";
 import type { Archive } from "./archive.ts";
+import { countedDatabase } from "./counted-database.ts";
 
 /** The options of `interlock ledger`, for all its subcommands. */
 export interface ArchiveOptions {
@@ -32,7 +33,7 @@ export async function inArchive(
   if (!journals && !options.loaded.config.ledger.url) {
     throw new CommandError(`there is no ledger in ${directory}: name the data directory of its process with --data`);
   }
-  const database = openLedgerDatabase(options, { waitMs: patienceMs });
+  const database = countedDatabase(openLedgerDatabase(options, { waitMs: patienceMs }), terminal.progress);
   const patience = { quietForMs: 0, withinMs: 600_000 };
   try {
     return await work({
@@ -50,6 +51,7 @@ export async function inArchive(
       makeCheckpoint: (directory) => checkpointOf(database, directory, options, around),
     });
   } finally {
+    terminal.progress.clear();
     await database.close();
   }
 }

@@ -57,12 +57,14 @@ async function verifyInDatabase(archive: Archive, checkpoint: Checkpoint | undef
 
 async function verifyInJournals(archive: Archive) {
   const directory = journalsOf(archive);
+  archive.terminal.progress.show(`reading the journals in ${directory}`);
   return report(archive, directory, await verifyLedger(directory));
 }
 
 async function verifyBoth(archive: Archive) {
   const { database, clock, patienceMs, expectsJournals } = archive;
   const directory = journalsOf(archive);
+  archive.terminal.progress.show(`comparing the journals in ${directory} with ${database.place}`);
   const overlap = await verifyOverlap(directory, database, { clock, patienceMs, expectsJournals });
   return [...overlap, ...(await verifyHandOver(directory, database))];
 }

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { hasAgent, logConfig, startUp, type Up, webhookPath } from "../../../app/index.ts";
+import { hasAgent, logConfig, startUp, type Up, upParts, webhookPath } from "../../../app/index.ts";
 import { type Config, describeChosen, explainState, type LoadedConfig } from "../../../config/index.ts";
 import { pinoLogger } from "../../../telemetry/index.ts";
 import { aliasLine } from "../../alias-line.ts";
@@ -18,7 +18,11 @@ export async function up(around: CommandContext, options: ApiOptions & { readonl
   const version = packageVersion();
   const { print } = terminal;
   const webDirectory = webFolder;
-  const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, version, print, webDirectory });
+  const starting = (part: string, before: number) =>
+    terminal.progress.show(`starting: ${before} of ${upParts.length} parts run, next the ${part}`);
+  const about = { version, webDirectory, starting };
+  const running = await startUp({ ...given, loaded, clock, random, log, metrics, env, print, ...about });
+  terminal.progress.clear();
   for (const line of screen(running, { directory: given.directory, loaded, env }).split("\n")) terminal.print(line);
   closeOnSignal(async () => {
     await running.close();

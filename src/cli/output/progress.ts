@@ -1,0 +1,70 @@
+import { toPrintable } from "../../telemetry/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Screen } from "./screen.ts";
+
+/** Shows how far long work has come: what is done, and how much is left. */
+export interface Progress {
+  /** Shows this in place of the text before. */
+  show(text: string): void;
+  /** Shows nothing any more. */
+  clear(): void;
+  /** Prints something else on the screen, with the progress out of the way. */
+  print(write: () => void): void;
+}
+
+/** A terminal is not redrawn more often: a reader could not follow. */
+const redrawMs = 100;
+/** Between two lines of a log. */
+const plainLineMs = 5_000;
+
+/** On a terminal a single line that is updated; elsewhere a line every few seconds. */
+export function openProgress(screen: Screen, clock: Pick<Clock, "now">): Progress {
+  return screen.isTerminal ? liveLine(screen, clock) : plainLines(screen, clock);
+}
+
+const clearLine = "\r\u001b[2K";
+
+function liveLine({ write, columns = () => 80 }: Screen, { now }: Pick<Clock, "now">): Progress {
+  let shown = "";
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  // A line that is as wide as the screen would continue on a second one, which is not cleared.
+  const draw = () => write(`${clearLine}${toPrintable(shown).slice(0, Math.max(0, columns() - 1))}`);
+  return {
+    show(text) {
+      if (text === shown) return;
+      shown = text;
+      if (now() - drawnAt < redrawMs) return;
+      drawnAt = now();
+      draw();
+    },
+    clear() {
+      if (shown !== "") write(clearLine);
+      shown = "";
+      drawnAt = Number.NEGATIVE_INFINITY;
+    },
+    print(writeOther) {
+      if (shown === "") return writeOther();
+      write(clearLine);
+      writeOther();
+      draw();
+    },
+  };
+}
+
+function plainLines({ write }: Screen, { now }: Pick<Clock, "now">): Progress {
+  let printedAt = now();
+  let printed = "";
+  return {
+    show(text) {
+      if (text === printed || now() - printedAt < plainLineMs) return;
+      printedAt = now();
+      printed = text;
+      write(`${toPrintable(text)}\n`);
+    },
+    clear() {},
+    print: (writeOther) => writeOther(),
+  };
+}
+
+/** For commands whose output is for programs, and for `--quiet`. */
+export const noProgress: Progress = { show() {}, clear() {}, print: (write) => write() };
