@@ -14,6 +14,8 @@ import type { Clock, Random } from "../time/index.ts";
 
 export interface ClientOptions {
   readonly context?: string | undefined;
+  /** The command that starts Interlock here, for errors. */
+  readonly startCommand?: string;
   /** The environment of exec plugins. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -23,20 +25,21 @@ export interface ClientOptions {
 /** The API server that a kubeconfig, or several merged ones, name. */
 export async function openClient(
   path: string | readonly string[],
-  { context, env, clock, random }: ClientOptions,
+  { random, ...options }: ClientOptions,
 ): Promise<HttpClient> {
-  const connection = await connectBy(path, { context, env, clock });
+  const { clock } = options;
+  const connection = await connectBy(path, options);
   return httpClient({ connection, clock, random });
 }
 
 async function connectBy(
   path: string | readonly string[],
-  { context, env, clock }: Omit<ClientOptions, "random">,
+  { context, env, clock, startCommand = "interlock up" }: Omit<ClientOptions, "random">,
 ): Promise<Connection> {
   const connection = await fromKubeconfig({ path, context, env }).catch((error: Error) => {
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "ENOENT") throw error;
     throw new Error(
-      `kubeconfig ${[path].flat().join(", ")} does not exist; start Interlock (npm start or interlock api), which writes it, or name another file with --kubeconfig`,
+      `kubeconfig ${[path].flat().join(", ")} does not exist; start Interlock (${startCommand} or interlock api), which writes it, or name another file with --kubeconfig`,
       { cause: error },
     );
   });
@@ -56,6 +59,8 @@ export interface ApiServerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly random: Random;
+  /** The command that starts Interlock here, for errors. */
+  readonly startCommand?: string;
 }
 
 /** The kubeconfig files that are read, and why these. */
@@ -76,10 +81,13 @@ export async function openApiServer(options: ApiServerOptions): Promise<HttpClie
 
 /** How that API server is reached, for clients that act as other users. */
 export async function connectApiServer(options: Omit<ApiServerOptions, "random">): Promise<Connection> {
-  const { config, env, clock } = options;
+  const { config, env, clock, startCommand } = options;
   if (isInCluster(options)) return inCluster({ readFile: (path) => readFile(path, "utf8"), env });
   const context = options.context ?? config.objects.context;
-  return connectBy((await chooseKubeconfig(options)).paths, { context, env, clock });
+  return connectBy((await chooseKubeconfig(options)).paths, {
+    ...{ context, env, clock },
+    ...(startCommand === undefined ? {} : { startCommand }),
+  });
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Clock } from "../time/index.ts";
 import { CommandError, type Desk } from "./command.ts";
 import { configFrom, type DeskContext, type DeskOptions, dataDirectory, onRequestToEnd } from "./context.ts";
 import { exitStatus } from "./exit-status.ts";
+import { startCommand } from "./start-command.ts";
 import { toCommandError } from "./to-command-error.ts";
 
 /** Opens the API server and the settings for a command, and has `work` done with them. */
@@ -16,7 +17,7 @@ export async function atDesk<T>(
     const error = toCommandError(thrown);
     if (!(error instanceof KubeError) || error.code !== "unavailable") throw error;
     // An API server that does not answer is most often one that was not started.
-    const hint = "Is Interlock running? Start it with npm start, or name another API server with --kubeconfig";
+    const hint = `Is Interlock running? Start it with ${startCommand()}, or name another API server with --kubeconfig`;
     throw new CommandError(error.message, [hint], "unavailable");
   });
 }
@@ -29,7 +30,8 @@ async function openDesk(options: DeskOptions, around: DeskContext): Promise<Desk
   const loaded = await configFrom(options.config, around);
   const { config } = loaded;
   const { kubeconfig, context: contextName, data: directory = dataDirectory(around) } = options;
-  const server = { kubeconfig, context: contextName, directory, config, env, clock, random };
+  const place = { directory, startCommand: startCommand() };
+  const server = { kubeconfig, context: contextName, ...place, config, env, clock, random };
   const client = await openApiServer(server);
   const context = operateContext({
     loaded,

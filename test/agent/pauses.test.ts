@@ -157,11 +157,12 @@ describe("when a pause ends", { timeout }, () => {
     await paused("all");
     await world.openMergeRequest();
     await allPaused(1);
-    const first = /interlock resume (\S+)/.exec(desk.read())?.[1] ?? "";
+    const [first] = (await world.client.list(automationPauses)).items;
+    desk.read();
     await desk.type("pause", "all", "--reason", "a moment", "--for", "2s");
     const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
 
-    await desk.type("resume", first, "--reason", "upgraded");
+    await desk.type("resume", first?.metadata.name ?? "", "--reason", "upgraded");
 
     const [task] = await world.allEnded(1);
     expect(task?.status).toMatchObject({ phase: "Completed" });

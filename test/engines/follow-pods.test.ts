@@ -3,13 +3,14 @@ import { followPods, type LineFilter, type Pod, type StepLine } from "../../src/
 import { httpClient, type KubeClient, type PodLogs, type ResourceType } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { PodLogServer } from "../doubles/pod-log-server.ts";
-import { testCluster } from "../doubles/test-cluster.ts";
+import { type TestCluster, testCluster } from "../doubles/test-cluster.ts";
 import { until } from "../executor/processes/until.ts";
 
 const pods: ResourceType<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 const [clock, random] = [systemClock(), systemRandom()];
 
 let server: PodLogServer;
+let cluster: TestCluster;
 let client: KubeClient;
 let podLogs: PodLogs;
 let printed: string[];
@@ -20,7 +21,8 @@ let stop: AbortController;
 beforeEach(async () => {
   server = new PodLogServer();
   podLogs = httpClient({ connection: { url: await server.start() }, clock, random }).podLogs;
-  client = testCluster({ clock, random, namespaces: ["runs"] }).client();
+  cluster = testCluster({ clock, random, namespaces: ["runs"] });
+  client = cluster.client();
   [printed, problems, runEnded, stop] = [[], [], new AbortController(), new AbortController()];
 });
 afterEach(async () => {
@@ -99,15 +101,23 @@ describe("the output of a run's pods", { timeout: 30_000 }, () => {
     expect(printed).toEqual(["job/workflow done"]);
   });
 
-  it("that may not be read is a problem that names the missing right", async () => {
+  it("that may not be read is an error that names the missing right, while the run goes on", async () => {
     server.isForbidden = true;
     await addPod("one", { task: "look", containers: { "step-a": "running" } });
-    const following = follow();
-    await until("the problem", () => problems.length > 0);
-    runEnded.abort();
-    await following;
 
-    expect(problems).toEqual([expect.stringContaining('cannot get resource "pods/log" in API group ""')]);
+    await expect(follow()).rejects.toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining('cannot get resource "pods/log" in API group ""'),
+    });
+  });
+
+  it("of pods that may not be listed is an error that names the missing right, while the run goes on", async () => {
+    cluster.forbid("list", "pods");
+
+    await expect(follow()).rejects.toMatchObject({
+      code: "forbidden",
+      message: expect.stringContaining('cannot list resource "pods" in API group ""'),
+    });
   });
 });
 

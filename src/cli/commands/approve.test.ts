@@ -43,6 +43,15 @@ describe("interlock approve and reject", () => {
     await expect(desk.type("reject", incident, "--reason", "no")).rejects.toThrow("answered already: Approved");
   });
 
+  it.each(["approve", "reject"])("%s --dry-run prints what would be answered, and answers nothing", async (command) => {
+    expect(await desk.type(command, "rar-1", "--reason", "fine", "--dry-run")).toBe(0);
+
+    expect(desk.read()).toMatch(
+      /^rar-1 would be \w+ by kim \(unverified\): cleanup on node\/worker-1\nthis was a dry run/,
+    );
+    expect((await question("rar-1"))?.status).toBeUndefined();
+  });
+
   it("do not answer when the time is up", async () => {
     await clock.advance(3_600_000);
 

@@ -5,10 +5,11 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../../test/doubles/test-desk.ts";
-import type { KubeClient, KubeObject } from "../../kube/index.ts";
+import { type KubeClient, KubeError, type KubeObject } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import { installCrds } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
+import { errorStatus } from "../error-status.ts";
 
 const runUid = "6d4c1f1e-6f1e-4b6b-9a50-0d7a4a3a6d11";
 const created = event("run.created", { run: "wfe-1", run_id: runUid, run_kind: "PipelineRun" });
@@ -66,6 +67,27 @@ describe("interlock logs of an execution that was deleted", () => {
     expect(await desk.type("logs", "a")).toBe(0);
 
     expect(desk.read()).toBe(String.raw`clean/remove freed \u001b[2J3 GB`);
+  });
+
+  it("exits with the status for a missing right if its pods may not be read", async () => {
+    const message = 'cannot list resource "pods"';
+    const refusing = {
+      ...client,
+      list: ((type, query, call) => {
+        if (type.kind === "Pod") return Promise.reject(new KubeError("forbidden", message));
+        return client.list(type, query, call);
+      }) as KubeClient["list"],
+    };
+    // biome-ignore lint/correctness/useYield: a stream that is not reached.
+    async function* podLogs() {
+      throw new Error("no pod is known");
+    }
+    const desk = new TestDesk(refusing, { directory, events: () => [created, deleted], podLogs });
+
+    const error = await desk.type("logs", "a").catch((error: unknown) => error);
+
+    expect(String(error)).toContain(message);
+    expect(errorStatus(error)).toBe(5);
   });
 
   it("says that it never had a run", async () => {

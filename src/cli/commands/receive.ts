@@ -4,6 +4,7 @@ import { mappedPath, signalPaths } from "../../app/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { exitStatus } from "../exit-status.ts";
+import { startCommand } from "../start-command.ts";
 import { previewLines, type SignalResult } from "./preview-lines.ts";
 
 interface ReceiveOptions {
@@ -48,7 +49,7 @@ async function readPayload(file: string): Promise<string> {
 async function gatewayUrl(directory: string): Promise<string> {
   return readFile(join(directory, "gateway-url"), "utf8").catch(() => {
     throw new CommandError(
-      `no gateway is running for ${directory}; start one with npm start, or name its URL with --gateway`,
+      `no gateway is running for ${directory}; start one with ${startCommand()}, or name its URL with --gateway`,
     );
   });
 }

@@ -10,7 +10,8 @@ import {
   workflowExecutions,
 } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
-// Imported before a test types it, so that it begins at once.
+// Imported before a test types them, so that they begin at once.
+import "./retry.ts";
 import "./run.ts";
 
 const namespace = "kubernaut-system";
@@ -130,6 +131,62 @@ async function skip(name: string) {
     await desk.client.patch(workflowExecutions, { name, namespace }, { merge: { status } }, { subresource: "status" });
   }
 }
+
+describe("interlock run --dry-run", () => {
+  it("prints what would be created and what the policy decides, and creates nothing", async () => {
+    expect(await desk.type("run", "cleanup", "--target", "node/worker-1", "--dry-run")).toBe(0);
+
+    expect(desk.read()).toMatch(
+      /^execution cleanup-\w+ would be created\nthe policy decides now: may run now\nthis was a dry run: nothing was changed$/,
+    );
+    expect(await executions()).toEqual([]);
+  });
+
+  it("does not wait for an approval that it would request", async () => {
+    expect(await desk.type("run", "reboot", "--target", "node/worker-1", "--dry-run")).toBe(0);
+
+    expect(desk.read()).toMatch(/^approval reboot-\w+ would be requested until \S+\n/);
+    expect(await questions()).toEqual([]);
+  });
+});
+
+describe("interlock retry", () => {
+  const args = ["cleanup", "--target", "node/worker-1", "--param", "keep=3", "--no-wait"];
+
+  it("runs the workflow of an ended execution again, and has its exit status", async () => {
+    await desk.type("run", ...args);
+    const [first] = await executions();
+    const { name = "" } = first?.metadata ?? {};
+    await end(name);
+
+    const retrying = desk.type("retry", `execution/${name}`, "--reason", "the registry is back");
+    await settle();
+    const second = (await executions()).find(({ metadata }) => metadata.name !== name);
+    await skip(second?.metadata.name ?? "");
+
+    expect(await retrying).toBe(3);
+    expect(second?.spec).toEqual(first?.spec);
+    expect(second?.metadata.annotations).toMatchObject({
+      [annotationKeys.retryOf]: name,
+      [annotationKeys.requestReason]: "the registry is back",
+    });
+  });
+
+  it("refuses an execution that has not ended", async () => {
+    await desk.type("run", ...args);
+    const { name = "" } = (await executions())[0]?.metadata ?? {};
+
+    await expect(desk.type("retry", name, "--reason", "x")).rejects.toThrow(
+      `execution ${name} is new: it can be retried when it has ended`,
+    );
+  });
+
+  it("fails with what to write for a name that does not exist", async () => {
+    await expect(desk.type("retry", "nothing", "--reason", "x")).rejects.toThrow(
+      "there is no execution and no incident nothing; see: interlock get executions (or incidents)",
+    );
+  });
+});
 
 describe("Ctrl-C on interlock run", () => {
   const args = ["cleanup", "--target", "node/worker-1"];

@@ -24,12 +24,16 @@ export interface FollowPodsOptions {
 /** Between attempts to open a stream again. */
 const retryMs = 250;
 
-/** Prints the output of a run's pods, and of pods and containers that begin later. */
+/** Prints the output of a run's pods, and of pods and containers that begin later. Throws if the right to read them is missing. */
 export async function followPods(options: FollowPodsOptions): Promise<void> {
   const { client, run, filter, clock, random, runEnded, problem } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const followed = new Map<string, Promise<void>>();
+  let deny = (_error: unknown) => {};
+  const denied = new Promise<never>((_, reject) => {
+    deny = reject;
+  });
   const cache = informer({
     client,
     type: pods,
@@ -37,7 +41,7 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
     clock,
     random,
     signal,
-    problem: ({ message }) => problem(message),
+    problem: ({ kind, message, error }) => (kind === "forbidden" ? deny(error) : problem(message)),
     backoff: { baseMs: 100, maxMs: 2_000, jitter: 0.5 },
   });
   const find = ({ podUid, container }: PodStep) =>
@@ -48,10 +52,21 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
       if (followed.has(key) || !isWantedStep(step, filter)) continue;
       // A pod that is gone from the cache has no more output.
       const hasEnded = () => find(step)?.hasEnded ?? true;
-      followed.set(key, followContainer(step, hasEnded, { ...options, signal }));
+      follow(key, followContainer(step, hasEnded, { ...options, signal }));
     }
   };
+  const complete = followAll();
+  // Of several failures only the first is thrown.
+  for (const one of [complete, denied]) one.catch(() => {});
   try {
+    await Promise.race([complete, denied]);
+  } catch (error) {
+    if (!options.signal.aborted) throw error;
+  } finally {
+    stop.abort();
+  }
+
+  async function followAll(): Promise<void> {
     await cache.synced;
     cache.subscribe(followNew);
     await whenAborted([runEnded, signal]);
@@ -59,10 +74,11 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
     if (!signal.aborted) await followFinalPods(options, followNew);
     followNew();
     await Promise.all(followed.values());
-  } catch (error) {
-    if (!options.signal.aborted) throw error;
-  } finally {
-    stop.abort();
+  }
+
+  function follow(key: string, output: Promise<void>): void {
+    output.catch(deny);
+    followed.set(key, output);
   }
 
   async function followFinalPods({ client, podLogs }: FollowPodsOptions, first: () => void): Promise<void> {
@@ -71,7 +87,7 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
     for (const step of podSteps(items)) {
       const key = `${step.podUid}/${step.container}`;
       if (followed.has(key) || !isWantedStep(step, filter)) continue;
-      followed.set(
+      follow(
         key,
         followContainer(step, () => true, { ...options, podLogs, signal }),
       );
@@ -106,7 +122,8 @@ async function followContainer(step: PodStep, hasEnded: () => boolean, options: 
       if (isLast) return;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof KubeError && (error.code === "forbidden" || isLast)) return problem(error.message);
+      if (error instanceof KubeError && error.code === "forbidden") throw error;
+      if (error instanceof KubeError && isLast) return problem(error.message);
     }
     await sleep(clock, retryMs, signal).catch(() => {});
   }

@@ -1,13 +1,14 @@
 import { iso } from "../../kube/index.ts";
 import type { Fact, LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import { toStoredCheck } from "../../policy/index.ts";
-import type {
-  Acknowledgement,
-  Cancellation,
-  RecordHolder,
-  SkipDetails,
-  WorkflowExecutionStatus,
-  Workload,
+import {
+  type Acknowledgement,
+  annotationKeys,
+  type Cancellation,
+  type RecordHolder,
+  type SkipDetails,
+  type WorkflowExecutionStatus,
+  type Workload,
 } from "../../resources/index.ts";
 import type { CancelReason, ObservedRun, Snapshot } from "../snapshot.ts";
 
@@ -17,6 +18,7 @@ export function admitted(snapshot: Snapshot): LedgerEvent {
   const holder = snapshot.record?.status?.holder;
   return event(snapshot, "execution.admitted", holder?.since ?? iso(snapshot.nowMs), {
     ...(holder ? admissionFacts(holder) : { engine: "" }),
+    ...requestFacts(snapshot),
     record_version: snapshot.record?.metadata.resourceVersion ?? "",
   });
 }
@@ -24,6 +26,13 @@ export function admitted(snapshot: Snapshot): LedgerEvent {
 /** Returns the facts by which an execution was admitted. */
 export function admissionFacts({ engine, approval }: RecordHolder): Readonly<Record<string, Fact>> {
   return { engine, ...(approval ? { approval: approval.name, approved_by: approval.decidedBy } : {}) };
+}
+
+/** The caller who wants the run, as that caller claims, and why. An execution of an incident has none. */
+function requestFacts({ execution }: Snapshot): Readonly<Record<string, Fact>> {
+  const { [annotationKeys.requestedBy]: by, [annotationKeys.requestReason]: reason } =
+    execution.metadata.annotations ?? {};
+  return { ...(by ? { requested_by: by } : {}), ...(reason ? { request_reason: reason } : {}) };
 }
 
 export function started(snapshot: Snapshot, run: ObservedRun): LedgerEvent {
@@ -76,6 +85,7 @@ function skipped(snapshot: Snapshot, details: SkipDetails): LedgerEvent {
   return event(snapshot, "execution.skipped", details.skippedAt, {
     skip_reason: details.reason,
     message: details.message,
+    ...requestFacts(snapshot),
     ...("cause" in details ? { cause: details.cause } : {}),
     ...("conflictingWorkflow" in details ? { conflicting_workflow: details.conflictingWorkflow } : {}),
     ...("recentRemediation" in details && details.recentRemediation

@@ -23,6 +23,7 @@ import type { Connection, KubeClient } from "../../../kube/index.ts";
 import { type Logger, pinoLogger } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from "../../context.ts";
 import { packageVersion } from "../../package.ts";
+import { startCommand } from "../../start-command.ts";
 
 export interface StageArguments {
   readonly config?: string;
@@ -84,7 +85,8 @@ export async function openStage(around: CommandContext, options: StageArguments)
   await makeDataDirectory(options.data, clock);
   // The command line wins over the configuration.
   const { kubeconfig, context } = options;
-  const choice = { kubeconfig, context, directory: dataDirectory(around), config: loaded.config, env, clock, random };
+  const place = { directory: dataDirectory(around), startCommand: startCommand() };
+  const choice = { kubeconfig, context, ...place, config: loaded.config, env, clock, random };
   const ours = async () => ({ client: await openApiServer(choice) });
   const { client } = kubeconfig
     ? await ours()
