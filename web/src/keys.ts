@@ -42,6 +42,13 @@ export function findShortcut(all: readonly Shortcut[], prefix: string, key: stri
   return sequence ?? all.findLast(({ keys }) => keys === key);
 }
 
+/** Submits the form of a text with Ctrl+Enter: Enter alone is a line break. */
+export function submitWithEnter(event: KeyboardEvent & { readonly currentTarget: HTMLTextAreaElement }): void {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+  event.preventDefault();
+  event.currentTarget.form?.requestSubmit();
+}
+
 function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);

@@ -81,6 +81,11 @@ export function commandLine(operation: OperationName, request: Omit<OperationReq
   if (request.for) words.push("--for", request.for);
   if (request.block) words.push("--block");
   if (request.reason) words.push("--reason", request.reason);
+  return joinWords(words);
+}
+
+/** A command line of these words. */
+export function joinWords(words: readonly string[]): string {
   return words.map(quoteWord).join(" ");
 }
 

@@ -11,6 +11,7 @@ const phaseTones: Readonly<Record<string, Tone>> = {
   Sending: "active",
   Working: "active",
   Blocked: "wait",
+  Waiting: "wait",
   Completed: "good",
   Succeeded: "good",
   Sent: "good",

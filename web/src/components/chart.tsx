@@ -66,9 +66,15 @@ function chartOptions(
     axes: [
       {
         ...axis,
+        size: 28,
         values: (_plot, times) => times.map((time) => formatLocal(time * 1_000, Date.now()).replace(/:00$/, "")),
       },
-      { ...axis, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000] },
+      {
+        ...axis,
+        size: 44,
+        space: 24,
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000],
+      },
     ],
     series: [
       {},

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Row } from "../../../src/console/wire.ts";
+import type { Problem } from "../../../src/console/wire.ts";
 import { formatCount } from "../format.ts";
-import type { LiveRows } from "../live/use-rows.ts";
 import { isPhone } from "../media.ts";
 import { ProblemNotice } from "./problem-notice.tsx";
 import { useWindowRows } from "./use-window-rows.ts";
@@ -17,10 +16,28 @@ export interface Column<R> {
   readonly align?: "end";
 }
 
-interface DataTableProps<R extends Row> {
+/** The rows of a table, as far as they are loaded. */
+export interface TableRows<R> {
+  readonly rows: readonly R[];
+  /** Of all rows, loaded or not; absent if it is not known. */
+  readonly total?: number;
+  readonly isComplete: boolean;
+  /** True until the first rows are there. */
+  readonly isLoading: boolean;
+  readonly problem: Problem | undefined;
+  /** Reads the next page, if there is one and it is not being read. */
+  readonly loadMore?: () => void;
+}
+
+interface TableRow {
+  /** Unique in its table. */
+  readonly key: string;
+}
+
+interface DataTableProps<R extends TableRow> {
   /** Read out by screen readers. */
   readonly caption: string;
-  readonly list: LiveRows<R>;
+  readonly list: TableRows<R>;
   readonly columns: readonly Column<R>[];
   /** Shown if there is no row. */
   readonly empty: ComponentChildren;
@@ -29,14 +46,14 @@ interface DataTableProps<R extends Row> {
 const rowHeight = { desktop: 40, phone: 64 };
 
 /** Rows that scroll with the page. Only those near the visible part are in the document, whatever their number. */
-export function DataTable<R extends Row>({ caption, list, columns, empty }: DataTableProps<R>) {
+export function DataTable<R extends TableRow>({ caption, list, columns, empty }: DataTableProps<R>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const height = isPhone.value ? rowHeight.phone : rowHeight.desktop;
   const { items, before, after } = useWindowRows(list.rows.length, height, body);
   const { loadMore, isComplete } = list;
   const isNearEnd = (items.at(-1)?.index ?? 0) >= list.rows.length - 50;
   useEffect(() => {
-    if (isNearEnd && !isComplete) loadMore();
+    if (isNearEnd && !isComplete) loadMore?.();
   }, [isNearEnd, isComplete, loadMore]);
 
   if (list.problem) return <ProblemNotice problem={list.problem} />;
@@ -44,7 +61,7 @@ export function DataTable<R extends Row>({ caption, list, columns, empty }: Data
   if (list.rows.length === 0) return <>{empty}</>;
   return (
     <>
-      <table class="rows" aria-rowcount={list.total + 1}>
+      <table class="rows" aria-rowcount={list.total === undefined ? -1 : list.total + 1}>
         <caption class="visually-hidden">{caption}</caption>
         <colgroup>
           {columns.map(({ title, width }) => (
@@ -64,27 +81,30 @@ export function DataTable<R extends Row>({ caption, list, columns, empty }: Data
           {before > 0 && <Spacer height={before} span={columns.length} />}
           {items.map(({ index }) => {
             const row = list.rows[index];
-            return row && <TableRow key={row.key} row={row} columns={columns} index={index} />;
+            return row && <DataRow key={row.key} row={row} columns={columns} index={index} />;
           })}
           {after > 0 && <Spacer height={after} span={columns.length} />}
         </tbody>
       </table>
       <p class="table-foot muted" role="status">
-        {isComplete || list.rows.length >= list.total
-          ? `${formatCount(list.total)} in total`
-          : `${formatCount(list.rows.length)} of ${formatCount(list.total)} loaded`}
+        {countText(list)}
       </p>
     </>
   );
 }
 
-interface TableRowProps<R> {
+function countText<R>({ rows, total = Number.NaN, isComplete }: TableRows<R>): string {
+  if (isComplete || rows.length >= total) return `${formatCount(Math.max(rows.length, total || 0))} in total`;
+  return `${formatCount(rows.length)}${Number.isNaN(total) ? "" : ` of ${formatCount(total)}`} loaded`;
+}
+
+interface DataRowProps<R> {
   readonly row: R;
   readonly columns: readonly Column<R>[];
   readonly index: number;
 }
 
-function TableRow<R extends Row>({ row, columns, index }: TableRowProps<R>) {
+function DataRow<R>({ row, columns, index }: DataRowProps<R>) {
   return (
     <tr aria-rowindex={index + 2}>
       {columns.map(({ title, cell, align, onPhone }) => (

@@ -1,11 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { FilterName } from "../live/filter.ts";
 import { withFilter } from "../live/filter.ts";
 import { location, setQuery } from "../router.ts";
 
 export interface FilterChoice {
-  readonly name: FilterName;
+  /** In the URL. */
+  readonly name: string;
   readonly label: string;
+  /** What is shown without a choice; by default all rows. */
+  readonly defaultLabel?: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
 }
 
@@ -18,14 +20,14 @@ export function FilterBar({ choices = [] }: { readonly choices?: readonly Filter
   return (
     <search class="filters">
       <SearchField />
-      {choices.map(({ name, label, options }) => (
+      {choices.map(({ name, label, defaultLabel, options }) => (
         <label key={name} class="filter">
           <span class="visually-hidden">{label}</span>
           <select
             value={query.get(name) ?? ""}
             onChange={({ currentTarget }) => setQuery(withFilter(location.peek().query, name, currentTarget.value))}
           >
-            <option value="">{label}: all</option>
+            <option value="">{defaultLabel ?? `${label}: all`}</option>
             {options.map((option) => (
               <option key={option.value} value={option.value}>
                 {option.label}
@@ -62,12 +64,22 @@ function SearchField() {
   );
 }
 
+const shownFilters = [
+  "target",
+  "workflow",
+  "namespace",
+  "incident",
+  "execution",
+  "reason",
+  "phase",
+  "lane",
+  "since",
+] as const;
+
 /** Filters that came with a link and have no field here. They can be removed. */
 function OtherFilters({ choices }: { readonly choices: readonly FilterChoice[] }) {
   const { query } = location.value;
-  const others = (["target", "workflow", "namespace", "reason", "phase", "lane", "since"] as const).filter(
-    (name) => query.has(name) && !choices.some((choice) => choice.name === name),
-  );
+  const others = shownFilters.filter((name) => query.has(name) && !choices.some((choice) => choice.name === name));
   return (
     <>
       {others.map((name) => (

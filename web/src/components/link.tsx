@@ -9,11 +9,13 @@ interface LinkProps {
   readonly isRow?: boolean;
   readonly isCurrent?: boolean;
   readonly title?: string | undefined;
+  /** Called before the page opens, to close a dialog for example. */
+  readonly onOpen?: () => void;
   readonly children: ComponentChildren;
 }
 
 /** A link within the console. It opens without a reload, and in a new tab if the browser is asked to. */
-export function Link({ to, isRow, isCurrent, children, ...rest }: LinkProps) {
+export function Link({ to, isRow, isCurrent, onOpen, children, ...rest }: LinkProps) {
   return (
     <a
       {...rest}
@@ -23,6 +25,7 @@ export function Link({ to, isRow, isCurrent, children, ...rest }: LinkProps) {
       onClick={(event) => {
         if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
         event.preventDefault();
+        onOpen?.();
         navigate(to);
       }}
     >

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { OperationName, OperationRequest, Row } from "../../../src/console/wire.ts";
 import { isStale } from "../live/live.ts";
@@ -13,6 +14,10 @@ export interface OperationButtonProps {
   readonly row?: Row | undefined;
   /** The part of the request that the caller does not fill in. By default the object of `row`. */
   readonly request?: Partial<OperationRequest>;
+  /** The same part as the command line shows it, if `request` has secrets. */
+  readonly shownRequest?: Partial<OperationRequest>;
+  /** Fields of the caller, whose values are in `request`. */
+  readonly form?: ComponentChildren;
   readonly isPrimary?: boolean;
   readonly label?: string;
   readonly onDone?: () => void;

@@ -1,9 +1,11 @@
 import { useState } from "preact/hooks";
-import type { OperationName, OperationRequest, OperationResult, Problem, Row } from "../../../src/console/wire.ts";
-import { ApiError, objectPath, postJson } from "../api.ts";
+import type { OperationRequest, Problem, Row } from "../../../src/console/wire.ts";
+import { ApiError, objectPath } from "../api.ts";
+import { submitWithEnter } from "../keys.ts";
 import { durationPattern } from "../live/filter.ts";
 import { isStale } from "../live/live.ts";
 import { commandLine, newKey, type OperationField, operationTexts, parseScope, rowChanges } from "../operations.ts";
+import { performOperation } from "../perform-operation.ts";
 import { Command } from "./empty-state.tsx";
 import { Modal } from "./modal.tsx";
 import type { OperationButtonProps } from "./operation-button.tsx";
@@ -23,7 +25,8 @@ interface Filled {
 const empty: Filled = { reason: "", for: "", block: false, scope: "" };
 
 /** Asks for the reason and whatever else the operation needs, shows it as a command line, and performs it. */
-export function OperationDialog({ operation, subject, row, request, onClose, onDone }: OperationDialogProps) {
+export function OperationDialog(props: OperationDialogProps) {
+  const { operation, subject, row, request, shownRequest, form, onClose, onDone } = props;
   const { label, effect, fields: all, isDangerous = false } = operationTexts[operation];
   const fields = all.filter((field) => field !== "scope" || request?.scope === undefined);
   const [filled, setFilled] = useState(empty);
@@ -45,7 +48,7 @@ export function OperationDialog({ operation, subject, row, request, onClose, onD
     setSending(true);
     setProblem(undefined);
     try {
-      const { message, notes = [], kind, object } = await perform(operation, { ...base, key }, seen);
+      const { message, notes = [], kind, object } = await performOperation(operation, { ...base, key }, seen);
       const path =
         object !== undefined && (kind === "incidents" || kind === "executions") ? objectPath(kind, object) : undefined;
       showToast({ tone: "good", text: [message, ...notes].join(" "), path });
@@ -70,10 +73,11 @@ export function OperationDialog({ operation, subject, row, request, onClose, onD
         }}
       >
         <p>{effect}</p>
+        {form}
         {fields.map((field) => (
           <Field key={field} field={field} filled={filled} onChange={change} />
         ))}
-        <Command text={commandLine(operation, base)} label="Copy as CLI" />
+        <Command text={commandLine(operation, { ...base, ...shownRequest })} label="Copy as CLI" />
         {problem && <Refusal problem={problem} before={seen} />}
         <footer class="modal-footer">
           <button type="button" class="button" onClick={onClose}>
@@ -121,22 +125,6 @@ function useSeenRow(row: Row | undefined) {
   return [latest, setSeen] as const;
 }
 
-/** Performs the operation; once more if nothing has changed that the caller decided about. */
-async function perform(
-  operation: OperationName,
-  request: OperationRequest,
-  seen: Row | undefined,
-): Promise<OperationResult> {
-  const path = `/operations/${operation}`;
-  try {
-    return await postJson<OperationResult>(path, request);
-  } catch (error) {
-    const current = error instanceof ApiError && error.status === 409 ? error.problem.current : undefined;
-    if (!current || !seen || rowChanges(seen, current).length > 0) throw error;
-    return await postJson<OperationResult>(path, { ...request, ifVersion: current.version });
-  }
-}
-
 /** The fields of the request that the operation has and the caller has filled in. */
 function chosen(filled: Filled, fields: readonly OperationField[]): Partial<OperationRequest> {
   return {
@@ -155,26 +143,7 @@ interface FieldProps {
 function Field({ field, filled, onChange }: FieldProps) {
   switch (field) {
     case "reason":
-      return (
-        <label class="field">
-          <span>Reason</span>
-          <textarea
-            // biome-ignore lint/a11y/noAutofocus: the dialog was opened to fill in this field.
-            autoFocus
-            rows={2}
-            required
-            maxLength={500}
-            placeholder="Recorded in the ledger"
-            value={filled.reason}
-            onInput={({ currentTarget }) => onChange({ reason: currentTarget.value })}
-            onKeyDown={(event) => {
-              if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
-              event.preventDefault();
-              event.currentTarget.form?.requestSubmit();
-            }}
-          />
-        </label>
-      );
+      return <ReasonField value={filled.reason} onChange={(reason) => onChange({ reason })} />;
     case "for":
       return (
         <label class="field">
@@ -214,6 +183,31 @@ function Field({ field, filled, onChange }: FieldProps) {
         </label>
       );
   }
+}
+
+interface ReasonFieldProps {
+  readonly value: string;
+  readonly onChange: (reason: string) => void;
+}
+
+/** The reason that every operation needs. Ctrl+Enter performs it. */
+export function ReasonField({ value, onChange }: ReasonFieldProps) {
+  return (
+    <label class="field">
+      <span>Reason</span>
+      <textarea
+        // biome-ignore lint/a11y/noAutofocus: the dialog was opened to fill in this field.
+        autoFocus
+        rows={2}
+        required
+        maxLength={500}
+        placeholder="Recorded in the ledger"
+        value={value}
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        onKeyDown={submitWithEnter}
+      />
+    </label>
+  );
 }
 
 /** Why the server refused, what to do, and for a conflict what has changed since the page showed it. */

@@ -119,7 +119,7 @@ function toResult(row: Row): Result | undefined {
       return { path: targetPath(row.target), kind: "Target", title: row.target, detail: row.holder ? "held" : "" };
     case "approvals":
       return {
-        path: withQuery("/approvals", { search: row.name }),
+        path: withQuery("/approvals", { search: row.name, phase: row.decision }),
         kind: "Approval",
         title: row.workflow,
         detail: `${row.name} · ${row.decision ?? "open"}`,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { IncidentRow } from "../../../src/console/wire.ts";
+import type { IncidentRow, Row } from "../../../src/console/wire.ts";
 import { filterFromQuery, matchesFilter, parseDuration, withFilter } from "./filter.ts";
 
 const now = Date.parse("2026-11-16T18:00:00Z");
@@ -43,6 +43,20 @@ describe("a row", () => {
   ])("with the filter %j: %s", (filter, expected) => {
     expect(matchesFilter(row, filter, now)).toBe(expected);
   });
+});
+
+it.each<[Partial<Row>, string]>([
+  [{ kind: "approvals" }, "Pending"],
+  [{ kind: "approvals", decision: "Rejected" }, "Rejected"],
+  [{ kind: "pauses", reason: "release" }, "Active"],
+  [{ kind: "pauses", endedAt: "2026-11-16T17:00:00Z" }, "Ended"],
+  [{ kind: "targets" }, "Free"],
+  [{ kind: "targets", holder: "payment/wfe-1" }, "Held"],
+])("rows without a phase are filtered by their state: %j is %s", (part, phase) => {
+  const other = { key: "payment/a-1", createdAt: "2026-11-16T16:30:00Z", ...part } as Row;
+
+  expect(matchesFilter(other, { phase: phase.toLowerCase() }, now)).toBe(true);
+  expect(matchesFilter(other, { phase: "Running" }, now)).toBe(false);
 });
 
 it.each([

@@ -25,7 +25,7 @@ export function filterFromQuery(query: URLSearchParams): RowFilter {
 }
 
 /** `query` with one filter set, or removed if `value` is empty. */
-export function withFilter(query: URLSearchParams, name: FilterName, value: string): URLSearchParams {
+export function withFilter(query: URLSearchParams, name: string, value: string): URLSearchParams {
   const changed = new URLSearchParams(query);
   if (value.trim() === "") changed.delete(name);
   else changed.set(name, value);
@@ -34,7 +34,8 @@ export function withFilter(query: URLSearchParams, name: FilterName, value: stri
 
 /** Whether a row that changed belongs to a filtered list, as the server decides it. `now` is in milliseconds. */
 export function matchesFilter(row: Row, filter: RowFilter, now: number): boolean {
-  for (const name of ["lane", "phase", "target", "workflow"] as const) {
+  if (!isOneOf([rowPhase(row)], filter.phase)) return false;
+  for (const name of ["lane", "target", "workflow"] as const) {
     if (!isOneOf([fieldText(row, name)], filter[name])) return false;
   }
   if (!isOneOf(rowReasons(row), filter.reason)) return false;
@@ -51,9 +52,23 @@ function isOneOf(values: readonly string[], list: string | undefined): boolean {
   return wanted.length === 0 || values.some((value) => wanted.includes(value.toLowerCase()));
 }
 
+/** The phase by which the server filters, also for rows that have no field of that name. */
+function rowPhase(row: Row): string {
+  switch (row.kind) {
+    case "approvals":
+      return row.decision ?? "Pending";
+    case "pauses":
+      return row.endedAt === undefined ? "Active" : "Ended";
+    case "targets":
+      return row.holder === undefined ? "Free" : "Held";
+    default:
+      return row.phase;
+  }
+}
+
 /** A wait after failures is both a `Backoff`, as rows show it, and `RecentlyRemediated`. */
 function rowReasons(row: Row): readonly string[] {
-  const reason = fieldText(row, "reason");
+  const reason = row.kind === "pauses" ? "" : fieldText(row, "reason");
   return [reason, fieldText(row, "outcome"), ...(reason === "Backoff" ? ["RecentlyRemediated"] : [])];
 }
 

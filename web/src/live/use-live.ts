@@ -19,6 +19,8 @@ export interface LiveSource<T> {
   merge(value: T, changes: Changes): Merged<T>;
   /** Makes an inexact value exact; by default it is read again. */
   correct?(value: T, signal: AbortSignal): Promise<T>;
+  /** Corrects the value in this interval while the page is visible: for what the stream does not report. */
+  readonly everyMs?: number;
 }
 
 export interface Live<T> {
@@ -81,10 +83,19 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
     timer = setTimeout(() => {
       timer = undefined;
       correctedAt = performance.now();
-      const { value } = state.peek();
-      const { correct } = source;
-      void load(correct && value !== undefined ? (signal) => correct(value, signal) : source.read);
+      correctNow();
     }, delay);
+  }
+
+  function correctNow(): void {
+    const { value } = state.peek();
+    const { correct } = source;
+    void load(correct && value !== undefined ? (signal) => correct(value, signal) : source.read);
+  }
+
+  /** A read that takes longer than the interval is waited for. */
+  function tick(): void {
+    if (!document.hidden && !reading) correctNow();
   }
 
   return {
@@ -102,7 +113,9 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
           apply(changes);
         },
       });
+      const interval = source.everyMs === undefined ? undefined : setInterval(tick, source.everyMs);
       return () => {
+        clearInterval(interval);
         unsubscribe();
         reading?.controller.abort();
         clearTimeout(timer);
