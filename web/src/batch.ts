@@ -1,0 +1,57 @@
+import type { OperationName, Problem, Row } from "../../src/console/wire.ts";
+import { ApiError } from "./api.ts";
+import { joinWords } from "./operations.ts";
+
+/** One object of a batch. Its key makes a second attempt safe. */
+export interface BatchItem<R extends Row> {
+  readonly row: R;
+  readonly key: string;
+}
+
+export interface RefusedItem<R extends Row> {
+  readonly item: BatchItem<R>;
+  readonly problem: Problem;
+}
+
+/**
+ * Performs one operation on each item in turn and returns those that were refused. A problem that is not about one object,
+ * such as a lost connection, ends the batch: the items after it are returned with the same problem.
+ */
+export async function performBatch<R extends Row>(
+  items: readonly BatchItem<R>[],
+  perform: (item: BatchItem<R>) => Promise<unknown>,
+  onProgress: (done: number) => void,
+): Promise<readonly RefusedItem<R>[]> {
+  const refused: RefusedItem<R>[] = [];
+  for (const [index, item] of items.entries()) {
+    onProgress(index);
+    try {
+      await perform(item);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      const { problem } = error;
+      if (!isAboutOneObject(problem)) {
+        return [...refused, ...items.slice(index).map((rest) => ({ item: rest, problem }))];
+      }
+      refused.push({ item, problem });
+    }
+  }
+  return refused;
+}
+
+function isAboutOneObject({ status }: Problem): boolean {
+  return status === 404 || status === 409 || status === 422;
+}
+
+/** The same batch as command lines, one for each namespace. */
+export function batchCommands(operation: OperationName, rows: readonly Row[], reason: string): readonly string[] {
+  const byNamespace = new Map<string, string[]>();
+  for (const { key } of rows) {
+    const slash = key.indexOf("/");
+    const namespace = key.slice(0, slash);
+    byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), key.slice(slash + 1)]);
+  }
+  return [...byNamespace].map(([namespace, names]) =>
+    joinWords(["interlock", operation, ...names, "-n", namespace, ...(reason ? ["--reason", reason] : [])]),
+  );
+}

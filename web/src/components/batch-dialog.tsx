@@ -1,0 +1,117 @@
+import { useState } from "preact/hooks";
+import type { ApprovalRow } from "../../../src/console/wire.ts";
+import { type BatchItem, batchCommands, performBatch, type RefusedItem } from "../batch.ts";
+import { formatCount } from "../format.ts";
+import { isStale } from "../live/live.ts";
+import { newKey, operationTexts } from "../operations.ts";
+import { performOperation } from "../perform-operation.ts";
+import { Command } from "./empty-state.tsx";
+import { Modal } from "./modal.tsx";
+import { ReasonField } from "./operation-dialog.tsx";
+import { showToast } from "./toasts.tsx";
+
+interface BatchDialogProps {
+  readonly operation: "approve" | "reject";
+  readonly rows: readonly ApprovalRow[];
+  readonly onClose: () => void;
+}
+
+/** Answers several approvals with one reason. Those that are refused stay in the dialog, each with its reason. */
+export function BatchDialog({ operation, rows, onClose }: BatchDialogProps) {
+  const { label, effect, isDangerous = false } = operationTexts[operation];
+  const [reason, setReason] = useState("");
+  // One key for each object while the dialog is open: neither a second click nor a second attempt has a second effect.
+  const [items, setItems] = useState<readonly BatchItem<ApprovalRow>[]>(() =>
+    rows.map((row) => ({ row, key: newKey((bytes) => crypto.getRandomValues(bytes)) })),
+  );
+  const [refused, setRefused] = useState<readonly RefusedItem<ApprovalRow>[]>([]);
+  const [done, setDone] = useState<number>();
+  const isSending = done !== undefined;
+
+  const submit = async () => {
+    if (isSending) return;
+    setRefused([]);
+    const rest = await performBatch(
+      items,
+      ({ row, key }) =>
+        performOperation(operation, { object: row.key, ifVersion: row.version, reason: reason.trim(), key }, row),
+      setDone,
+    );
+    setDone(undefined);
+    const performed = items.length - rest.length;
+    if (performed > 0) showToast({ tone: "good", text: `${label}: ${countApprovals(performed)} answered.` });
+    if (rest.length === 0) return onClose();
+    setRefused(rest);
+    setItems(rest.map(({ item }) => item));
+  };
+
+  return (
+    <Modal title={`${label} ${countApprovals(items.length)}`} onClose={onClose}>
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void submit();
+        }}
+      >
+        <p>{effect}</p>
+        {refused.length === 0 ? <BatchList items={items} /> : <RefusedList refused={refused} />}
+        <ReasonField value={reason} onChange={setReason} />
+        {batchCommands(
+          operation,
+          items.map(({ row }) => row),
+          reason.trim(),
+        ).map((command) => (
+          <Command key={command} text={command} />
+        ))}
+        <footer class="modal-footer">
+          <button type="button" class="button" onClick={onClose}>
+            Close
+          </button>
+          <button
+            type="submit"
+            class="button"
+            data-primary={!isDangerous || undefined}
+            data-danger={isDangerous || undefined}
+            disabled={isSending || isStale.value}
+          >
+            {isSending ? `Sending ${done + 1} of ${items.length}…` : refused.length > 0 ? "Try again" : label}
+          </button>
+        </footer>
+      </form>
+    </Modal>
+  );
+}
+
+function BatchList({ items }: { readonly items: readonly BatchItem<ApprovalRow>[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is scrolled with the keyboard.
+    <ul class="batch-list" tabIndex={0} aria-label="Approvals">
+      {items.map(({ row }) => (
+        <li key={row.key}>
+          <strong>{row.workflow}</strong> on <span class="mono">{row.target}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function RefusedList({ refused }: { readonly refused: readonly RefusedItem<ApprovalRow>[] }) {
+  return (
+    <div class="notice" data-tone="bad" role="alert">
+      <p class="strong">Not performed: {countApprovals(refused.length)}</p>
+      <ul class="batch-list">
+        {refused.map(({ item: { row }, problem }) => (
+          <li key={row.key}>
+            <strong>{row.workflow}</strong> on <span class="mono">{row.target}</span>: {problem.detail}
+            {problem.hint !== undefined && <span class="muted"> {problem.hint}</span>}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function countApprovals(count: number): string {
+  return count === 1 ? "1 approval" : `${formatCount(count)} approvals`;
+}

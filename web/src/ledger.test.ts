@@ -1,0 +1,43 @@
+import { describe, expect, it } from "vitest";
+import { appendEvents, factText, type LoadedEvents, refreshEvents } from "./ledger.ts";
+
+describe("the loaded part of the ledger", () => {
+  it("gets new events in front, and keeps its place at the end", () => {
+    const refreshed = refreshEvents(events(["c", "b", "a"], "before a"), events(["e", "d", "c"], "before c"));
+
+    expect(refreshed).toEqual(events(["e", "d", "c", "b", "a"], "before a"));
+  });
+
+  it("stays the same value while there is no new event", () => {
+    const list = events(["c", "b"], "before b");
+
+    expect(refreshEvents(list, events(["c"], "before c"))).toBe(list);
+  });
+
+  it("starts anew if more events are new than a page has", () => {
+    const page = events(["f", "e"], "before e");
+
+    expect(refreshEvents(events(["b", "a"], undefined), page)).toBe(page);
+  });
+
+  it("has each event once when the next page overlaps", () => {
+    const appended = appendEvents(events(["d", "c"], "before c"), events(["c", "b"], undefined));
+
+    expect(appended).toEqual(events(["d", "c", "b"], undefined));
+  });
+});
+
+it.each([
+  ["worker-1", "worker-1"],
+  [3, "3"],
+  [["a", "b"], '[\n  "a",\n  "b"\n]'],
+])("shows the fact %j as text", (fact, expected) => {
+  expect(factText(fact)).toBe(expected);
+});
+
+function events(ids: readonly string[], next: string | undefined): LoadedEvents {
+  return {
+    rows: ids.map((id) => ({ id, at: "2026-11-16T10:00:00Z", type: "incident.created", summary: id, facts: {} })),
+    next,
+  };
+}

@@ -1,0 +1,37 @@
+import type { LedgerPage } from "../../src/console/wire.ts";
+import type { Tone } from "./tones.ts";
+
+export type LedgerRow = LedgerPage["events"][number];
+
+/** The loaded part of the ledger, newest first. */
+export interface LoadedEvents {
+  readonly rows: readonly LedgerRow[];
+  /** Asks for the next page; absent at the end. */
+  readonly next: string | undefined;
+}
+
+/** The list with its newest page read again. If the two do not touch, events between them are not loaded: only the page stays. */
+export function refreshEvents(list: LoadedEvents, page: LoadedEvents): LoadedEvents {
+  const known = new Set(list.rows.map(({ id }) => id));
+  const firstKnown = page.rows.findIndex(({ id }) => known.has(id));
+  if (firstKnown === -1) return page;
+  if (firstKnown === 0) return list;
+  return { rows: [...page.rows.slice(0, firstKnown), ...list.rows], next: list.next };
+}
+
+/** The list with the next page appended. */
+export function appendEvents(list: LoadedEvents, page: LoadedEvents): LoadedEvents {
+  const known = new Set(list.rows.map(({ id }) => id));
+  return { rows: [...list.rows, ...page.rows.filter(({ id }) => !known.has(id))], next: page.next };
+}
+
+/** A fact as text: structured ones as JSON. */
+export function factText(fact: unknown): string {
+  return typeof fact === "string" ? fact : JSON.stringify(fact, undefined, 2);
+}
+
+/** The tone of a chain's state. */
+export function chainTone(state: string): Tone {
+  if (/^(intact|complete|verified)/.test(state)) return "good";
+  return /(broken|changed|damaged|missing|conflict)/.test(state) ? "bad" : "wait";
+}

@@ -1,0 +1,158 @@
+import { useState } from "preact/hooks";
+import { type LedgerChains, ledgerTypes } from "../../../src/console/wire.ts";
+import { withQuery } from "../api.ts";
+import { Badge } from "../components/badge.tsx";
+import { type Column, DataTable } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
+import { Link } from "../components/link.tsx";
+import { Modal } from "../components/modal.tsx";
+import { PageHeader, Panel } from "../components/panel.tsx";
+import { ProblemNotice } from "../components/problem-notice.tsx";
+import { Time } from "../components/time.tsx";
+import { formatCount } from "../format.ts";
+import { chainTone, factText, type LedgerRow } from "../ledger.ts";
+import { type LedgerFilter, useLedger } from "../live/use-ledger.ts";
+import { usePolled } from "../live/use-polled.ts";
+import { location } from "../router.ts";
+
+const choices: readonly FilterChoice[] = [
+  { name: "type", label: "Type", options: ledgerTypes.map((type) => ({ value: type, label: type })) },
+];
+
+/** Everything that was decided and done, and whether the record is intact. */
+export function LedgerPage() {
+  const list = useLedger(ledgerFilter(location.value.query));
+  const [shown, setShown] = useState<LedgerRow>();
+  return (
+    <>
+      <PageHeader title="Ledger" />
+      <Chains />
+      <FilterBar choices={choices} />
+      <DataTable
+        caption="Events, newest first"
+        list={{ ...list, rows: list.rows.map((event) => ({ ...event, key: event.id })) }}
+        columns={eventColumns(setShown)}
+        empty={<EmptyState title="No event matches" command="interlock ledger show --since 24h" />}
+      />
+      {shown && <EventDialog event={shown} onClose={() => setShown(undefined)} />}
+    </>
+  );
+}
+
+function ledgerFilter(query: URLSearchParams): LedgerFilter {
+  const names = ["search", "type", "target", "incident", "execution"] as const;
+  return Object.fromEntries(names.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])));
+}
+
+function eventColumns(show: (event: LedgerRow) => void): readonly Column<LedgerRow & { readonly key: string }>[] {
+  return [
+    { title: "Time", width: "170px", onPhone: "second line", cell: ({ at }) => <Time at={at} /> },
+    {
+      title: "Type",
+      width: "200px",
+      onPhone: "first line",
+      cell: (event) => (
+        <button type="button" class="link-button mono" data-row onClick={() => show(event)}>
+          {event.type}
+        </button>
+      ),
+    },
+    { title: "Event", onPhone: "second line", cell: ({ summary }) => <span title={summary}>{summary}</span> },
+  ];
+}
+
+/** Whether each writer's chain is complete and unchanged. */
+function Chains() {
+  const { value, problem } = usePolled<LedgerChains>("/ledger/chains", 30_000);
+  if (problem) return <ProblemNotice problem={problem} />;
+  if (!value) return null;
+  const { chains } = value;
+  const rows = chains.reduce((sum, chain) => sum + chain.rows, 0);
+  return (
+    <Panel
+      title="Chains"
+      aside={
+        <span class="muted">
+          {formatCount(rows)} rows of {formatCount(chains.length)} {chains.length === 1 ? "writer" : "writers"}
+        </span>
+      }
+    >
+      <table class="cards flat">
+        <caption class="visually-hidden">The chain of each writer</caption>
+        <thead>
+          <tr>
+            <th scope="col">Writer</th>
+            <th scope="col">State</th>
+            <th scope="col" data-align="end">
+              Rows
+            </th>
+            <th scope="col">Head</th>
+          </tr>
+        </thead>
+        <tbody>
+          {chains.map(({ writer, state, rows: count, head }) => (
+            <tr key={writer}>
+              <th scope="row" class="mono">
+                {writer}
+              </th>
+              <td class="cards-wide">
+                <Badge tone={chainTone(state)} text={state} />
+              </td>
+              <td data-align="end" class="number">
+                {formatCount(count)}
+              </td>
+              <td class="mono muted" title={head}>
+                {head.slice(0, 16)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+/** The facts that name what an event is about, and the filter that finds everything about it. */
+const subjects = [
+  { fact: "target_resource", filter: "target", label: "this target" },
+  { fact: "remediation_id", filter: "incident", label: "this incident" },
+  { fact: "execution_id", filter: "execution", label: "this execution" },
+] as const;
+
+function EventDialog({ event, onClose }: { readonly event: LedgerRow; readonly onClose: () => void }) {
+  const { id, at, type, summary, facts } = event;
+  return (
+    <Modal title={type} onClose={onClose}>
+      <p>{summary}</p>
+      <dl class="event-facts">
+        <dt>Time</dt>
+        <dd>
+          <Time at={at} />
+        </dd>
+        <dt>Id</dt>
+        <dd class="mono">{id}</dd>
+        {Object.entries(facts).map(([name, fact]) => (
+          <>
+            <dt key={`${name} name`}>{name}</dt>
+            <dd key={`${name} value`}>
+              <pre>{factText(fact)}</pre>
+            </dd>
+          </>
+        ))}
+      </dl>
+      <footer class="modal-footer">
+        {subjects.map(({ fact, filter, label }) => {
+          const value = facts[fact];
+          return (
+            typeof value === "string" && (
+              <Link key={filter} to={withQuery("/ledger", { [filter]: value })} class="button" onOpen={onClose}>
+                All about {label}
+              </Link>
+            )
+          );
+        })}
+      </footer>
+    </Modal>
+  );
+}

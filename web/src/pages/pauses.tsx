@@ -1,0 +1,94 @@
+import type { PauseRow } from "../../../src/console/wire.ts";
+import { withQuery } from "../api.ts";
+import { type Column, DataTable } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
+import { Link } from "../components/link.tsx";
+import { OperationButton } from "../components/operation-button.tsx";
+import { PageHeader } from "../components/panel.tsx";
+import { Countdown, Duration, Time } from "../components/time.tsx";
+import { formatCount } from "../format.ts";
+import { filterFromQuery } from "../live/filter.ts";
+import { useRows } from "../live/use-rows.ts";
+import { location } from "../router.ts";
+
+const columns: readonly Column<PauseRow>[] = [
+  {
+    title: "Scope",
+    width: "22%",
+    onPhone: "first line",
+    cell: (row) => (
+      <span class="strong" title={row.name}>
+        {row.scope}
+      </span>
+    ),
+  },
+  { title: "Reason", onPhone: "second line", cell: (row) => <span title={row.reason}>{row.reason}</span> },
+  { title: "Author", width: "13%", cell: (row) => row.author },
+  { title: "Age", width: "90px", align: "end", cell: (row) => <Duration from={row.createdAt} to={row.endedAt} /> },
+  { title: "Holds back", width: "100px", align: "end", onPhone: "second line", cell: (row) => <HeldBack row={row} /> },
+  { title: "Ends", width: "150px", cell: (row) => <PauseEnd row={row} /> },
+  {
+    title: "Actions",
+    width: "110px",
+    align: "end",
+    onPhone: "first line",
+    cell: (row) => row.endedAt === undefined && <OperationButton operation="resume" subject={row.scope} row={row} />,
+  },
+];
+
+/** The incidents that it holds back now: an ended pause holds back none. */
+function HeldBack({ row }: { readonly row: PauseRow }) {
+  if (row.suppressed === 0) return <span class="muted">{row.endedAt === undefined ? "0" : ""}</span>;
+  return (
+    <Link to={withQuery("/incidents", { lane: "paused" })} class="number">
+      {formatCount(row.suppressed)}
+    </Link>
+  );
+}
+
+function PauseEnd({ row: { endedAt, until } }: { readonly row: PauseRow }) {
+  if (endedAt !== undefined)
+    return (
+      <span class="muted">
+        ended <Time at={endedAt} style="relative" />
+      </span>
+    );
+  if (until === undefined) return <span class="muted">when resumed</span>;
+  return <Countdown until={until} />;
+}
+
+const choices: readonly FilterChoice[] = [
+  {
+    name: "phase",
+    label: "State",
+    defaultLabel: "Active",
+    options: [
+      { value: "Ended", label: "Ended" },
+      { value: "Active,Ended", label: "All pauses" },
+    ],
+  },
+];
+
+/** Where people have paused automation, why, and what that holds back. */
+export function PausesPage() {
+  const filter = filterFromQuery(location.value.query);
+  const list = useRows("pauses", { phase: "Active", ...filter });
+  return (
+    <>
+      <PageHeader title="Pauses" aside={<OperationButton operation="pause" subject="automation" label="Pause…" />} />
+      <FilterBar choices={choices} />
+      <DataTable
+        caption="Pauses, newest first"
+        list={list}
+        columns={columns}
+        empty={
+          <EmptyState
+            title={filter.phase === undefined ? "Automation is not paused anywhere" : "No pause matches"}
+            command='interlock pause namespace payment --for 2h --reason "release 4"'
+          />
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,69 @@
+import type { TaskRow } from "../../../src/console/wire.ts";
+import { Phase } from "../components/badge.tsx";
+import { type Column, DataTable } from "../components/data-table.tsx";
+import { EmptyState } from "../components/empty-state.tsx";
+import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
+import { OperationButton } from "../components/operation-button.tsx";
+import { PageHeader } from "../components/panel.tsx";
+import { Duration, Time } from "../components/time.tsx";
+import { filterFromQuery } from "../live/filter.ts";
+import { useRows } from "../live/use-rows.ts";
+import { location } from "../router.ts";
+
+const columns: readonly Column<TaskRow>[] = [
+  {
+    title: "Task",
+    width: "26%",
+    onPhone: "first line",
+    cell: (row) => (
+      <span title={row.name}>
+        <span class="strong">{row.reference}</span> <span class="line-sub">{row.project}</span>
+      </span>
+    ),
+  },
+  { title: "Type", width: "120px", cell: (row) => row.type },
+  { title: "Phase", width: "130px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
+  { title: "Author", width: "12%", cell: (row) => row.author },
+  { title: "Message", onPhone: "second line", cell: (row) => <span title={row.message}>{row.message ?? ""}</span> },
+  { title: "Age", width: "90px", align: "end", cell: (row) => <Duration from={row.createdAt} to={row.endedAt} /> },
+  {
+    title: "Received",
+    width: "100px",
+    onPhone: "second line",
+    cell: (row) => <Time at={row.createdAt} style="relative" />,
+  },
+  {
+    title: "Actions",
+    width: "100px",
+    align: "end",
+    cell: (row) =>
+      row.endedAt === undefined && <OperationButton operation="cancel" subject={row.reference} row={row} />,
+  },
+];
+
+const taskPhases = ["Pending", "Waiting", "Running", "Completed", "Failed", "Superseded", "Cancelled"];
+
+const choices: readonly FilterChoice[] = [
+  { name: "phase", label: "Phase", options: taskPhases.map((phase) => ({ value: phase, label: phase })) },
+];
+
+/** What the agent was asked to do, and how far it is. */
+export function TasksPage() {
+  const list = useRows("tasks", filterFromQuery(location.value.query));
+  return (
+    <>
+      <PageHeader title="Coding tasks" />
+      <FilterBar choices={choices} />
+      <DataTable
+        caption="Coding tasks, newest first"
+        list={list}
+        columns={columns}
+        empty={
+          <EmptyState title="No coding task matches" command="interlock get tasks">
+            Tasks come from merge requests and issues that mention the agent, see docs/agent.md.
+          </EmptyState>
+        }
+      />
+    </>
+  );
+}
