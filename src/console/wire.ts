@@ -12,6 +12,8 @@ export interface Session {
   readonly role: Role;
   /** The operations the caller may perform. The web app shows no other. */
   readonly operations: readonly OperationName[];
+  /** The kinds of rows that the caller may read, and so ask the stream for. */
+  readonly kinds: readonly RowKind[];
   /** Of the program. */
   readonly version: string;
   readonly mode: "embedded" | "cluster";

@@ -50,6 +50,7 @@ const session = describes<Session>()(
     user: text,
     role: z.enum(roles),
     operations: z.array(operationName),
+    kinds: z.array(rowKind),
     version: text,
     mode: z.enum(["embedded", "cluster"]),
     serverTime: time,

@@ -29,10 +29,11 @@ export function sessionRoutes({
       summary: "The caller, and the operations that the caller may perform.",
       access: "viewer",
       result: "Session",
-      handle: async ({ viewer: { name, role, operations } }): Promise<Session> => ({
+      handle: async ({ viewer: { name, role, operations, readableKinds } }): Promise<Session> => ({
         user: name,
         role,
         operations,
+        kinds: readableKinds,
         version,
         mode: identity.mode,
         serverTime: new Date(clock.wallMs()).toISOString(),

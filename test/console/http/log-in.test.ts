@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { rowKinds } from "../../../src/console/wire.ts";
 import { admin, adminToken, type ConsoleUnderTest, consoleUnderTest, cookieIn } from "./console-under-test.ts";
 
 let directory: string;
@@ -31,7 +32,13 @@ describe("a log-in link", () => {
       /^interlock-session-\d+=\S+; Path=\/; HttpOnly; SameSite=Strict; Expires=/,
     );
     const session = await server.ask("/api/v1/session", { cookie: cookieIn(response) });
-    expect(await session.json()).toMatchObject({ user: admin, role: "admin", mode: "embedded", version: "1.2.3" });
+    expect(await session.json()).toMatchObject({
+      user: admin,
+      role: "admin",
+      mode: "embedded",
+      version: "1.2.3",
+      kinds: rowKinds,
+    });
   });
 
   it("logs in once: a second use is refused", async () => {

@@ -1,7 +1,7 @@
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import type { Beat, Changes } from "../../../src/console/wire.ts";
-import { ApiError, openStream } from "../api.ts";
-import { loadSession } from "../session.ts";
+import { ApiError, openStream, withQuery } from "../api.ts";
+import { loadSession, sessionState } from "../session.ts";
 import { clock, serverNow, setServerTime } from "../time.ts";
 import { followStream } from "./stream.ts";
 
@@ -19,9 +19,6 @@ const listeners = new Set<Listener>();
 /** The server's time at which the data on the page was last known to be current. */
 const currentAt = signal<number | undefined>(undefined);
 
-/** True once the stream is open: rows that are read from then on miss no change. */
-export const isConnected = signal(false);
-
 /** The age of what the page shows, in milliseconds; undefined before the first beat. */
 export const ageMs = computed(() => (currentAt.value === undefined ? undefined : clock.value - currentAt.value));
 
@@ -33,14 +30,25 @@ export function subscribe(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
+/** The kinds that the caller may read, as the stream takes them; empty without a session. */
+const kinds = computed(() =>
+  sessionState.value.kind === "signed-in" ? sessionState.value.session.kinds.join(",") : "",
+);
+
+/** Follows changes as long as there is a session. */
 export function startLive(): void {
-  const { signal } = new AbortController();
-  void followStream({
+  effect(() => {
+    if (kinds.value === "") return;
+    const controller = new AbortController();
+    void follow(withQuery("/stream", { kinds: kinds.value }), controller.signal);
+    return () => controller.abort();
+  });
+}
+
+function follow(path: string, signal: AbortSignal): Promise<void> {
+  return followStream({
     signal,
-    open: (lastId) => openStream("/stream", { lastId, signal }),
-    onOpen: () => {
-      isConnected.value = true;
-    },
+    open: (lastId) => openStream(path, { lastId, signal }),
     onChanges: (changes) => {
       for (const { onChanges } of listeners) onChanges(changes);
     },

@@ -4,10 +4,8 @@ import { readEvents } from "./events.ts";
 export interface StreamOptions {
   /** Opens the stream behind `lastId`. */
   readonly open: (lastId: string | undefined) => Promise<ReadableStream<Uint8Array>>;
-  /** The stream is open: what is read from now on misses no change. */
-  readonly onOpen: () => void;
   readonly onChanges: (changes: Changes) => void;
-  /** The changes since the last event are lost. */
+  /** Changes were missed: what is read from now on misses none. */
   readonly onReset: () => void;
   readonly onBeat: (beat: Beat) => void;
   readonly onError: (error: unknown) => void;
@@ -26,7 +24,6 @@ export async function followStream(options: StreamOptions): Promise<void> {
       const body = await options.open(lastId);
       // Without an id of an earlier event the server starts at the present, and older rows are read again.
       if (lastId === undefined) options.onReset();
-      options.onOpen();
       for await (const { type, data, id } of readEvents(body)) {
         retryMs = 250;
         if (id !== undefined) lastId = id;
