@@ -1,6 +1,13 @@
 import { Document, Scalar, stringify, visit } from "yaml";
 import type { KubeObject } from "../src/kube/index.ts";
-import { agentManifests, type ManifestOptions, manifests, usualManifests, version } from "../src/manifests/index.ts";
+import {
+  agentManifests,
+  consoleManifests,
+  type ManifestOptions,
+  manifests,
+  usualManifests,
+  version,
+} from "../src/manifests/index.ts";
 import { resourceKinds, toCrd } from "../src/resources/index.ts";
 
 /**
@@ -20,6 +27,7 @@ export function chartFiles(): ReadonlyMap<string, string> {
     ["templates/crds.yaml", template(resourceKinds.map(toCrd))],
     ...templates.map(([name, text]): [string, string] => [`templates/${name}.yaml`, text]),
     ["templates/agent.yaml", choice(".Values.agent", template(agentManifests(marked)))],
+    ["templates/console.yaml", choice(".Values.console", template(consoleManifests(marked)))],
   ]);
 }
 
@@ -104,6 +112,8 @@ namespaces:
   agents: ${places.agents}
 # The agent, which needs the Secret interlock-agent (docs/agent.md).
 agent: false
+# The console, which acts in the name of its users (docs/cluster.md).
+console: false
 # Name of a Secret of the type kubernetes.io/tls, with which the gateway serves TLS. Empty: plain HTTP.
 gatewayTls: ""
 `;
@@ -115,7 +125,7 @@ const valuesSchema = {
   title: "Values of the chart interlock",
   type: "object",
   additionalProperties: false,
-  required: ["image", "replicas", "namespaces", "agent", "gatewayTls"],
+  required: ["image", "replicas", "namespaces", "agent", "console", "gatewayTls"],
   properties: {
     image: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9._/:@-]*$" },
     replicas: { type: "integer", minimum: 1 },
@@ -126,6 +136,7 @@ const valuesSchema = {
       properties: { stages: namespace, watermarks: namespace, runs: namespace, agents: namespace },
     },
     agent: { type: "boolean" },
+    console: { type: "boolean" },
     gatewayTls: { type: "string", pattern: "^([a-z0-9]([-.a-z0-9]*[a-z0-9])?)?$" },
     global: { type: "object" },
   },

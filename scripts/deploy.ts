@@ -1,6 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { stringify } from "yaml";
-import { agentManifests, grafanaDashboard, manifests, prometheusRules } from "../src/manifests/index.ts";
+import {
+  agentManifests,
+  consoleManifests,
+  grafanaDashboard,
+  manifests,
+  prometheusRules,
+} from "../src/manifests/index.ts";
 import { resourceKinds, toCrd } from "../src/resources/index.ts";
 import { chartFiles } from "./chart.ts";
 
@@ -33,6 +39,8 @@ function deployFiles(): ReadonlyMap<string, string> {
     ["kustomization.yaml", kustomizationOf(usual.map(([path]) => path))] as const,
     ["agent/agent.yaml", agentManifests().map(yamlOf).join("---\n")] as const,
     ["agent/kustomization.yaml", kustomizationOf(["agent.yaml"])] as const,
+    ["console/console.yaml", consoleManifests().map(yamlOf).join("---\n")] as const,
+    ["console/kustomization.yaml", kustomizationOf(["console.yaml"])] as const,
   ];
   return new Map([
     ...[...files, ["prometheus/rules.yaml", yamlOf(prometheusRules())] as const].map(

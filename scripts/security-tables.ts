@@ -5,6 +5,7 @@ import { isAllowed, objectVerbs, roles } from "../src/apiserver/http/authorize.t
 import { volatileStore } from "../src/apiserver/volatile-store.ts";
 import { webhookPaths } from "../src/app/gateway.ts";
 import { signalRoutes } from "../src/app/signal-routes.ts";
+import { type ConsoleParts, describedRoutes } from "../src/console/http/routes.ts";
 import { openApiDocument } from "../src/gateway/http/openapi.ts";
 import { type Permission, permissions, stages, usualManifests } from "../src/manifests/index.ts";
 import { installCrds } from "../src/resources/index.ts";
@@ -15,6 +16,7 @@ export async function securityTables(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ["embedded API server", embeddedTable(await embeddedResources())],
     ["gateway", gatewayTable()],
+    ["console", consoleTable()],
     ["stages", stagesTable()],
   ]);
 }
@@ -82,6 +84,29 @@ function gatewayTable(): string {
     "webhook signature",
   ];
   return tableOf(["route", ...columns], rows);
+}
+
+/** The roles of the console, each with the roles whose routes it may use as well. */
+const consoleCallers: Readonly<Record<string, readonly string[]>> = {
+  "no log-in": [],
+  "unknown token": [],
+  viewer: ["viewer"],
+  operator: ["viewer", "operator"],
+  admin: ["viewer", "operator"],
+  "admin token": ["viewer", "operator"],
+  "page of another origin": [],
+};
+
+function consoleTable(): string {
+  // Routes use the parts of a console only when they are called.
+  const rows = describedRoutes({} as ConsoleParts).map(({ method, path, access }) => {
+    const cells = Object.entries(consoleCallers).map(([caller, may]) => {
+      const isForeign = caller === "page of another origin";
+      return (access === "open" && !isForeign) || may.includes(access) ? "yes" : "";
+    });
+    return [`${method} ${path}`, ...cells];
+  });
+  return tableOf(["route", ...Object.keys(consoleCallers)], rows);
 }
 
 function stagesTable(): string {

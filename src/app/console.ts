@@ -4,6 +4,7 @@ import { adminName } from "../apiserver/index.ts";
 import type { LoadedConfig } from "../config/index.ts";
 import {
   clusterIdentity,
+  consoleRoutes,
   type Identity,
   keptSessionKey,
   type LocalUsers,
@@ -15,9 +16,7 @@ import {
   oidcCallbackPath,
   oidcLogin,
   openProjection,
-  operationRoutes,
   readStaticFiles,
-  rowRoutes,
   serveConsole,
 } from "../console/index.ts";
 import { writeDurably } from "../disk/index.ts";
@@ -175,7 +174,7 @@ async function openConsole(
   const { listen, hosts = [], url: publicUrl, tlsCertFile, tlsKeyFile } = loaded.config.console;
   const serving = serveConsole({
     identity,
-    routes: [...rowRoutes(projection, clock), ...operationRoutes(contextFor)],
+    routes: consoleRoutes({ projection, contextFor, clock }),
     files: await readStaticFiles(webDirectory),
     certificate: await tlsCertificate("console", { tlsCertFile, tlsKeyFile }, options),
     ...{ listen, hosts, publicUrl, version, clock, log },

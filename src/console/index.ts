@@ -1,6 +1,5 @@
 export { linkPath, oidcCallbackPath } from "./http/log-in.ts";
-export { operationRoutes } from "./http/operation-routes.ts";
-export { rowRoutes } from "./http/row-routes.ts";
+export { consoleRoutes } from "./http/routes.ts";
 export { type ConsoleServer, type ConsoleServerOptions, serveConsole } from "./http/server.ts";
 export { readStaticFiles } from "./http/static-files.ts";
 export { clusterIdentity } from "./identity/cluster-identity.ts";

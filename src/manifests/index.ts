@@ -1,7 +1,14 @@
 export { type Alert, alerts, prometheusRules } from "./alerts.ts";
 export { grafanaDashboard, panels } from "./dashboard.ts";
 export { ackIdentity, approvalIdentity, identityPolicies, resumeIdentity } from "./identity.ts";
-export { agentManifests, type ManifestOptions, manifests, usualManifests, version } from "./manifests.ts";
+export {
+  agentManifests,
+  consoleManifests,
+  type ManifestOptions,
+  manifests,
+  usualManifests,
+  version,
+} from "./manifests.ts";
 export { type Permission, type PermissionScope, permissions, type StageName, stages } from "./permissions.ts";
 export type { Places } from "./rbac.ts";
 export { type ReleaseOptions, releaseKind, releaseObjects } from "./release.ts";

@@ -1,7 +1,7 @@
 import type { KubeObject } from "../kube/index.ts";
 import { executionNamespace, managedBy } from "../resources/index.ts";
 import { ackIdentity, approvalIdentity, resumeIdentity } from "./identity.ts";
-import { agentNetworkPolicies, networkPolicies } from "./network.ts";
+import { agentNetworkPolicies, consoleNetworkPolicies, networkPolicies } from "./network.ts";
 import { type StageName, stages } from "./permissions.ts";
 import { coderRbac, type Places, stageRbac } from "./rbac.ts";
 import { policyConfig, stageWorkload } from "./workloads.ts";
@@ -29,14 +29,14 @@ export const usualManifests: ManifestOptions = {
   },
 };
 
-/** Everything that a cluster needs but the CRDs and the agent, by file. */
+/** Everything that a cluster needs but the CRDs, the agent and the console, by file. */
 export function manifests(options: ManifestOptions = usualManifests): ReadonlyMap<string, readonly KubeObject[]> {
   const { places } = options;
   const { agents: _, ...usual } = places;
   const files: [string, readonly KubeObject[]][] = [
     ["namespaces", [...new Set(Object.values(usual))].map((name) => namespaceOf(name, name === places.runs))],
     ...stages
-      .filter((stage) => stage !== "agent")
+      .filter((stage) => stage !== "agent" && stage !== "console")
       .map((stage): [string, readonly KubeObject[]] => [stage, ofStage(stage, options)]),
     ["policy", [policyConfig(places)]],
     ["network", networkPolicies(places)],
@@ -52,6 +52,11 @@ export function agentManifests(options: ManifestOptions = usualManifests): reado
   const namespaces = Object.values(usual).includes(agents) ? [] : [namespaceOf(agents, true)];
   const policies = agentNetworkPolicies(places);
   return [...namespaces, ...coderRbac(places), ...ofStage("agent", options), ...policies].map(marked);
+}
+
+/** What the console needs on top. It is left out unless wanted, because it may act as any user. */
+export function consoleManifests(options: ManifestOptions = usualManifests): readonly KubeObject[] {
+  return [...ofStage("console", options), ...consoleNetworkPolicies(options.places)].map(marked);
 }
 
 function namespaceOf(name: string, runsWorkloads: boolean): KubeObject {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kube/index.ts";
 import type { Places } from "./rbac.ts";
-import { gatewayPort, metricsPort, stageLabels } from "./workloads.ts";
+import { consolePort, gatewayPort, metricsPort, stageLabels } from "./workloads.ts";
 
 /**
  * Who may connect to whom. Nothing connects to the stages but senders to the gateway's port and Prometheus to the others'
@@ -41,6 +41,16 @@ export function agentNetworkPolicies({ locks, agents }: Places): readonly KubeOb
     egress("interlock-agent-egress", locks, agent, [...knownServices, anywhereButMetadata]),
     ...(agents === locks ? [] : [denyIngress(agents)]),
     egress("interlock-agents-egress", agents, {}, [...knownServices, anywhereButMetadata]),
+  ];
+}
+
+/** The same for the console: pods of the cluster reach it, such as those of an ingress. */
+export function consoleNetworkPolicies({ locks }: Places): readonly KubeObject[] {
+  const console = stageLabels("console");
+  return [
+    ingress("interlock-console", locks, console, [{ from: [{ namespaceSelector: {} }], ports: [tcp(consolePort)] }]),
+    // The identity provider is anywhere, on any port.
+    egress("interlock-console-egress", locks, console, [...knownServices, anywhereButMetadata]),
   ];
 }
 

@@ -1,5 +1,5 @@
-/** The deployed stages, each with any number of replicas. */
-export const stages = ["gateway", "orchestrator", "executor", "notify", "agent"] as const;
+/** The deployed stages. The console has one replica, the others any number. */
+export const stages = ["gateway", "orchestrator", "executor", "notify", "agent", "console"] as const;
 export type StageName = (typeof stages)[number];
 
 /**
@@ -8,7 +8,7 @@ export type StageName = (typeof stages)[number];
  */
 export type PermissionScope = "anywhere" | "incidents" | "locks" | "watermarks" | "runs" | "agents";
 
-export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
+export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "impersonate";
 
 export interface Permission {
   readonly group: string;
@@ -192,6 +192,27 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     // Why a Job failed, and whether anything of it still runs.
     { group: "", resources: ["pods"], verbs: ["list"], where: "agents" },
     { group: "", resources: ["serviceaccounts"], verbs: ["get"], where: "agents" },
+  ],
+  console: [
+    ...look,
+    heartbeat,
+    {
+      group: ours,
+      resources: [
+        "remediationrequests",
+        "workflowexecutions",
+        "remediationapprovalrequests",
+        "automationpauses",
+        "remediationtargets",
+        "codingtasks",
+        "notificationrequests",
+      ],
+      verbs: follow,
+      where: "anywhere",
+    },
+    // Whose token it is. Everything but the rows above is read and written in the name of that user, by that user's rights.
+    { group: "authentication.k8s.io", resources: ["tokenreviews"], verbs: ["create"], where: "anywhere" },
+    { group: "", resources: ["users", "groups", "serviceaccounts"], verbs: ["impersonate"], where: "anywhere" },
   ],
 };
 

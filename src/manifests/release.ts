@@ -1,10 +1,12 @@
 import type { KubeObject, ResourceType } from "../kube/index.ts";
 import { resourceKinds, toCrd } from "../resources/index.ts";
-import { agentManifests, type ManifestOptions, manifests } from "./manifests.ts";
+import { agentManifests, consoleManifests, type ManifestOptions, manifests } from "./manifests.ts";
 
 export interface ReleaseOptions extends ManifestOptions {
   /** With the agent, which needs a GitLab. */
   readonly agent: boolean;
+  /** With the console. Absent in the record of an installation by an earlier version. */
+  readonly console?: boolean;
 }
 
 /** All objects of an installation, in the order in which a server accepts them: each after those that it refers to. */
@@ -12,7 +14,8 @@ export function releaseObjects(options: ReleaseOptions): readonly KubeObject[] {
   const crds: readonly KubeObject[] = resourceKinds.map(toCrd);
   const stages = [...manifests(options).values()].flat();
   const agent = options.agent ? agentManifests(options) : [];
-  const objects = [...crds, ...stages, ...agent];
+  const console = options.console ? consoleManifests(options) : [];
+  const objects = [...crds, ...stages, ...agent, ...console];
   return objects.sort((one, other) => kindOrder(one) - kindOrder(other));
 }
 

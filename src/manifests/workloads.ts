@@ -16,10 +16,12 @@ const configMaps: Readonly<Record<StageName, string>> = {
   executor: "workflowexecution-config",
   notify: "notification-config",
   agent: "agent-config",
+  console: "console-config",
 };
 
 export const gatewayPort = 8_080;
 export const metricsPort = 9_090;
+export const consolePort = 8_090;
 
 /** The labels of a stage's pods. */
 export function stageLabels(stage: StageName): Readonly<Record<string, string>> {
@@ -44,7 +46,8 @@ export function stageWorkload(stage: StageName, options: WorkloadOptions): reado
       kind: "Deployment",
       metadata: { name, namespace, labels },
       spec: {
-        replicas: options.replicas,
+        // Sessions are signed with a key of the replica, unless you give all replicas the same (docs/cluster.md).
+        replicas: stage === "console" ? 1 : options.replicas,
         selector: { matchLabels: labels },
         // The old pods finish their work while the new ones take over.
         strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
@@ -57,20 +60,24 @@ export function stageWorkload(stage: StageName, options: WorkloadOptions): reado
       metadata: { name, namespace, labels },
       spec: { selector: labels, ports: [{ name: port.name, port: port.containerPort, targetPort: port.name }] },
     } as KubeObject,
-    {
-      apiVersion: "policy/v1",
-      kind: "PodDisruptionBudget",
-      metadata: { name, namespace },
-      spec: { minAvailable: 1, selector: { matchLabels: labels } },
-    } as KubeObject,
+    ...(stage === "console" ? [] : [disruptionBudget(stage, namespace)]),
   ];
 }
 
-/** The gateway serves its figures where it takes signals. */
+function disruptionBudget(stage: StageName, namespace: string): KubeObject {
+  return {
+    apiVersion: "policy/v1",
+    kind: "PodDisruptionBudget",
+    metadata: { name: `interlock-${stage}`, namespace },
+    spec: { minAvailable: 1, selector: { matchLabels: stageLabels(stage) } },
+  } as KubeObject;
+}
+
+/** Gateway and console answer probes where they serve everything else. */
 function stagePort(stage: StageName) {
-  return stage === "gateway"
-    ? { name: "http", containerPort: gatewayPort }
-    : { name: "metrics", containerPort: metricsPort };
+  if (stage === "gateway") return { name: "http", containerPort: gatewayPort };
+  if (stage === "console") return { name: "http", containerPort: consolePort };
+  return { name: "metrics", containerPort: metricsPort };
 }
 
 function podTemplate(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
@@ -88,8 +95,8 @@ function podTemplate(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
     ...(stage === "agent" ? [{ name: "agent-tokens", secret: { secretName: agentTokens } }] : []),
     // Read-only is everything else.
     ...(stage === "agent" ? [{ name: "tmp", emptyDir: {} }] : []),
-    // The gateway reads them for alerts that name no object.
-    ...(stage === "orchestrator" || stage === "gateway"
+    // The gateway reads them for alerts that name no object; the console shows them.
+    ...(["orchestrator", "gateway", "console"].includes(stage)
       ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }]
       : []),
     // One source for all of them: otherwise their decisions could differ.
@@ -163,7 +170,7 @@ const webhookSettings = [
 
 /** Whether a stage decides by the policy, or reads the kinds that are declared there. */
 function readsPolicy(stage: StageName): boolean {
-  return stage === "gateway" || stage === "orchestrator" || stage === "executor";
+  return stage === "gateway" || stage === "orchestrator" || stage === "executor" || stage === "console";
 }
 
 const policyConfigMap = "interlock-policy";
@@ -191,6 +198,9 @@ function podEnvironment(stage: StageName) {
   if (stage === "agent") return { envFrom: [common, { secretRef: { name: agentSecret } }] };
   if (!readsPolicy(stage)) return { envFrom: [common] };
   const policy = { name: "INTERLOCK_POLICY", value: `${policyFolder}/${policyFile}` };
+  // The identity provider, if there is one.
+  const ownSecret = { secretRef: { name: "interlock-console", optional: true } };
+  if (stage === "console") return { envFrom: [common, ownSecret], env: [policy] };
   if (stage !== "gateway") return { envFrom: [common], env: [policy] };
   const webhooks = webhookSettings.map((key) => ({
     name: key,
@@ -251,6 +261,19 @@ function stageConfig(stage: StageName, { image, places, gatewayTls }: WorkloadOp
       `  tokenFile: ${tokenFolder}/gitlab-token`,
       "jira:",
       `  apiTokenFile: ${tokenFolder}/jira-token`,
+    ],
+    console: [
+      ...common,
+      ...execution,
+      ...engines,
+      ...tasks,
+      "gateway:",
+      `  namespace: ${incidents}`,
+      "console:",
+      `  listen: 0.0.0.0:${consolePort}`,
+      `  hosts: interlock-console, interlock-console.${locks}, interlock-console.${locks}.svc`,
+      "rules:",
+      "  dir: /etc/interlock-rules",
     ],
   };
   return `${lines[stage].join("\n")}\n`;

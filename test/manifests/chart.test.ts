@@ -13,6 +13,7 @@ interface Values {
   readonly replicas: number;
   readonly namespaces: Readonly<Record<string, string>>;
   readonly agent: boolean;
+  readonly console: boolean;
   readonly gatewayTls: string;
 }
 
@@ -27,6 +28,7 @@ describe("the Helm chart", () => {
       replicas: 5,
       namespaces: { stages: "on", watermarks: "marks", runs: "runs", agents: "agents" },
       agent: true,
+      console: true,
       gatewayTls: "gateway-tls",
     };
     const options: ReleaseOptions = {
@@ -34,6 +36,7 @@ describe("the Helm chart", () => {
       replicas: 5,
       places: { incidents: "on", locks: "on", watermarks: "marks", runs: "runs", agents: "agents" },
       agent: true,
+      console: true,
       gatewayTls: "gateway-tls",
     };
 

@@ -3,13 +3,20 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config/index.ts";
 import type { KubeObject } from "../../src/kube/index.ts";
-import { agentManifests, manifests, permissions, stages, usualManifests } from "../../src/manifests/index.ts";
+import {
+  agentManifests,
+  consoleManifests,
+  manifests,
+  permissions,
+  stages,
+  usualManifests,
+} from "../../src/manifests/index.ts";
 import { executionNamespace, installCrds, remediationRequests, resourceKinds } from "../../src/resources/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
 
-const all = [...[...manifests().values()].flat(), ...agentManifests()];
+const all = [...[...manifests().values()].flat(), ...agentManifests(), ...consoleManifests()];
 
 describe("the roles", () => {
   it("let only the executor write in the namespace of runs, except for acknowledgements on records", () => {
@@ -71,9 +78,12 @@ describe("the deployments", () => {
     };
 
     expect(found("Deployment", `interlock-${stage}`)).toMatchObject({
-      spec: { replicas: usualManifests.replicas, template: { spec: pod } },
+      spec: { replicas: stage === "console" ? 1 : usualManifests.replicas, template: { spec: pod } },
     });
-    expect(found("PodDisruptionBudget", `interlock-${stage}`)).toMatchObject({ spec: { minAvailable: 1 } });
+    // A budget for a single replica would keep its node from being drained.
+    const budget = found("PodDisruptionBudget", `interlock-${stage}`);
+    if (stage === "console") expect(budget).toBeUndefined();
+    else expect(budget).toMatchObject({ spec: { minAvailable: 1 } });
   });
 
   it("have the documented ConfigMaps", () => {
@@ -176,12 +186,16 @@ describe.skipIf(!kubectl)("deploy", () => {
   it("is something that kustomize understands", () => {
     const stdout = kustomize("deploy");
 
-    expect(stdout.match(/^kind: Deployment$/gm)).toHaveLength(stages.length - 1);
+    expect(stdout.match(/^kind: Deployment$/gm)).toHaveLength(stages.length - 2);
     expect(stdout.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(resourceKinds.length);
   });
 
   it("has the agent apart, for those who have a GitLab", () => {
     expect(kustomize("deploy/agent").match(/^kind: Deployment$/gm)).toHaveLength(1);
+  });
+
+  it("has the console apart, because it may act as any user", () => {
+    expect(kustomize("deploy/console").match(/^kind: Deployment$/gm)).toHaveLength(1);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../src/kube/index.ts";
-import { agentManifests, manifests, stages, usualManifests } from "../../src/manifests/index.ts";
+import { agentManifests, consoleManifests, manifests, stages, usualManifests } from "../../src/manifests/index.ts";
 
 interface Rule {
   readonly from?: readonly object[];
@@ -17,7 +17,7 @@ interface NetworkPolicy extends KubeObject {
   };
 }
 
-const all = [...[...manifests().values()].flat(), ...agentManifests()];
+const all = [...[...manifests().values()].flat(), ...agentManifests(), ...consoleManifests()];
 const policies = all.filter(({ kind }) => kind === "NetworkPolicy") as NetworkPolicy[];
 const { places } = usualManifests;
 
@@ -53,6 +53,7 @@ describe("the network policies", () => {
   it.each([
     ["notices' channels", places.locks, { "app.kubernetes.io/component": "notify" }],
     ["GitLab and Jira", places.locks, { "app.kubernetes.io/component": "agent" }],
+    ["the identity provider", places.locks, { "app.kubernetes.io/component": "console" }],
     ["what workflows need", places.runs, {}],
     ["what coders need", places.agents, {}],
   ])("let out to %s, but not to where nodes get their credentials", (_what, namespace, labels) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { KubeObject } from "../../src/kube/index.ts";
-import { agentManifests, manifests, stages, usualManifests } from "../../src/manifests/index.ts";
+import { agentManifests, consoleManifests, manifests, stages, usualManifests } from "../../src/manifests/index.ts";
 
 type Rights = Readonly<Record<string, string>>;
 
@@ -119,10 +119,26 @@ const expected: Readonly<Record<string, Rights>> = {
     "pods in kubernaut-agents": "list",
     "serviceaccounts in kubernaut-agents": "get",
   },
+  "interlock-console": {
+    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get",
+    "namespaces everywhere": "get",
+    "leases.coordination.k8s.io in kubernaut-system": "get list create update delete",
+    "remediationrequests.kubernaut.ai everywhere": "get list watch",
+    "workflowexecutions.kubernaut.ai everywhere": "get list watch",
+    "remediationapprovalrequests.kubernaut.ai everywhere": "get list watch",
+    "automationpauses.kubernaut.ai everywhere": "get list watch",
+    "remediationtargets.kubernaut.ai everywhere": "get list watch",
+    "codingtasks.kubernaut.ai everywhere": "get list watch",
+    "notificationrequests.kubernaut.ai everywhere": "get list watch",
+    "tokenreviews.authentication.k8s.io everywhere": "create",
+    "users everywhere": "impersonate",
+    "groups everywhere": "impersonate",
+    "serviceaccounts everywhere": "impersonate",
+  },
   "interlock-coder": { "configmaps in kubernaut-agents": "create" },
 };
 
-const all = [...[...manifests().values()].flat(), ...agentManifests()];
+const all = [...[...manifests().values()].flat(), ...agentManifests(), ...consoleManifests()];
 
 describe("each stage's verbs per kind", () => {
   it.each([...stages.map((stage) => `interlock-${stage}`), "interlock-coder"])(

@@ -5,12 +5,23 @@ import { securityPage } from "../../scripts/security-tables.ts";
 import { embeddedClient } from "../../src/apiserver/embedded-client.ts";
 import { objectVerbs } from "../../src/apiserver/http/authorize.ts";
 import { signalRoutes } from "../../src/app/signal-routes.ts";
+import { consoleRoutes } from "../../src/console/http/routes.ts";
+import { openProjection, type Projection } from "../../src/console/projection/index.ts";
 import { type KubeClient, KubeError, type ResourceType } from "../../src/kube/index.ts";
 import { type StageName, stages } from "../../src/manifests/index.ts";
 import { installCrds } from "../../src/resources/index.ts";
+import { silentLogger } from "../../src/telemetry/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
 import { Wire } from "../conformance/wire.ts";
+import {
+  type AskOptions,
+  adminToken,
+  type ConsoleUnderTest,
+  consoleUnderTest,
+} from "../console/http/console-under-test.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
+import { TestDesk } from "../doubles/test-desk.ts";
 import { type ServedGateway, servedGateway, token } from "../gateway/served-gateway.ts";
 
 const page = readFileSync(new URL("../../docs/security.md", import.meta.url), "utf8");
@@ -121,6 +132,66 @@ describe("every cell of the gateway's table", () => {
         const isAllowed = status !== 401 && status !== 403;
         expect(isAllowed ? "yes" : "–", `${route}, ${columns[i + 1]}: ${status}`).toBe(cell);
       }
+    }
+  });
+});
+
+describe("every cell of the console's table", () => {
+  const { columns, rows } = tableIn(page, "console");
+  let server: ConsoleUnderTest;
+  let projection: Projection;
+
+  beforeAll(async () => {
+    const [clock, random] = [systemClock(), systemRandom()];
+    server = await consoleUnderTest({
+      routes: (client) => {
+        const options = { client, clock, random, log: silentLogger, idleMs: 60_000, maxConsecutiveFailures: 3 };
+        projection = openProjection({ ...options, namespace: "kubernaut-system" });
+        return consoleRoutes({ projection, clock, contextFor: (client) => new TestDesk(client) });
+      },
+    });
+    for (const role of ["viewer", "operator"] as const) await server.users.add(role, role);
+  });
+
+  afterAll(async () => {
+    await server.close();
+    projection.close();
+  });
+
+  it("covers every route that the console describes", async () => {
+    const { paths } = (await (await server.ask("/api/v1/openapi.json")).json()) as { paths: Record<string, object> };
+    const routes = Object.entries(paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ":$1")}`),
+    );
+
+    expect(routes.filter((route) => !/ \/(healthz|readyz)$/.test(route)).sort()).toEqual(
+      rows.map(([route]) => route).sort(),
+    );
+  });
+
+  it.each(rows)("is true of %s", async (route, ...cells) => {
+    const [method = "", pattern = ""] = route.split(" ");
+    const path =
+      pattern.replace(":kind", "pauses").replace(/:\w+/g, "none") + (pattern.endsWith("stream") ? "?kinds=pauses" : "");
+    const callers: Readonly<Record<string, () => Promise<AskOptions>>> = {
+      "no log-in": async () => ({}),
+      "unknown token": async () => ({ token: "unknown" }),
+      viewer: async () => ({ cookie: await server.logIn("viewer") }),
+      operator: async () => ({ cookie: await server.logIn("operator") }),
+      admin: async () => ({ cookie: await server.logIn() }),
+      "admin token": async () => ({ token: adminToken }),
+      "page of another origin": async () => {
+        return { cookie: await server.logIn(), headers: { origin: "https://evil.example.com" } };
+      },
+    };
+    for (const [i, cell] of cells.entries()) {
+      const caller = await callers[columns[i + 1] ?? ""]?.();
+      const body = method === "POST" ? { body: {} } : {};
+      const response = await server.ask(path, { method, ...caller, ...body });
+      await response.body?.cancel();
+      server.passTime(61_000);
+      const isAllowed = response.status !== 401 && response.status !== 403;
+      expect(isAllowed ? "yes" : "–", `${route}, ${columns[i + 1]}: ${response.status}`).toBe(cell);
     }
   });
 });

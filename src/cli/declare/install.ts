@@ -79,5 +79,6 @@ function withRelease(command: Command): Command {
     .option("--runs-in <NS>", "namespace of runs and target records; default kubernaut-workflows", value)
     .option("--agent", "with the agent, which needs the Secret interlock-agent (docs/agent.md)")
     .option("--agents-in <NS>", "namespace of the Jobs in which it runs; default kubernaut-agents", value)
+    .option("--console", "with the console, which acts in the name of its users (docs/cluster.md)")
     .option("--gateway-tls <SECRET>", "serve TLS at the gateway with this Secret of the type kubernetes.io/tls", value);
 }

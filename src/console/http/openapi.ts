@@ -14,7 +14,11 @@ export function consoleOpenApi(routes: readonly ApiRoute[]): object {
   return openApi({
     title: "Interlock console",
     description: "What Interlock does, and the operations of people and programs.",
-    paths: { ...paths, "/healthz": { get: plainOperation("The process runs.") } },
+    paths: {
+      ...paths,
+      "/healthz": { get: plainOperation("The process runs.") },
+      "/readyz": { get: plainOperation("The console serves.") },
+    },
     securitySchemes: {
       session: { type: "apiKey", in: "cookie", name: "interlock-session", description: "Made by a log-in." },
       token: { type: "http", scheme: "bearer" },

@@ -58,11 +58,11 @@ export async function serveConsole(options: ConsoleServerOptions): Promise<Conso
   answerProblems(app, options);
   guard(app, { ...options, isSecure });
   serveLogIn(app, { identity, cookies, failures, log: options.log });
-  const routes = [...sessionRoutes({ ...options, cookies, failures }), ...options.routes];
+  const routes = [...sessionRoutes({ ...options, cookies }), ...options.routes];
   const document = consoleOpenApi(routes);
   for (const route of [...routes, openApiRoute(document)])
     serveRoute(app, route, { identity, cookies, failures, closing: streams.signal });
-  app.get("/healthz", async () => ({ status: "ok" }));
+  for (const probe of probes) app.get(probe, async () => ({ status: "ok" }));
   serveFiles(app, options.files);
   const server = await listenWith(app, { listen, certificate });
   return {
@@ -73,6 +73,9 @@ export async function serveConsole(options: ConsoleServerOptions): Promise<Conso
     },
   };
 }
+
+/** Paths by which a cluster asks whether the process lives and serves. */
+const probes: readonly string[] = ["/healthz", "/readyz"];
 
 function portOf({ server }: FastifyInstance): number {
   const address = server.address();
@@ -129,7 +132,7 @@ function guard(app: FastifyInstance, options: ConsoleServerOptions & { readonly 
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ ...securityHeaders, ...(isSecure ? tlsHeaders : {}) });
     // Probes address a pod by its number. They learn nothing but that it lives.
-    if (request.routeOptions.url === "/healthz") return;
+    if (probes.includes(request.routeOptions.url ?? "")) return;
     const origin = requestOrigin(request);
     const isFile = !request.url.startsWith("/api/");
     const refusal = checkHost(origin, served) ?? (isFile && request.method === "GET" ? undefined : checkOrigin(origin));

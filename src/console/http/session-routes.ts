@@ -1,26 +1,18 @@
 import type { Clock } from "../../time/index.ts";
 import { bearerToken, type Identity } from "../identity/identity.ts";
 import type { Session } from "../wire.ts";
-import { type ApiRoute, ProblemError, tooManyFailures } from "./api-route.ts";
+import { type ApiRoute, ProblemError } from "./api-route.ts";
 import type { CookieJar } from "./cookies.ts";
-import type { FailureLimit } from "./failure-limit.ts";
 
 export interface SessionRouteOptions {
   readonly identity: Identity;
   readonly cookies: CookieJar;
-  readonly failures: FailureLimit;
   readonly version: string;
   readonly clock: Clock;
 }
 
 /** Who calls, and the log-in and log-out of browsers. */
-export function sessionRoutes({
-  identity,
-  cookies,
-  failures,
-  version,
-  clock,
-}: SessionRouteOptions): readonly ApiRoute[] {
+export function sessionRoutes({ identity, cookies, version, clock }: SessionRouteOptions): readonly ApiRoute[] {
   const path = "/api/v1/session";
   return [
     {
@@ -43,17 +35,11 @@ export function sessionRoutes({
       method: "POST",
       path,
       summary: "Begin a session with the bearer token of the request. The response sets a cookie.",
-      access: "open",
-      problems: { 401: "The token is not accepted.", 429: "Too many failed log-ins." },
+      access: "viewer",
       async handle({ request, reply }) {
-        const wait = failures.waitSeconds(request.ip);
-        if (wait !== undefined) throw tooManyFailures(wait);
         const token = bearerToken(request.headers.authorization);
         const session = token === undefined ? undefined : await identity.logIn(token);
-        if (!session) {
-          failures.failed(request.ip);
-          throw new ProblemError(401, "The token is not accepted: send Authorization: Bearer TOKEN.");
-        }
+        if (!session) throw new ProblemError(400, "Send a token to begin a session: Authorization: Bearer TOKEN.");
         cookies.setSession(reply, session.value, session.expiresAtMs);
         return {};
       },

@@ -10,6 +10,7 @@ export interface ReleaseArguments {
   readonly runsIn?: string;
   readonly agent?: boolean;
   readonly agentsIn?: string;
+  readonly console?: boolean;
   readonly gatewayTls?: string;
 }
 
@@ -18,6 +19,7 @@ export function releaseOptions(given: ReleaseArguments, before: ReleaseOptions =
   const { places } = before;
   const { namespace = places.locks, watermarksIn = places.watermarks, runsIn = places.runs } = given;
   const { agentsIn = places.agents, gatewayTls = before.gatewayTls, agent = before.agent } = given;
+  const { console = before.console ?? false } = given;
   const replicas = Number(given.replicas ?? before.replicas);
   if (!Number.isInteger(replicas) || replicas < 1) throw new MisuseError("--replicas needs a whole number, 1 or more");
   // A replica that may write watermarks may write every ConfigMap of their namespace.
@@ -28,6 +30,7 @@ export function releaseOptions(given: ReleaseArguments, before: ReleaseOptions =
     image: given.image ?? before.image,
     replicas,
     agent,
+    console,
     places: { incidents: namespace, locks: namespace, watermarks: watermarksIn, runs: runsIn, agents: agentsIn },
     ...(gatewayTls !== undefined && { gatewayTls }),
   };

@@ -24,7 +24,10 @@ export async function uninstall(desk: Desk, given: UninstallArguments): Promise<
     const { locks: namespace } = options.places;
     const record = await readRelease(client, namespace);
     // What kubectl applied, or a command that was interrupted, has no record; its objects have the usual names.
-    const objects = await ownObjects(client, record?.objects ?? releaseObjects({ ...options, agent: true }));
+    const objects = await ownObjects(
+      client,
+      record?.objects ?? releaseObjects({ ...options, agent: true, console: true }),
+    );
     if (objects.length === 0) throw new CommandError(`no installation in the namespace ${namespace}`);
     if (!given.force && objects.some(definesExecutions)) await refuseWhileRunning(client);
     const isDryRun = given.dryRun ?? false;

@@ -1,0 +1,28 @@
+import type { KubeClient } from "../../kube/index.ts";
+import type { OperateContext } from "../../operate/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Projection } from "../projection/index.ts";
+import type { ApiRoute } from "./api-route.ts";
+import { operationRoutes } from "./operation-routes.ts";
+import { rowRoutes } from "./row-routes.ts";
+import { type SessionRouteOptions, sessionRoutes } from "./session-routes.ts";
+
+export interface RouteDeps {
+  readonly projection: Projection;
+  /** The environment of operations and explanations, with the rights of the caller. */
+  readonly contextFor: (client: KubeClient) => OperateContext;
+  readonly clock: Clock;
+}
+
+/** What all routes together use. */
+export type ConsoleParts = RouteDeps & SessionRouteOptions;
+
+/** Every route that the OpenAPI document describes. */
+export function describedRoutes(parts: ConsoleParts): readonly ApiRoute[] {
+  return [...sessionRoutes(parts), ...consoleRoutes(parts)];
+}
+
+/** Every route of the API but those of sessions. */
+export function consoleRoutes({ projection, contextFor, clock }: RouteDeps): readonly ApiRoute[] {
+  return [...rowRoutes(projection, clock), ...operationRoutes(contextFor)];
+}
