@@ -1,9 +1,8 @@
 // The same event may arrive by webhook and by poll, at several replicas: it is handled once.
 //   npx tsx examples/once-only.ts
-import { keyOf, memoryClaims, once } from "../src/coordination/index.ts";
-import { systemClock, systemRandom } from "../src/time/index.ts";
+import { keyOf, once, openClaims } from "@interlock-ops/interlock/coordination";
 
-const claims = memoryClaims({ clock: systemClock(), random: systemRandom() });
+const claims = await openClaims("memory:");
 
 async function review(sha: string) {
   return once(claims, keyOf("review", "gitlab.example.com", 42, 7, sha), { effect: "idempotent" }, async () => {

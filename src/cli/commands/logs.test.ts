@@ -41,6 +41,23 @@ describe("interlock logs of an execution that was deleted", () => {
     expect(desk.read()).toContain("freed 3 GB");
   });
 
+  it("prints those of several, one after the other, and reports the one that has none", async () => {
+    const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
+    mkdirSync(step, { recursive: true });
+    writeFileSync(join(step, "output"), "freed 3 GB\n");
+    const desk = new TestDesk(client, { directory, events: () => [created] });
+
+    expect(await desk.type("logs", "b", "a")).toBe(1);
+
+    expect(desk.read()).toBe("── b\n── a\n── task clean, step 1\nfreed 3 GB");
+  });
+
+  it("follows one execution, not several", async () => {
+    const desk = new TestDesk(client, { directory });
+
+    await expect(desk.type("logs", "-f", "a", "b")).rejects.toThrow("--follow follows one execution");
+  });
+
   it("says where the output went if it ran in a cluster", async () => {
     const desk = new TestDesk(client, { directory, events: () => [created, deleted] });
 

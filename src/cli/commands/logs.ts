@@ -3,7 +3,8 @@ import { isWantedStep, readLogs } from "../../engines/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import { findExecution, findIncident } from "../../operate/find/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
-import { CommandError, type Desk } from "../command.ts";
+import { CommandError, type Desk, MisuseError } from "../command.ts";
+import { forEachName } from "../for-each-name.ts";
 import { readMoment } from "../parsing/moment.ts";
 import { followExecution, printRun } from "./follow-logs.ts";
 
@@ -18,12 +19,23 @@ interface LogsOptions {
 }
 
 /** `interlock logs` */
-export async function logs(
-  desk: Desk,
+export async function logs(desk: Desk, names: readonly string[], options: LogsOptions): Promise<number> {
+  const [only, another] = names;
+  if (only !== undefined && another === undefined) return await logsOf(only, options, desk);
+  if (options.follow) throw new MisuseError("--follow follows one execution; name one");
+  return await forEachName(names, desk, async (name) => {
+    desk.terminal.print(`── ${name}`);
+    await logsOf(name, options, desk);
+  });
+}
+
+async function logsOf(
   name: string,
-  { namespace, local = join(desk.directory, "local"), since, ...options }: LogsOptions,
+  { namespace, local: folder, since, ...options }: LogsOptions,
+  desk: Desk,
 ): Promise<number> {
-  const { client, terminal } = desk;
+  const { client, terminal, directory } = desk;
+  const local = folder ?? join(directory, "local");
   const sinceMs = readMoment("since", since, client.serverNowMs());
   const { follow = false, ...wanted } = options;
   const filter = { ...wanted, ...(sinceMs !== undefined && { sinceMs }) };

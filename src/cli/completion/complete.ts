@@ -3,7 +3,13 @@ import type { Desk } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import type { Environments } from "../environments.ts";
 import { candidateLines } from "./candidate-lines.ts";
-import { type Completion, findCompletion, type Word } from "./find-completion.ts";
+import { type Completion, type FilterLookup, findCompletion, type Lookup, type Word } from "./find-completion.ts";
+
+type NameLookup = Exclude<Lookup, FilterLookup | "contexts" | "files">;
+
+function isFilterLookup(lookup: Lookup): lookup is FilterLookup {
+  return / of /.test(lookup);
+}
 
 /** How long a shell waits for names. */
 const patienceMs = 2_000;
@@ -28,10 +34,12 @@ async function lookUpAll(
   { atDesk }: Environments,
 ): Promise<readonly Word[]> {
   if (lookups.length === 0) return [];
-  const { lookUp, lookUpContexts } = await import("./look-up.ts");
-  const found: Word[] = [];
+  const { lookUp, lookUpContexts, lookUpFilter } = await import("./look-up.ts");
+  const found: Word[] = lookups.filter(isFilterLookup).flatMap(lookUpFilter);
   const offer = async (words: Promise<readonly Word[]>) => void found.push(...(await words));
-  const names = lookups.filter((lookup) => lookup !== "contexts" && lookup !== "files");
+  const names = lookups.filter(
+    (lookup) => lookup !== "contexts" && lookup !== "files" && !isFilterLookup(lookup),
+  ) as readonly NameLookup[];
   const all = [
     ...(lookups.includes("contexts") ? [offer(lookUpContexts(server, context))] : []),
     ...(names.length > 0 ? [atDesk(server, lookUpNames)] : []),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../program.ts";
 import { candidateLines } from "./candidate-lines.ts";
-import { findCompletion } from "./find-completion.ts";
+import { type FilterLookup, findCompletion } from "./find-completion.ts";
+import { lookUpFilter } from "./look-up.ts";
 
 const unused = () => Promise.reject(new Error("nothing is opened to find what to look up"));
 const program = createProgram({ inContext: unused, atDesk: unused }, () => {});
@@ -41,6 +42,9 @@ describe("completion", () => {
     ["get incidents --target=no", ["target texts"]],
     ["get incidents -n ", ["namespaces"]],
     ["get incidents --context ", ["contexts"]],
+    ["get incidents --phase ", ["phases of incidents"]],
+    ["get execution --reason=Resource", ["reasons of executions"]],
+    ["get --phase ", []],
     ["--context ", ["contexts"]],
     ["pause target ", ["target texts"]],
     ["pause workflow ", ["workflow ids"]],
@@ -51,6 +55,18 @@ describe("completion", () => {
     ["run clean more ", []],
   ])("of %j looks up %j", (line, lookups) => {
     expect(findCompletion(program, line.split(" ")).lookups).toEqual(lookups);
+  });
+
+  it.each([
+    ["get incidents --phase Failed,Bl", ["Failed,Blocked"]],
+    ["get executions --reason=Res", ["--reason=ResourceBusy"]],
+    ["get pauses --phase ", ["Active", "Ended"]],
+    ["get targets --phase ", []],
+  ])("of %j offers the values %j", (line, expected) => {
+    const completion = findCompletion(program, line.split(" "));
+
+    const words = completion.lookups.flatMap((lookup) => lookUpFilter(lookup as FilterLookup));
+    expect(candidateLines(completion, words).slice(0, -1)).toEqual(expected);
   });
 
   it("asks the server that the line names", () => {

@@ -22,7 +22,12 @@ export interface Word {
 }
 
 /** Names of objects by the word for their kind, and other things that a server, a kubeconfig or the disk has. */
-export type Lookup = (typeof kindWords)[number] | "contexts" | "namespaces" | "target texts" | "workflow ids" | "files";
+export type Lookup = KindWord | FilterLookup | "contexts" | "namespaces" | "target texts" | "workflow ids" | "files";
+
+/** Values of the filters of `interlock get`, which the schema of the kind lists. */
+export type FilterLookup = `${"phases" | "reasons"} of ${KindWord}`;
+
+type KindWord = (typeof kindWords)[number];
 
 /** What an argument stands for, by its name in the usage. */
 const argumentLookups: Readonly<Record<string, readonly Lookup[]>> = {
@@ -67,13 +72,27 @@ export function findCompletion(program: Command, given: readonly string[]): Comp
     ...part,
   });
 
-  if (pending) return found(optionValues(pending));
+  if (pending) return found(valuesOf(pending, text));
   const [, name = "", value] = /^(--[^=]+)=(.*)$/s.exec(text) ?? [];
   const option = findOption(command, name);
-  if (option && value !== undefined) return found({ ...optionValues(option), prefix: `${name}=`, text: value });
+  if (option && value !== undefined) return found(valuesOf(option, value, `${name}=`));
   if (text.startsWith("-")) return found({ words: optionWords(command) });
   if (command.commands.length > 0) return found({ words: commandWords(command) });
   return found(argumentValues(command, positional));
+
+  function valuesOf(option: Option, value: string, prefix = ""): Partial<Completion> {
+    const lookups = filterLookups(option, positional);
+    if (lookups.length === 0) return { ...optionValues(option), prefix, text: value };
+    // Several values with commas between them: the last one is completed.
+    const comma = value.lastIndexOf(",") + 1;
+    return { lookups, prefix: prefix + value.slice(0, comma), text: value.slice(comma) };
+  }
+}
+
+function filterLookups({ long }: Option, [kind = ""]: readonly string[]): readonly FilterLookup[] {
+  if (long === "--phase") return namedKind(kind).map((word) => `phases of ${word}` as const);
+  if (long === "--reason") return namedKind(kind).map((word) => `reasons of ${word}` as const);
+  return [];
 }
 
 interface Walk {
@@ -173,6 +192,6 @@ function scopeValues(name: string, [first, second]: readonly string[]): Pick<Com
 }
 
 /** Only our own words: the short names of kubectl would need the schemas of all kinds. */
-function namedKind(word: string): readonly Lookup[] {
+function namedKind(word: string): readonly KindWord[] {
   return kindWords.filter((kind) => kind === word || kind.slice(0, -1) === word);
 }

@@ -4,12 +4,20 @@ import { remediationTargets, remediationWorkflows } from "../../resources/index.
 import { shortNames } from "../../resources/short-names/index.ts";
 import type { Desk } from "../command.ts";
 import { type CommandContext, configFrom, dataDirectory } from "../context.ts";
+import { phaseWords, reasonWords } from "../parsing/filter-words.ts";
 import { readKind } from "../parsing/kinds.ts";
-import type { Completion, Lookup, Word } from "./find-completion.ts";
+import type { Completion, FilterLookup, Lookup, Word } from "./find-completion.ts";
+
+/** The values of a filter, which need no server. */
+export function lookUpFilter(lookup: FilterLookup): readonly Word[] {
+  const [what, , word = ""] = lookup.split(" ");
+  const words = what === "phases" ? phaseWords(readKind(word)) : reasonWords(readKind(word));
+  return (words ?? []).map((text) => ({ text }));
+}
 
 /** Names that the API server has. */
 export async function lookUp(
-  lookup: Exclude<Lookup, "contexts" | "files">,
+  lookup: Exclude<Lookup, "contexts" | "files" | FilterLookup>,
   { client, namespace }: Pick<Desk, "client" | "namespace">,
 ): Promise<readonly Word[]> {
   switch (lookup) {

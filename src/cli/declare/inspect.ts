@@ -58,11 +58,11 @@ export function declareInspection(declare: Declare): void {
     .option("--workflow <WORKFLOW>", "of a target: only this workflow", value)
     .addOption(outputOption(["json", "yaml"], "instead of text"));
 
-  atDesk("logs <execution-or-incident>", {
+  atDesk("logs <execution-or-incident...>", {
     group,
     summary: "Print the output of an execution's steps",
     details:
-      "Of an incident, the output of its latest execution. With --follow, the lines of all steps as they are written, each with its task and step, until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. In a cluster, output is read from pods through the API server, for which you need the right to get pods/log, and to list and watch pods. A local step has no times for its lines: --since leaves out steps that ended before. On a terminal, colours are left out and other escapes are shown as text, such as \\u001b; a file or pipe receives exactly what was written.",
+      "Of an incident, the output of its latest execution; of several, one after the other. With --follow, the lines of all steps as they are written, each with its task and step, until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. In a cluster, output is read from pods through the API server, for which you need the right to get pods/log, and to list and watch pods. A local step has no times for its lines: --since leaves out steps that ended before. On a terminal, colours are left out and other escapes are shown as text, such as \\u001b; a file or pipe receives exactly what was written.",
     example: "interlock logs -f rr-s3rd7pvp-1-1",
     load: async () => (await import("../commands/logs.ts")).logs,
   })
