@@ -48,6 +48,7 @@ mayImport.console = [
   "kube",
   "http",
   "resources",
+  "coordination",
   "policy",
   "ledger",
   "engines",

@@ -14,6 +14,7 @@ export { type LocalRunner, type LocalRunnerOptions, startLocalRunner } from "./l
 export { pipelineReader } from "./local/workflow-pipeline.ts";
 export { followPods } from "./output/follow-pods.ts";
 export { isWantedStep, type LineFilter, type StepLine } from "./output/step-line.ts";
+export { type RunTask, viewRun } from "./output/view-run.ts";
 export { type Pod, wasEvicted } from "./pods.ts";
 export { type RunOwner, runOwner } from "./run-marks.ts";
 export { tektonEngine } from "./tekton/tekton-engine.ts";

@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mappedPath, signalPaths } from "../../app/index.ts";
+import type { SignalPreview } from "../../console/read/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { exitStatus } from "../exit-status.ts";
 import { startCommand } from "../start-command.ts";
-import { previewLines, type SignalResult } from "./preview-lines.ts";
+import { previewLines } from "./preview-lines.ts";
 
 interface ReceiveOptions {
   readonly payload: string;
@@ -86,7 +87,7 @@ async function post({
 
 /** What the gateway answers: a result for each signal, or one refusal of them all. */
 interface GatewayResponse {
-  readonly results?: readonly SignalResult[];
+  readonly results?: readonly SignalPreview[];
   readonly truncatedAlerts?: number;
   readonly title?: string;
   readonly detail?: string;

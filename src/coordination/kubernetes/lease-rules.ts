@@ -44,7 +44,7 @@ export type Move =
 export function nextMove(observed: Observed | undefined, me: Claimant, now: number): Move {
   if (!observed) return { do: "create" };
   const { lease, since } = observed;
-  if (lease.metadata.annotations?.[annotation.key] !== me.key) return { do: "give-up", because: "collision" };
+  if (keyOn(lease) !== me.key) return { do: "give-up", because: "collision" };
 
   const holder = holderOf(lease);
   if (holder === me.holder) return { do: "confirm" };
@@ -81,6 +81,11 @@ export function sameHolding(a: KubeLease, b: KubeLease): boolean {
     a.spec?.renewTime === b.spec?.renewTime &&
     a.spec?.leaseTransitions === b.spec?.leaseTransitions
   );
+}
+
+/** The key in clear. */
+export function keyOn({ metadata }: KubeLease): string | undefined {
+  return metadata.annotations?.[annotation.key];
 }
 
 export function holderOf(lease: KubeLease): string {

@@ -1,0 +1,10 @@
+export { readConsoleCatalog } from "./catalog.ts";
+export { readExecution } from "./execution-detail.ts";
+export { type NamedObject, readIncident } from "./incident-detail.ts";
+export { type LedgerQuery, readLedgerChains, readLedgerPage } from "./ledger-page.ts";
+export { readLocks } from "./locks.ts";
+export type { LedgerReader, ReadContext } from "./read-context.ts";
+export { readRuleTest } from "./read-rule-test.ts";
+export { type SignalPreview, testSignals } from "./rule-test.ts";
+export { readStorm } from "./storm.ts";
+export { readTarget } from "./target-detail.ts";

@@ -1,0 +1,106 @@
+import { type OperateContext, queryPolicy, readObjectTarget } from "../../operate/index.ts";
+import { diagnoseWithFacts, type Facts, type PolicyDecision, type Rule } from "../../policy/index.ts";
+import { blockText, type Diagnosis, type FieldTrace, type RemediationRequestSpec } from "../../resources/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
+import type { RuleTestResult } from "../wire.ts";
+
+/** What the gateway would do about one signal. */
+export interface SignalPreview {
+  readonly status: string;
+  readonly message: string;
+  readonly incident?: string;
+  readonly fingerprint?: string;
+  readonly fix?: string;
+  readonly problems?: readonly string[];
+  readonly subject?: string;
+  readonly target?: string;
+  readonly spec?: RemediationRequestSpec;
+  readonly mapping?: readonly FieldTrace[];
+}
+
+export interface RuleTestContext extends OperateContext {
+  /** Reads what rules ask about the objects behind an incident. */
+  readFacts(incident: RemediationRequestSpec, subject: string | undefined): Promise<Facts>;
+}
+
+type TestedSignal = RuleTestResult["signals"][number];
+
+/** What would become of each signal: at the gateway, by the rules, by the policy. Changes nothing. */
+export async function testSignals(
+  previews: readonly SignalPreview[],
+  rules: readonly Rule[],
+  context: RuleTestContext,
+): Promise<readonly TestedSignal[]> {
+  const tested: TestedSignal[] = [];
+  for (const preview of previews) tested.push(await testSignal(preview, rules, context));
+  return tested;
+}
+
+async function testSignal(
+  preview: SignalPreview,
+  rules: readonly Rule[],
+  context: RuleTestContext,
+): Promise<TestedSignal> {
+  const { status, subject, spec } = preview;
+  const lines = gatewayLines(preview);
+  const common = {
+    signal: spec?.signalName ?? status,
+    ...(subject === undefined ? {} : { subject }),
+    outcome: status,
+  };
+  if (!spec || status === "resolved") return { ...common, lines };
+
+  const kinds = await context.kinds();
+  const analysis = await diagnoseWithFacts(spec, rules, kinds, () => context.readFacts(spec, subject));
+  if (analysis.kind === "no-match") {
+    const tried = analysis.tried.map((one) => line("", one));
+    return { ...common, lines: [...lines, line("rule", "none applies, so that nothing would be done"), ...tried] };
+  }
+  const { target, workflowId: workflow, parameters = {} } = analysis.diagnosis;
+  const question = { target: readObjectTarget(target, kinds), workflow, parameters };
+  const verdicts = (await queryPolicy(question, kinds, context)).flatMap(({ decision }) => verdictLines(decision));
+  return {
+    ...common,
+    rule: analysis.rule,
+    workflow,
+    target,
+    lines: [...lines, line("rule", `${analysis.rule}: ${describeDiagnosis(analysis.diagnosis)}`), ...verdicts],
+  };
+}
+
+function gatewayLines(preview: SignalPreview): readonly string[] {
+  const { status, subject, target, fingerprint, message, incident, fix, problems = [], spec, mapping = [] } = preview;
+  return [
+    spec ? `${spec.signalName} (${spec.severity})` : status,
+    ...mapping.map((trace) => line("field", describeField(trace))),
+    ...(subject ? [line("subject", subject)] : []),
+    ...(target && target !== subject ? [line("owner", target)] : []),
+    ...(fingerprint ? [line("fingerprint", fingerprint)] : []),
+    line("gateway", incident ? `${message} ${shortNames(incident)}` : message),
+    ...(fix ? [line("to change it", fix)] : []),
+    ...problems.map((problem) => line("problem", problem)),
+  ];
+}
+
+function line(what: string, text: string): string {
+  return `  ${what.padEnd(12)} ${text}`;
+}
+
+/** `name = DiskFull, from labels.alertname`. */
+function describeField({ field, from, value, problem }: FieldTrace): string {
+  const result = problem === undefined ? (value ?? "no value") : `failed (${problem})`;
+  return `${field} = ${result}, from ${from}`;
+}
+
+function describeDiagnosis({ target, workflowId, parameters }: Diagnosis): string {
+  const given = parameters && Object.keys(parameters).length > 0 ? ` with ${JSON.stringify(parameters)}` : "";
+  return `${workflowId} on ${target}${given}`;
+}
+
+function verdictLines(decision: PolicyDecision): readonly string[] {
+  if (decision.verdict === "allow") return [line("policy", decision.message)];
+  return [
+    line("policy", shortNames(`not now, ${blockText(decision.reason, decision.cause)}: ${decision.message}`)),
+    line("next", shortNames(decision.nextStep)),
+  ];
+}

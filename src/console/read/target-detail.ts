@@ -1,0 +1,55 @@
+import { explainWorkflows, OperationError } from "../../operate/index.ts";
+import { parseTarget } from "../../resources/index.ts";
+import type { ExecutionRow, IncidentRow, PauseRow, TargetDetail, TargetRow } from "../wire.ts";
+import type { ReadContext } from "./read-context.ts";
+import { inOrder, ledgerTimeline, objectTimeline, pauseTimeline } from "./timeline.ts";
+
+const maxRows = 50;
+/** The latest events. Earlier ones are on the page of the ledger. */
+const maxEvents = 500;
+
+/** Everything about a target, however it is spelled. Throws OperationError `invalid` if it cannot be read. */
+export async function readTarget(text: string, context: ReadContext): Promise<TargetDetail> {
+  const kinds = await context.kinds();
+  const read = parseTarget(text, kinds);
+  if (read.kind === "problem") throw new OperationError("invalid", `the target "${text}" ${read.problem}`);
+  const { target } = read;
+  const [targets, incidents, executions, pauses, recorded, workflows] = await Promise.all([
+    page("targets", target.text, context),
+    page("incidents", target.text, context),
+    page("executions", target.text, context),
+    context.projection.page("pauses", { filter: {}, limit: maxRows }),
+    context.recorded({ target: target.text }),
+    // Workflows act on objects, not on repositories.
+    target.type === "object" ? explainWorkflows(target.text, context).catch(withoutCatalog) : [],
+  ]);
+  const incidentRows = incidents as readonly IncidentRow[];
+  const executionRows = executions as readonly ExecutionRow[];
+  const scopes = pauseScopes(target.text, target.type === "object" ? target.namespace : undefined);
+  const covering = (pauses.rows as readonly PauseRow[]).filter(({ scope }) => scopes.includes(scope));
+  const events = recorded ? ledgerTimeline(recorded.slice(-maxEvents)) : objectTimeline(incidentRows, executionRows);
+  const [row] = targets as readonly TargetRow[];
+  return {
+    ...(row ? { row } : {}),
+    target: target.text,
+    events: inOrder([...events.filter(({ lane }) => lane !== "pauses"), ...pauseTimeline(covering)]),
+    workflows,
+    incidents: incidentRows,
+    executions: executionRows,
+  };
+}
+
+async function page(kind: "targets" | "incidents" | "executions", target: string, { projection }: ReadContext) {
+  return (await projection.page(kind, { filter: { target }, limit: maxRows })).rows;
+}
+
+/** The scopes of pauses that cover a target, as rows show them. */
+function pauseScopes(target: string, namespace: string | undefined): readonly string[] {
+  return ["everything", `target ${target}`, ...(namespace === undefined ? [] : [`namespace ${namespace}`])];
+}
+
+/** A catalog without workflows is no reason to show nothing else. */
+function withoutCatalog(error: unknown): readonly [] {
+  if (error instanceof OperationError && error.code === "not-found") return [];
+  throw error;
+}

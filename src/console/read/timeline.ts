@@ -1,0 +1,183 @@
+import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
+import { cutText } from "../../telemetry/index.ts";
+import type { ExecutionRow, IncidentRow, PauseRow, TimelineEvent } from "../wire.ts";
+
+type Line = Pick<TimelineEvent, "lane" | "tone">;
+
+/** Where the events of each type are shown. Those that are not listed concern the ledger or deliveries, not a target. */
+const lines: Readonly<Partial<Record<LedgerEventType, Line>>> = {
+  "incident.created": { lane: "signals", tone: "bad" },
+  "incident.recurred": { lane: "signals", tone: "bad" },
+  "signals.counted": { lane: "signals", tone: "neutral" },
+  "signal.resolved": { lane: "signals", tone: "good" },
+  "signal.refused": { lane: "signals", tone: "wait" },
+  "signal.ignored": { lane: "signals", tone: "neutral" },
+  "incident.diagnosed": { lane: "decisions", tone: "neutral" },
+  "incident.decided": { lane: "decisions", tone: "neutral" },
+  "incident.closed": { lane: "decisions", tone: "neutral" },
+  "incident.deleted": { lane: "decisions", tone: "neutral" },
+  "execution.admitted": { lane: "decisions", tone: "good" },
+  "execution.skipped": { lane: "decisions", tone: "wait" },
+  "target.freed": { lane: "decisions", tone: "neutral" },
+  "target.rebuilt": { lane: "decisions", tone: "neutral" },
+  "run.created": { lane: "runs", tone: "neutral" },
+  "run.cancelled": { lane: "runs", tone: "bad" },
+  "execution.started": { lane: "runs", tone: "neutral" },
+  "execution.completed": { lane: "runs", tone: "good" },
+  "execution.failed": { lane: "runs", tone: "bad" },
+  "execution.deleted": { lane: "runs", tone: "neutral" },
+  "approval.requested": { lane: "people", tone: "wait" },
+  "approval.answered": { lane: "people", tone: "neutral" },
+  "failure.acknowledged": { lane: "people", tone: "good" },
+  "incident.cancelled": { lane: "people", tone: "bad" },
+  "execution.cancelled": { lane: "people", tone: "bad" },
+  "pause.started": { lane: "pauses", tone: "wait" },
+  "pause.ended": { lane: "pauses", tone: "good" },
+};
+
+/** In characters. Texts of outside systems may be long. */
+const maxDetailLength = 500;
+
+/** The events that a timeline shows, oldest first. A start and its end are one event that lasts. */
+export function ledgerTimeline(events: readonly LedgerEvent[]): readonly TimelineEvent[] {
+  const ends = new Map(events.flatMap((event) => (endTypes.has(event.type) ? [[lastingId(event), event]] : [])));
+  return events.flatMap((event) => {
+    const line = lines[event.type];
+    if (!line || (endTypes.has(event.type) && hasStart(event, events))) return [];
+    const end = startTypes.has(event.type) ? ends.get(lastingId(event)) : undefined;
+    return [toTimelineEvent(event, end, line)];
+  });
+}
+
+const startTypes: ReadonlySet<string> = new Set(["execution.started", "pause.started"]);
+const endTypes: ReadonlySet<string> = new Set(["execution.completed", "execution.failed", "pause.ended"]);
+
+function hasStart(end: LedgerEvent, events: readonly LedgerEvent[]): boolean {
+  return events.some((event) => startTypes.has(event.type) && lastingId(event) === lastingId(end));
+}
+
+/** What lasts: an execution or a pause. */
+function lastingId({ facts }: LedgerEvent): string {
+  return String(facts["execution_id"] ?? facts["pause"] ?? "");
+}
+
+function toTimelineEvent(event: LedgerEvent, end: LedgerEvent | undefined, line: Line): TimelineEvent {
+  const shown = end ?? event;
+  const detail = describeEvent(shown);
+  const link = eventLink(event);
+  const tone = shown.type === "incident.decided" ? decisionTone(shown) : (lines[shown.type]?.tone ?? line.tone);
+  return {
+    at: event.at,
+    ...(end ? { until: end.at } : {}),
+    lane: line.lane,
+    title: eventTitle(shown),
+    ...(detail === "" ? {} : { detail }),
+    tone,
+    ...(link === undefined ? {} : { link }),
+  };
+}
+
+function decisionTone({ facts }: LedgerEvent): TimelineEvent["tone"] {
+  return facts["verdict"] === "block" ? "wait" : "good";
+}
+
+/** An event in a few words. */
+export function eventTitle({ type, facts }: LedgerEvent): string {
+  const fact = (name: string) => cutText(String(facts[name] ?? ""), 100);
+  switch (type) {
+    case "incident.created":
+      return `${fact("signal_name")} opened an incident`;
+    case "signals.counted":
+      return `${fact("occurrences")} more signals`;
+    case "incident.decided":
+      return facts["verdict"] === "block" ? `blocked: ${fact("reason")}` : `decided: ${fact("verdict")}`;
+    case "incident.closed":
+      return `closed: ${fact("outcome")}`;
+    case "execution.skipped":
+      return `skipped: ${fact("skip_reason")}`;
+    case "execution.started":
+      return `${fact("workflow_id")} runs`;
+    case "execution.completed":
+      return `${fact("workflow_id")} succeeded`;
+    case "execution.failed":
+      return `${fact("workflow_id")} failed`;
+    case "approval.answered":
+      return `approval: ${fact("decision")}${facts["by"] === undefined ? "" : ` by ${fact("by")}`}`;
+    case "failure.acknowledged":
+      return `acknowledged by ${fact("by")}`;
+    default:
+      return type.replace(".", " ");
+  }
+}
+
+/** The reason or message of an event. It may come from outside, and is shown as text. */
+export function describeEvent({ facts }: LedgerEvent): string {
+  const text = ["message", "because", "reason", "failure_message"].map((name) => facts[name]).find(isText) ?? "";
+  return cutText(shortNames(text), maxDetailLength);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function eventLink({ facts }: LedgerEvent): string | undefined {
+  const execution = facts["execution"];
+  return typeof execution === "string" ? `/executions/${execution}` : undefined;
+}
+
+/** The same as far as objects show it, where the ledger cannot be read. */
+export function objectTimeline(
+  incidents: readonly IncidentRow[],
+  executions: readonly ExecutionRow[],
+): readonly TimelineEvent[] {
+  const events = [
+    ...incidents.flatMap(incidentEvents),
+    ...executions.map((row) => ({
+      at: row.startedAt ?? row.createdAt,
+      ...(row.endedAt === undefined ? {} : { until: row.endedAt }),
+      lane: "runs" as const,
+      title: `${row.workflow}: ${row.reason ?? row.phase}`,
+      ...(row.message === undefined ? {} : { detail: row.message }),
+      tone: executionTone(row.phase),
+      link: `/executions/${row.key}`,
+    })),
+  ];
+  return inOrder(events);
+}
+
+function incidentEvents({ key, signal, createdAt, closedAt, outcome, reason }: IncidentRow): readonly TimelineEvent[] {
+  const link = `/incidents/${key}`;
+  return [
+    { at: createdAt, lane: "signals", title: `${signal} opened an incident`, tone: "bad", link },
+    ...(reason === undefined
+      ? []
+      : [{ at: createdAt, lane: "decisions" as const, title: `blocked: ${reason}`, tone: "wait" as const, link }]),
+    ...(closedAt === undefined
+      ? []
+      : [{ at: closedAt, lane: "decisions" as const, title: `closed: ${outcome}`, tone: "neutral" as const, link }]),
+  ];
+}
+
+function executionTone(phase: string): TimelineEvent["tone"] {
+  return ({ Completed: "good", Failed: "bad", Skipped: "wait" } as const)[phase] ?? "neutral";
+}
+
+/** Pauses as events that last. */
+export function pauseTimeline(pauses: readonly PauseRow[]): readonly TimelineEvent[] {
+  return pauses.map(({ createdAt, endedAt, until, scope, author, reason }) => {
+    const end = endedAt ?? until;
+    return {
+      at: createdAt,
+      ...(end === undefined ? {} : { until: end }),
+      lane: "pauses",
+      title: `${scope} paused by ${author}`,
+      detail: reason,
+      tone: "wait",
+    };
+  });
+}
+
+export function inOrder(events: readonly TimelineEvent[]): readonly TimelineEvent[] {
+  return [...events].sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+}

@@ -1,0 +1,40 @@
+import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
+import { describeHolder, keyOn, lockLabels, periodOf, waitersOf } from "./lease-rules.ts";
+
+/** A lock as others see it. */
+export interface ListedLock {
+  readonly key: string;
+  /** Who holds it, for people. */
+  readonly holder?: string;
+  readonly sinceMs?: number;
+  /** When it could be taken over if its holder shows no sign of life, by the holder's clock. */
+  readonly expiresAtMs?: number;
+  /** The version of the Lease: the fence of every later holder is larger. */
+  readonly fence?: string;
+  readonly waiters: number;
+}
+
+/** The locks of a namespace that are held or waited for. */
+export async function listLocks(client: KubeClient, namespace: string): Promise<readonly ListedLock[]> {
+  const labelSelector = Object.entries(lockLabels)
+    .map((pair) => pair.join("="))
+    .join();
+  const { items } = await client.list(leases, { namespace, labelSelector });
+  return items.map(toLock).filter(({ holder, waiters }) => holder !== undefined || waiters > 0);
+}
+
+function toLock(lease: KubeLease): ListedLock {
+  const { metadata, spec } = lease;
+  const common = { key: keyOn(lease) ?? metadata.name ?? "", waiters: waitersOf(lease).length };
+  const holder = describeHolder(lease);
+  if (!holder) return common;
+  const renewedMs = Date.parse(spec?.renewTime ?? "");
+  const { resourceVersion: fence } = metadata;
+  return {
+    ...common,
+    holder: holder.purpose === undefined ? holder.who : `${holder.who} (${holder.purpose})`,
+    ...(holder.sinceMs === undefined ? {} : { sinceMs: holder.sinceMs }),
+    ...(Number.isNaN(renewedMs) ? {} : { expiresAtMs: renewedMs + periodOf(lease) }),
+    ...(fence === undefined ? {} : { fence }),
+  };
+}

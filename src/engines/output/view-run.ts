@@ -1,0 +1,158 @@
+import type { KubeClient, KubeObject, ObjectRef, ResourceType } from "../../kube/index.ts";
+import { annotationKeys } from "../../resources/index.ts";
+import { type Job, jobs } from "../job/job.ts";
+import { podsOfJob } from "../job/job-pods.ts";
+import type { ContainerStatus, Pod } from "../pods.ts";
+import { listIfReadable } from "../readable.ts";
+import {
+  type PipelineRun,
+  pipelineRuns,
+  type RunCondition,
+  type StepState,
+  succeededCondition,
+  type TaskRun,
+  taskRuns,
+  tektonLabels,
+} from "../tekton/pipeline-run.ts";
+
+/** One task of a run, as far as the objects below the run show it. */
+export interface RunTask {
+  readonly name: string;
+  readonly phase: TaskPhase;
+  /** The tasks that it waits for. */
+  readonly after: readonly string[];
+  readonly startedAt?: string;
+  readonly endedAt?: string;
+  readonly steps: readonly RunStep[];
+}
+
+export interface RunStep {
+  readonly name: string;
+  readonly phase: TaskPhase;
+  readonly exitCode?: number;
+}
+
+type TaskPhase = "Pending" | "Running" | "Succeeded" | "Failed" | "Skipped";
+
+export interface RunToRead extends ObjectRef {
+  readonly uid: string;
+  readonly kind: string;
+}
+
+/** What there is to see of a run. */
+export interface RunView {
+  /** The version of the target record with which its execution was admitted. */
+  readonly fence?: string;
+  readonly tasks: readonly RunTask[];
+}
+
+/** Reads the tasks and steps of a run. None if the run is gone or must not be read. */
+export async function viewRun(client: KubeClient, run: RunToRead): Promise<RunView> {
+  const { namespace = "", uid } = run;
+  if (run.kind === "Job") return viewJob(client, await find(client, jobs, run));
+  const pipelineRun = await find(client, pipelineRuns, run);
+  if (!pipelineRun) return { tasks: [] };
+  const labelSelector = `${tektonLabels.pipelineRunUid}=${uid}`;
+  const below = (await listIfReadable(client, taskRuns, { namespace, labelSelector })) ?? [];
+  return { ...fenceOn(pipelineRun), tasks: pipelineTasks(pipelineRun, below) };
+}
+
+async function viewJob(client: KubeClient, job: Job | undefined): Promise<RunView> {
+  return job ? { ...fenceOn(job), tasks: jobTasks((await podsOfJob(client, job)) ?? []) } : { tasks: [] };
+}
+
+/** One of the same name with another uid belongs to another execution. */
+async function find<T extends KubeObject>(
+  client: KubeClient,
+  type: ResourceType<T>,
+  { namespace = "", name, uid }: RunToRead,
+): Promise<T | undefined> {
+  const found = await listIfReadable(client, type, { namespace, fieldSelector: `metadata.name=${name}` });
+  return found?.find(({ metadata }) => metadata.uid === uid);
+}
+
+function fenceOn(run: KubeObject | undefined): Pick<RunView, "fence"> {
+  const fence = run?.metadata.annotations?.[annotationKeys.fence];
+  return fence === undefined ? {} : { fence };
+}
+
+/** The tasks of a pipeline in its order, those of `finally` after all others. */
+export function pipelineTasks(run: PipelineRun, found: readonly TaskRun[]): readonly RunTask[] {
+  const { tasks = [], finally: last = [] } = run.status?.pipelineSpec ?? run.spec.pipelineSpec ?? {};
+  const byTask = new Map(found.map((task) => [task.metadata.labels?.[tektonLabels.pipelineTask] ?? "", task]));
+  const skipped = new Set((run.status?.skippedTasks ?? []).map(({ name }) => name));
+  const names = tasks.map(({ name }) => name);
+  return [
+    ...tasks.map((task) => ({ name: task.name, after: dependencies(task, names) })),
+    ...last.map(({ name }) => ({ name, after: ends(tasks, names) })),
+  ].map((task) => ({ ...task, ...taskState(byTask.get(task.name), skipped.has(task.name)) }));
+}
+
+/** By `runAfter`, and by results of other tasks in its parameters and conditions. */
+function dependencies(task: object, names: readonly string[]): readonly string[] {
+  const { runAfter = [] } = task as { readonly runAfter?: readonly string[] };
+  const used = [...JSON.stringify(task).matchAll(/\$\(tasks\.([^.)]+)\.results\b/g)].map(([, name]) => name ?? "");
+  return [...new Set([...runAfter, ...used])].filter((name) => names.includes(name));
+}
+
+/** The tasks that no other waits for. */
+function ends(tasks: readonly { readonly name: string }[], names: readonly string[]): readonly string[] {
+  const awaited = new Set(tasks.flatMap((task) => dependencies(task, names)));
+  return names.filter((name) => !awaited.has(name));
+}
+
+function taskState(task: TaskRun | undefined, isSkipped: boolean): Omit<RunTask, "name" | "after"> {
+  const { status } = task ?? {};
+  const phase = conditionPhase(succeededCondition(status), status?.startTime !== undefined);
+  return {
+    phase: isSkipped ? "Skipped" : phase,
+    ...(status?.startTime === undefined ? {} : { startedAt: status.startTime }),
+    ...(status?.completionTime === undefined ? {} : { endedAt: status.completionTime }),
+    steps: (status?.steps ?? []).map((step) => ({ name: step.name, ...stepState(step) })),
+  };
+}
+
+function conditionPhase(condition: RunCondition | undefined, hasStarted: boolean): TaskPhase {
+  if (condition?.status === "True") return "Succeeded";
+  if (condition?.status === "False") return "Failed";
+  return hasStarted ? "Running" : "Pending";
+}
+
+function stepState({ running, terminated }: Pick<StepState, "running" | "terminated">): Omit<RunStep, "name"> {
+  if (terminated) {
+    return { phase: terminated.exitCode === 0 ? "Succeeded" : "Failed", exitCode: terminated.exitCode };
+  }
+  return { phase: running ? "Running" : "Pending" };
+}
+
+/** A Job is one task; each of its pods is one attempt, of which the last is shown. */
+function jobTasks(pods: readonly Pod[]): readonly RunTask[] {
+  const [latest] = [...pods].sort((one, other) => (createdAt(one) < createdAt(other) ? 1 : -1));
+  if (!latest) return [];
+  const containers = latest.status?.containerStatuses ?? [];
+  const phase = { Succeeded: "Succeeded", Failed: "Failed", Running: "Running" } as const;
+  const times = containers.map(({ state }) => state?.terminated ?? state?.running);
+  const startedAt = times.map((time) => time?.startedAt).find((time) => time !== undefined);
+  const endedAt = containers.map(({ state }) => state?.terminated?.finishedAt).at(-1);
+  return [
+    {
+      name: "job",
+      phase: phase[latest.status?.phase as keyof typeof phase] ?? "Pending",
+      after: [],
+      ...(startedAt === undefined ? {} : { startedAt }),
+      ...(endedAt === undefined ? {} : { endedAt }),
+      steps: containers.map((container) => ({ name: container.name, ...containerState(container) })),
+    },
+  ];
+}
+
+function containerState({ state }: ContainerStatus): Omit<RunStep, "name"> {
+  return stepState({
+    ...(state?.running && { running: state.running }),
+    ...(state?.terminated && { terminated: state.terminated }),
+  });
+}
+
+function createdAt({ metadata }: Pod): string {
+  return metadata.creationTimestamp ?? "";
+}
