@@ -2,7 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { jobEngine, tektonEngine } from "../../src/engines/index.ts";
 import { jobs } from "../../src/engines/job/job.ts";
 import type { Executor } from "../../src/executor/index.ts";
-import { cancelAnnotations, executionNamespace, notificationRequests } from "../../src/resources/index.ts";
+import {
+  annotationKeys,
+  cancelAnnotations,
+  executionNamespace,
+  notificationRequests,
+} from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
@@ -175,4 +180,21 @@ describe("interlock cancel", () => {
     expect(desk.read()).toBe("a has ended already, Completed: there is nothing to cancel");
     expect((await world.seen("a")).metadata.annotations ?? {}).not.toHaveProperty("kubernaut.ai/cancel-requested");
   });
+});
+
+it("the ledger has who wanted a run and why, whether it was admitted or skipped", async () => {
+  await world.executor();
+  const annotations = { [annotationKeys.requestedBy]: "kim", [annotationKeys.requestReason]: "disk is full" };
+
+  await world.execution("first", {}, { annotations });
+  await world.execution("second", {}, { annotations });
+
+  const facts = world.ledger
+    .events()
+    .filter(({ type }) => type === "execution.admitted" || type === "execution.skipped")
+    .map(({ facts }) => [facts["requested_by"], facts["request_reason"]]);
+  expect(facts).toEqual([
+    ["kim", "disk is full"],
+    ["kim", "disk is full"],
+  ]);
 });

@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
+import { operationNames as offeredOperations } from "../../src/console/wire.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/index.ts";
+import { operationNames } from "../../src/operate/index.ts";
 import {
   annotationKeys,
   automationPauses,
@@ -370,6 +372,10 @@ describe("retry", () => {
       message: expect.stringMatching(/^incident rr-\w{8}-1 has had nothing executed$/),
     });
   });
+});
+
+it("the web app knows every operation", () => {
+  expect(offeredOperations).toEqual(operationNames);
 });
 
 describe("a request", () => {
