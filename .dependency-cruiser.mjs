@@ -108,6 +108,13 @@ export default {
       from: { path: "^src/", pathNot: `^src/${home}/|\\.test\\.ts$` },
       to: { path: `^(node_modules/)?${vendor}(/|$)` },
     })),
+    {
+      name: "web-app-knows-only-the-wire",
+      comment: "The web app shares types with the server, and no code",
+      severity: "error",
+      from: { path: "^web/src/" },
+      to: { path: "^src/", pathNot: "^src/console/wire\\.ts$" },
+    },
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     { name: "no-orphans", severity: "error", from: { orphan: true, path: "^src/", pathNot: [tests] }, to: {} },
   ],

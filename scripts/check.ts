@@ -5,7 +5,7 @@ const steps: readonly { readonly name: string; readonly command: readonly string
   { name: "lint and format", command: ["biome", "check", "--error-on-warnings"] },
   { name: "types", command: ["tsc"] },
   { name: "types of the web app", command: ["tsc", "-p", "web"] },
-  { name: "boundaries", command: ["depcruise", "src"] },
+  { name: "boundaries", command: ["depcruise", "src", "web/src"] },
   { name: "unused code", command: ["knip"] },
   { name: "vocabulary", command: ["tsx", "scripts/vocabulary.ts"] },
   { name: "generated documents", command: ["tsx", "scripts/docs.ts", "--check"] },

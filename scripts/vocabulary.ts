@@ -22,7 +22,8 @@ const folders = new Map<string, Set<string>>();
 
 for (const path of [...trackedFiles("src"), ...trackedFiles("web")].filter(isProductionCode)) {
   const file = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true);
-  for (const name of declaredTypes(file)) {
+  // The web app is a program of its own: its names are its own, too.
+  for (const name of path.startsWith("src/") ? declaredTypes(file) : []) {
     const known = folders.get(name) ?? new Set();
     folders.set(name, known.add(dirname(path)));
   }

@@ -1,6 +1,6 @@
 import { effect, signal } from "@preact/signals";
 
-export const themes = ["system", "light", "dark"] as const;
+const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
 
 const storageKey = "interlock.theme";

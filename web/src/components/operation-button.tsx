@@ -1,26 +1,12 @@
-import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { OperationName, OperationRequest, Row } from "../../../src/console/wire.ts";
 import { isStale } from "../live/live.ts";
 import { operationTexts } from "../operations.ts";
 import { mayPerform } from "../session.ts";
-import { OperationDialog } from "./operation-dialog.tsx";
+import { OperationDialog, type OperationSubject } from "./operation-dialog.tsx";
 
-export interface OperationButtonProps {
-  readonly operation: OperationName;
-  /** What the operation is about, for the title of the dialog: "rr-1". */
-  readonly subject: string;
-  /** The row that the caller sees: the server refuses the operation if it has changed meanwhile. */
-  readonly row?: Row | undefined;
-  /** The part of the request that the caller does not fill in. By default the object of `row`. */
-  readonly request?: Partial<OperationRequest>;
-  /** The same part as the command line shows it, if `request` has secrets. */
-  readonly shownRequest?: Partial<OperationRequest>;
-  /** Fields of the caller, whose values are in `request`. */
-  readonly form?: ComponentChildren;
+interface OperationButtonProps extends OperationSubject {
   readonly isPrimary?: boolean;
   readonly label?: string;
-  readonly onDone?: () => void;
 }
 
 /** A button that opens the dialog of an operation. Without the right to it there is no button. */

@@ -1,5 +1,6 @@
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { OperationRequest, Problem, Row } from "../../../src/console/wire.ts";
+import type { OperationName, OperationRequest, Problem, Row } from "../../../src/console/wire.ts";
 import { ApiError, objectPath } from "../api.ts";
 import { submitWithEnter } from "../keys.ts";
 import { durationPattern } from "../live/filter.ts";
@@ -8,10 +9,25 @@ import { commandLine, newKey, type OperationField, operationTexts, parseScope, r
 import { performOperation } from "../perform-operation.ts";
 import { Command } from "./empty-state.tsx";
 import { Modal } from "./modal.tsx";
-import type { OperationButtonProps } from "./operation-button.tsx";
 import { showToast } from "./toasts.tsx";
 
-interface OperationDialogProps extends OperationButtonProps {
+/** An operation, and what it is about. */
+export interface OperationSubject {
+  readonly operation: OperationName;
+  /** What the operation is about, for the title of the dialog: "rr-1". */
+  readonly subject: string;
+  /** The row that the caller sees: the server refuses the operation if it has changed meanwhile. */
+  readonly row?: Row | undefined;
+  /** The part of the request that the caller does not fill in. By default the object of `row`. */
+  readonly request?: Partial<OperationRequest>;
+  /** The same part as the command line shows it, if `request` has secrets. */
+  readonly shownRequest?: Partial<OperationRequest>;
+  /** Fields of the caller, whose values are in `request`. */
+  readonly form?: ComponentChildren;
+  readonly onDone?: () => void;
+}
+
+interface OperationDialogProps extends OperationSubject {
   readonly onClose: () => void;
 }
 
@@ -51,7 +67,7 @@ export function OperationDialog(props: OperationDialogProps) {
       const { message, notes = [], kind, object } = await performOperation(operation, { ...base, key }, seen);
       const path =
         object !== undefined && (kind === "incidents" || kind === "executions") ? objectPath(kind, object) : undefined;
-      showToast({ tone: "good", text: [message, ...notes].join(" "), path });
+      showToast({ tone: "good", text: message, notes, path });
       onDone?.();
       onClose();
     } catch (error) {

@@ -7,6 +7,8 @@ interface Toast {
   readonly id: number;
   readonly tone: Tone;
   readonly text: string;
+  /** What to know beyond it. */
+  readonly notes?: readonly string[];
   /** The page of what it is about. */
   readonly path?: string | undefined;
 }
@@ -30,10 +32,15 @@ function removeToast(id: number): void {
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">
-      {toasts.value.map(({ id, tone, text, path }) => (
+      {toasts.value.map(({ id, tone, text, notes = [], path }) => (
         <div key={id} class="toast" data-tone={tone}>
           <span>
             {text} {path !== undefined && <Link to={path}>Open</Link>}
+            {notes.map((note) => (
+              <span key={note} class="toast-note">
+                {note}
+              </span>
+            ))}
           </span>
           <button type="button" class="icon-button" aria-label="Dismiss" onClick={() => removeToast(id)}>
             <Icon name="close" />

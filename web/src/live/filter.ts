@@ -1,7 +1,7 @@
 import type { Row, RowFilter } from "../../../src/console/wire.ts";
 
 /** The filters that a page may have in its URL, in the order in which it shows them. */
-export const filterNames = [
+const filterNames = [
   "search",
   "lane",
   "phase",

@@ -6,7 +6,7 @@ import { clock, serverNow, setServerTime } from "../time.ts";
 import { followStream } from "./stream.ts";
 
 /** What is shown may be this old; older data is marked, and allows no operation. */
-export const maxAgeMs = 5_000;
+const maxAgeMs = 5_000;
 
 interface Listener {
   readonly onChanges: (changes: Changes) => void;

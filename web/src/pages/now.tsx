@@ -16,6 +16,7 @@ import { useNow } from "../live/use-now.ts";
 
 /** A lane shows its first rows; all of them are one click away. What waits for a person is never cut short. */
 const shownRows = 8;
+const shownPauses = 3;
 
 /** What runs, what waits for a person, and why nothing happens. */
 export function NowPage() {
@@ -98,7 +99,7 @@ function LanePanel({ lane, total, rows }: LanePanelProps) {
 function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
   return (
     <section class="notice" data-tone="wait" aria-label="Active pauses">
-      {pauses.map((pause) => (
+      {pauses.slice(0, shownPauses).map((pause) => (
         <div key={pause.key} class="notice-row">
           <p class="grow">
             <strong>Automation is paused: {pause.scope}.</strong> {pause.reason}
@@ -112,6 +113,7 @@ function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
           <OperationButton operation="resume" subject={pause.scope} row={pause} />
         </div>
       ))}
+      {pauses.length > shownPauses && <Link to="/pauses">See all {formatCount(pauses.length)} pauses</Link>}
     </section>
   );
 }
