@@ -1,9 +1,9 @@
+import { isClosed } from "../../../console/rows/index.ts";
 import type { KubeObject } from "../../../kube/index.ts";
 import { isLasting } from "../../../policy/index.ts";
 import {
   type AutomationPause,
   type CodingTask,
-  closedIncidentPhases,
   describeStall,
   findStall,
   isUnfinished,
@@ -357,8 +357,8 @@ function describeFirst<T>(
   return first === undefined ? [] : [describe(first, objects.length)];
 }
 
-function isOpen({ status }: RemediationRequest): boolean {
-  return status === undefined || !(closedIncidentPhases as readonly string[]).includes(status.phase);
+function isOpen(incident: RemediationRequest): boolean {
+  return !isClosed(incident);
 }
 
 function isUndelivered({ status }: NotificationRequest): boolean {
