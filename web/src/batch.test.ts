@@ -49,7 +49,7 @@ describe("a batch", () => {
 
 describe("a batch as command lines", () => {
   it("has one line for each namespace", () => {
-    const rows = ["payment/a", "shop/b", "payment/c"].map((key) => ({ key }) as ApprovalRow);
+    const rows = ["payment/a", "shop/b", "payment/c"].map((key) => ({ key, name: key.slice(-1) }) as ApprovalRow);
 
     expect(batchCommands("reject", rows, "not during the sale")).toEqual([
       "interlock reject a c -n payment --reason 'not during the sale'",

@@ -43,13 +43,12 @@ function isAboutOneObject({ status }: Problem): boolean {
   return status === 404 || status === 409 || status === 422;
 }
 
-/** The same batch as command lines, one for each namespace. */
+/** The same batch as command lines, one for each namespace. The command line accepts short names. */
 export function batchCommands(operation: OperationName, rows: readonly Row[], reason: string): readonly string[] {
   const byNamespace = new Map<string, string[]>();
-  for (const { key } of rows) {
-    const slash = key.indexOf("/");
-    const namespace = key.slice(0, slash);
-    byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), key.slice(slash + 1)]);
+  for (const { key, name } of rows) {
+    const namespace = key.slice(0, key.indexOf("/"));
+    byNamespace.set(namespace, [...(byNamespace.get(namespace) ?? []), name]);
   }
   return [...byNamespace].map(([namespace, names]) =>
     joinWords(["interlock", operation, ...names, "-n", namespace, ...(reason ? ["--reason", reason] : [])]),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { appendEvents, factText, type LoadedEvents, refreshEvents } from "./ledger.ts";
+import { appendEvents, chainTone, factText, type LoadedEvents, refreshEvents } from "./ledger.ts";
 
 describe("the loaded part of the ledger", () => {
   it("gets new events in front, and keeps its place at the end", () => {
@@ -12,6 +12,12 @@ describe("the loaded part of the ledger", () => {
     const list = events(["c", "b"], "before b");
 
     expect(refreshEvents(list, events(["c"], "before c"))).toBe(list);
+  });
+
+  it("stays the same value if nothing matches in the newest part", () => {
+    const list = events(["b", "a"], undefined);
+
+    expect(refreshEvents(list, events([], "before c"))).toBe(list);
   });
 
   it("starts anew if more events are new than a page has", () => {
@@ -33,6 +39,13 @@ it.each([
   [["a", "b"], '[\n  "a",\n  "b"\n]'],
 ])("shows the fact %j as text", (fact, expected) => {
   expect(factText(fact)).toBe(expected);
+});
+
+it.each([
+  ["complete", "good"],
+  ["changed: row 12 is not what was written", "bad"],
+])("a chain that is %s is %s", (state, tone) => {
+  expect(chainTone(state)).toBe(tone);
 });
 
 function events(ids: readonly string[], next: string | undefined): LoadedEvents {

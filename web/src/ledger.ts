@@ -12,6 +12,8 @@ export interface LoadedEvents {
 
 /** The list with its newest page read again. If the two do not touch, events between them are not loaded: only the page stays. */
 export function refreshEvents(list: LoadedEvents, page: LoadedEvents): LoadedEvents {
+  // A search may find nothing in the newest part of the ledger.
+  if (page.rows.length === 0) return list;
   const known = new Set(list.rows.map(({ id }) => id));
   const firstKnown = page.rows.findIndex(({ id }) => known.has(id));
   if (firstKnown === -1) return page;
@@ -30,8 +32,7 @@ export function factText(fact: unknown): string {
   return typeof fact === "string" ? fact : JSON.stringify(fact, undefined, 2);
 }
 
-/** The tone of a chain's state. */
+/** A chain is complete, or its state says what is wrong with it. */
 export function chainTone(state: string): Tone {
-  if (/^(intact|complete|verified)/.test(state)) return "good";
-  return /(broken|changed|damaged|missing|conflict)/.test(state) ? "bad" : "wait";
+  return state === "complete" ? "good" : "bad";
 }

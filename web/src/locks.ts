@@ -1,7 +1,24 @@
-import type { Lock } from "../../src/console/wire.ts";
+import type { Lock, TargetRow } from "../../src/console/wire.ts";
+
+/** What is held: a lock of a replica, or a target that an execution acts on. */
+export interface HeldLock extends Lock {
+  /** The execution that holds it, NAMESPACE/NAME, if it is a target. */
+  readonly execution?: string;
+}
+
+/** A target that is held is locked for every other execution. */
+export function toHeldLock({ target, holder, fence, heldSince, waiting }: TargetRow): HeldLock {
+  return {
+    key: target,
+    waiters: waiting,
+    ...(holder !== undefined && { holder, execution: holder }),
+    ...(fence !== undefined && { fence }),
+    ...(heldSince !== undefined && { since: heldSince }),
+  };
+}
 
 /** The locks that have all words of `search`: those with waiters first, then those held longest. */
-export function orderLocks(locks: readonly Lock[], search: string): readonly Lock[] {
+export function orderLocks(locks: readonly HeldLock[], search: string): readonly HeldLock[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return locks
     .filter(({ key, holder = "" }) => {

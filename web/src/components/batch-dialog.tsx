@@ -62,7 +62,7 @@ export function BatchDialog({ operation, rows, onClose }: BatchDialogProps) {
           items.map(({ row }) => row),
           reason.trim(),
         ).map((command) => (
-          <Command key={command} text={command} />
+          <Command key={command} text={command} label="Copy as CLI" />
         ))}
         <footer class="modal-footer">
           <button type="button" class="button" onClick={onClose}>

@@ -14,7 +14,7 @@ const refreshMs = 5_000;
 export function useLedger(filter: LedgerFilter): TableRows<LedgerRow> {
   const key = JSON.stringify(filter);
   const live = useLive<LoadedEvents>(key, () => ({
-    read: (signal) => readPage(filter, { signal }),
+    read: (signal) => readRows(filter, { signal }),
     merge: (value) => ({ value, isExact: true }),
     correct: async (list, signal) => refreshEvents(list, await readPage(filter, { signal })),
     everyMs: refreshMs,
@@ -26,7 +26,7 @@ export function useLedger(filter: LedgerFilter): TableRows<LedgerRow> {
       const after = live.state.peek().value?.next;
       if (after === undefined || isReading) return;
       isReading = true;
-      readPage(filter, { after })
+      readRows(filter, { after })
         .then((page) => live.update((list) => appendEvents(list, page)))
         .catch(() => undefined)
         .finally(() => {
@@ -44,10 +44,21 @@ export function useLedger(filter: LedgerFilter): TableRows<LedgerRow> {
   };
 }
 
-async function readPage(
-  filter: LedgerFilter,
-  { after, signal }: { readonly after?: string; readonly signal?: AbortSignal },
-): Promise<LoadedEvents> {
+interface PageOptions {
+  readonly after?: string | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** The next page that has events: the server searches a part of the ledger at a time, and may find nothing in it. */
+async function readRows(filter: LedgerFilter, options: PageOptions): Promise<LoadedEvents> {
+  let page = await readPage(filter, options);
+  while (page.rows.length === 0 && page.next !== undefined) {
+    page = await readPage(filter, { ...options, after: page.next });
+  }
+  return page;
+}
+
+async function readPage(filter: LedgerFilter, { after, signal }: PageOptions): Promise<LoadedEvents> {
   const path = withQuery("/ledger", { ...filter, after, limit: pageSize });
   const { events, next } = await getJson<LedgerPage>(path, signal);
   return { rows: events, next };

@@ -152,7 +152,7 @@ function approvalColumns(marks: Marks | undefined): readonly Column<ApprovalRow>
     { title: "Answer", width: "150px", onPhone: "first line", cell: (row) => <Answer row={row} /> },
     {
       title: "Actions",
-      width: "178px",
+      width: "194px",
       align: "end",
       cell: (row) =>
         isOpen(row) && (

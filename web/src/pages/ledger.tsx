@@ -62,9 +62,12 @@ function eventColumns(show: (event: LedgerRow) => void): readonly Column<LedgerR
   ];
 }
 
+/** The server reads the whole ledger to verify it. */
+const verifyMs = 300_000;
+
 /** Whether each writer's chain is complete and unchanged. */
 function Chains() {
-  const { value, problem } = usePolled<LedgerChains>("/ledger/chains", 30_000);
+  const { value, problem } = usePolled<LedgerChains>("/ledger/chains", verifyMs);
   if (problem) return <ProblemNotice problem={problem} />;
   if (!value) return null;
   const { chains } = value;

@@ -1,38 +1,39 @@
 import { useMemo } from "preact/hooks";
 import type { Lock } from "../../../src/console/wire.ts";
+import { objectPath } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import { type Column, DataTable } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { FilterBar } from "../components/filter-bar.tsx";
+import { Link } from "../components/link.tsx";
 import { PageHeader } from "../components/panel.tsx";
 import { Countdown, Duration } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
 import { usePolled } from "../live/use-polled.ts";
-import { orderLocks } from "../locks.ts";
-import { location } from "../router.ts";
+import { useRows } from "../live/use-rows.ts";
+import { type HeldLock, orderLocks, toHeldLock } from "../locks.ts";
+import { location, targetPath } from "../router.ts";
 
-const columns: readonly Column<Lock>[] = [
+const columns: readonly Column<HeldLock>[] = [
   {
     title: "Lock",
     width: "34%",
     onPhone: "first line",
-    cell: ({ key }) => (
-      <span class="strong mono" title={key}>
-        {key}
-      </span>
-    ),
+    cell: ({ key, execution }) =>
+      execution === undefined ? (
+        <span class="strong mono" title={key}>
+          {key}
+        </span>
+      ) : (
+        <Link to={targetPath(key)} class="strong mono" isRow title={key}>
+          {key}
+        </Link>
+      ),
   },
   {
     title: "Holder",
     onPhone: "second line",
-    cell: ({ holder }) =>
-      holder === undefined ? (
-        <span class="muted">free</span>
-      ) : (
-        <span class="mono" title={holder}>
-          {holder}
-        </span>
-      ),
+    cell: (lock) => <Holder lock={lock} />,
   },
   {
     title: "Waiters",
@@ -58,11 +59,30 @@ const columns: readonly Column<Lock>[] = [
   },
 ];
 
+function Holder({ lock: { holder, execution } }: { readonly lock: HeldLock }) {
+  if (holder === undefined) return <span class="muted">free</span>;
+  if (execution === undefined)
+    return (
+      <span class="mono" title={holder}>
+        {holder}
+      </span>
+    );
+  return (
+    <Link to={objectPath("executions", execution)} class="mono" title={holder}>
+      {holder}
+    </Link>
+  );
+}
+
 /** Who holds what, since when, and how many wait for it. */
 export function LocksPage() {
   const { value: locks, problem } = usePolled<readonly Lock[]>("/locks", 2_000);
+  const targets = useRows("targets", { phase: "Held" });
   const search = location.value.query.get("search") ?? "";
-  const rows = useMemo(() => orderLocks(locks ?? [], search), [locks, search]);
+  const rows = useMemo(
+    () => orderLocks([...targets.rows.map(toHeldLock), ...(locks ?? [])], search),
+    [targets.rows, locks, search],
+  );
   return (
     <>
       <PageHeader title="Locks" />
@@ -72,9 +92,10 @@ export function LocksPage() {
         list={{
           rows,
           total: rows.length,
-          isComplete: true,
-          isLoading: locks === undefined && problem === undefined,
-          problem,
+          isComplete: targets.isComplete,
+          isLoading: targets.isLoading || (locks === undefined && problem === undefined),
+          problem: problem ?? targets.problem,
+          loadMore: targets.loadMore,
         }}
         columns={columns}
         empty={
