@@ -224,6 +224,16 @@ describe("in its target's turn, an incident", () => {
     expect(other?.metadata.name).toBe(one?.metadata.name);
   });
 
+  it.each([
+    ["requests an approval that does not exist", new Map(), 1],
+    ["does not create the approval of an aborted attempt again", said(undefined), 0],
+  ])("%s, and waits for it", (_what, approvals, created) => {
+    const { actions } = route(waiting(), view({ catalog: asks(), approvals }));
+
+    expect(actions.filter((action) => action.do === "create-approval")).toHaveLength(created);
+    expect(actions).toContainEqual(expect.objectContaining({ do: "set-status" }));
+  });
+
   it("that needs a person gets a notice for that alone", () => {
     const { actions } = route(waiting(), view({ record: failedBefore() }));
 
@@ -447,9 +457,13 @@ function asks(): TargetView["catalog"] {
   return catalog(entry({ approval: { required: true } }));
 }
 
-function said(decision: "Approved" | "Rejected"): TargetView["approvals"] {
+/** An approval with that answer, or without one. */
+function said(decision: "Approved" | "Rejected" | undefined): TargetView["approvals"] {
   const name = approvalNameFor(waiting(), view({}));
-  const approval = { metadata: { name }, spec: { requiredBy: at(9) }, status: { decision, decidedAt: at(0) } };
+  const status = decision && { status: { decision, decidedAt: at(0) } };
+  const recommendedWorkflow = { workflowId: "cleanup", version: "1.0.0" };
+  const spec = { requiredBy: at(9), targetResource: "node/a", recommendedWorkflow };
+  const approval = { metadata: { name }, spec, ...status };
   return new Map([[name, approval as unknown as RemediationApprovalRequest]]);
 }
 

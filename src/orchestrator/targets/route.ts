@@ -171,7 +171,8 @@ function approve(
   const event = events.decided(incident, { verdict: "ask", decision, message, nowMs });
   return act(
     { do: "record", event },
-    { do: "create-approval", approval },
+    // One that an earlier attempt created before it was aborted has a version, and the API server refuses to create it.
+    ...(known ? [] : [{ do: "create-approval", approval } as const]),
     { do: "record", event: events.requested(incident, approval, nowMs) },
     { do: "notify", notice: approvalRequired(incident, approval) },
     { do: "set-status", status: awaitingApproval(incident, name) },
