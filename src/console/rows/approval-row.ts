@@ -1,8 +1,7 @@
 import type { RemediationApprovalRequest } from "../../resources/index.ts";
-import { cutText } from "../../telemetry/index.ts";
 import type { ApprovalRow } from "../wire.ts";
 import { fitRow } from "./fit-row.ts";
-import { field, rowBase, rowKey } from "./row-base.ts";
+import { field, rowBase, rowKey, rowText } from "./row-base.ts";
 
 export function toApprovalRow(approval: RemediationApprovalRequest): ApprovalRow {
   const { metadata, spec, status } = approval;
@@ -12,7 +11,7 @@ export function toApprovalRow(approval: RemediationApprovalRequest): ApprovalRow
     ...rowBase(approval),
     workflow: spec.recommendedWorkflow.workflowId,
     target: spec.targetResource,
-    why: cutText(spec.whyApprovalRequired, 200),
+    why: rowText(spec.whyApprovalRequired),
     ...field("incident", incident && rowKey(incident, metadata.namespace)),
     requiredBy: spec.requiredBy,
     ...field("decision", status?.decision),

@@ -1,8 +1,7 @@
 import { describeStall, findStall, isUnfinished, skipText, type WorkflowExecution } from "../../resources/index.ts";
-import { cutText } from "../../telemetry/index.ts";
 import type { ExecutionRow } from "../wire.ts";
 import { fitRow } from "./fit-row.ts";
-import { field, rowBase, rowKey } from "./row-base.ts";
+import { field, rowBase, rowKey, rowText } from "./row-base.ts";
 
 export function toExecutionRow(execution: WorkflowExecution): ExecutionRow {
   const { metadata, spec, status } = execution;
@@ -17,7 +16,7 @@ export function toExecutionRow(execution: WorkflowExecution): ExecutionRow {
     target: targetResource,
     ...field("engine", workload?.engine ?? workflowRef.engine),
     ...field("reason", reason),
-    ...field("message", message && cutText(message, 200)),
+    ...field("message", message && rowText(message)),
     ...field("incident", incident && rowKey(incident, metadata.namespace)),
     ...field("startedAt", status && "startTime" in status ? status.startTime : undefined),
     ...field("endedAt", endedAt),

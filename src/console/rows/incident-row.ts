@@ -6,14 +6,10 @@ import {
   incidentSeverity,
   type RemediationRequest,
 } from "../../resources/index.ts";
-import { cutText } from "../../telemetry/index.ts";
 import type { IncidentRow } from "../wire.ts";
 import { fitRow } from "./fit-row.ts";
 import { laneOf, nextOperations } from "./lane.ts";
-import { field, rowBase, rowKey } from "./row-base.ts";
-
-/** In characters, of a message in a row. The page of the object shows all of it. */
-const maxMessageLength = 200;
+import { field, rowBase, rowKey, rowText } from "./row-base.ts";
 
 /** What a row shows of other objects than the incident itself. */
 export type IncidentLinks = Pick<IncidentRow, "position" | "attempt" | "approval">;
@@ -60,7 +56,7 @@ function incidentMessage(incident: RemediationRequest): string | undefined {
   const stall = status && "completedAt" in status ? undefined : findStall(incident);
   const blockMessage = status?.phase === "Blocked" ? status.block.message : undefined;
   const message = stall ? describeStall(stall) : (status?.message ?? blockMessage);
-  return message === undefined ? undefined : cutText(message, maxMessageLength);
+  return message === undefined ? undefined : rowText(message);
 }
 
 /** The object that the first signal named. */

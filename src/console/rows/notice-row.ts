@@ -2,7 +2,7 @@ import type { NotificationRequest } from "../../resources/index.ts";
 import { cutText } from "../../telemetry/index.ts";
 import type { NoticeRow } from "../wire.ts";
 import { fitRow } from "./fit-row.ts";
-import { field, rowBase, rowKey } from "./row-base.ts";
+import { field, rowBase, rowKey, rowText } from "./row-base.ts";
 
 /** An installation has a handful of channels; a row has no room for more. */
 const maxChannels = 8;
@@ -15,7 +15,7 @@ export function toNoticeRow(notice: NotificationRequest): NoticeRow {
     kind: "notices",
     ...rowBase(notice),
     phase: status?.phase ?? "Pending",
-    subject: cutText(`${spec.eventType}: ${spec.message}`, 200),
+    subject: rowText(`${spec.eventType}: ${spec.message}`),
     ...field("incident", incident && rowKey(incident, metadata.namespace)),
     channels: [...channels].slice(0, maxChannels),
   });

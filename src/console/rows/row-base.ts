@@ -1,5 +1,14 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
+import { cutText } from "../../telemetry/index.ts";
+
+/** In characters, of a text in a row. The page of the object shows all of it. */
+const maxTextLength = 200;
+
+/** A sentence of Interlock as a row has it: with short names, as the command line prints them, and not too long. */
+export function rowText(text: string): string {
+  return cutText(shortNames(text), maxTextLength);
+}
 
 /** The fields that rows of all kinds have. */
 export function rowBase({ metadata }: KubeObject) {

@@ -103,6 +103,14 @@ describe("the row of an incident", () => {
     expect(message).toMatch(/^(🔥)+…$/u);
     expect(message.length).toBeLessThanOrEqual(200);
   });
+
+  it("names objects in a message as the command line prints them", () => {
+    const message = `execution rr-${"a".repeat(52)}-1-1 succeeded`;
+
+    expect(toIncidentRow(incident({ phase: "Analyzing", message })).message).toBe(
+      "execution rr-aaaaaaaa-1-1 succeeded",
+    );
+  });
 });
 
 describe("the row of an execution", () => {

@@ -1,8 +1,7 @@
 import { type CodingTask, type CodingTaskSpec, describeStall, findStall } from "../../resources/index.ts";
-import { cutText } from "../../telemetry/index.ts";
 import type { TaskRow } from "../wire.ts";
 import { fitRow } from "./fit-row.ts";
-import { field, rowBase } from "./row-base.ts";
+import { field, rowBase, rowText } from "./row-base.ts";
 
 export function toTaskRow(task: CodingTask): TaskRow {
   const { spec, status } = task;
@@ -15,7 +14,7 @@ export function toTaskRow(task: CodingTask): TaskRow {
     project: spec.project.path,
     reference: taskReference(spec),
     author: spec.requestedBy ?? "",
-    ...field("message", message && cutText(message, 200)),
+    ...field("message", message && rowText(message)),
     ...field("endedAt", status && "completionTime" in status ? status.completionTime : undefined),
   });
 }
