@@ -7,6 +7,7 @@ import { loadSession } from "../session.ts";
 import { nextTheme, setTheme, theme } from "../theme.ts";
 import { Icon, type IconName } from "./icon.tsx";
 import { Link } from "./link.tsx";
+import { OpenedOperation } from "./operation-button.tsx";
 import { SearchDialog } from "./search-dialog.tsx";
 import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
 import { LiveStatus, StaleBanner } from "./stale-banner.tsx";
@@ -79,6 +80,7 @@ export function Shell({ pages, session }: ShellProps) {
         {page ? <page.component key={path} parameters={parameters} /> : <NotFound />}
       </main>
       <Toasts />
+      <OpenedOperation />
       {dialog === "search" && <SearchDialog onClose={close} />}
       {dialog === "shortcuts" && <ShortcutsDialog onClose={close} />}
     </div>
