@@ -47,6 +47,8 @@ export class UpProcess {
       readonly settings?: Readonly<Record<string, object>>;
       readonly rules?: readonly object[];
       readonly env?: Readonly<Record<string, string>>;
+      /** Fills the data directory before the first start. */
+      readonly seed?: (dataDir: string) => Promise<void>;
     } = {},
   ): Promise<UpProcess> {
     const directory = mkdtempSync(join(tmpdir(), "interlock-up-"));
@@ -69,6 +71,7 @@ export class UpProcess {
       }),
     );
     const up = new UpProcess(directory, program, { ...plainEnv, ...given.env });
+    await given.seed?.(up.dataDir);
     await up.launch();
     return up;
   }
@@ -113,12 +116,17 @@ export class UpProcess {
 
   /** Has a signal posted. Returns the short name of its incident. */
   async signal(name: string, target: string, more: object = {}): Promise<string> {
-    const file = join(this.directory, "signal.json");
-    writeFileSync(file, JSON.stringify({ name, target, ...more }));
-    const { out, err } = await this.interlock("receive", "generic", "-p", file);
+    const { out, err } = await this.receive("generic", { name, target, ...more });
     const [, incident] = /^\S+ (rr-\S+): /.exec(out) ?? [];
     if (!incident) throw new Error(`no incident: ${out}${err}`);
     return incident;
+  }
+
+  /** Posts a body as a sender of that source does. */
+  receive(source: string, body: object): Promise<Said> {
+    const file = join(this.directory, "signal.json");
+    writeFileSync(file, JSON.stringify(body));
+    return this.interlock("receive", source, "-p", file);
   }
 
   client(): Promise<KubeClient> {
@@ -141,8 +149,17 @@ export class UpProcess {
     });
   }
 
+  get pid(): number {
+    return this.#child?.pid ?? 0;
+  }
+
   async stop(): Promise<void> {
     await this.#whyAgrees();
+    await this.discard();
+  }
+
+  /** Stops it without a look at what it has recorded. */
+  async discard(): Promise<void> {
     if (this.#child) await end(this.#child, "SIGTERM");
     rmSync(this.directory, { recursive: true, force: true });
   }

@@ -8,6 +8,7 @@ interface StartOptions {
   readonly workflows?: Readonly<Record<string, SmallWorkflow | string>>;
   readonly rules?: readonly object[];
   readonly settings?: Readonly<Record<string, object>>;
+  readonly seed?: (dataDir: string) => Promise<void>;
 }
 
 /** Runs in every page before its own scripts. Text, because only pages know the types of a browser. */
@@ -21,12 +22,12 @@ export class ConsoleInBrowser {
   readonly url: string;
   /** Whatever no page of the console may do: errors, dialogs, violations of the content security policy, requests elsewhere. */
   readonly problems: string[] = [];
-  readonly #browser: Browser;
+  readonly browser: Browser;
 
   private constructor(up: UpProcess, url: string, browser: Browser) {
     this.up = up;
     this.url = url;
-    this.#browser = browser;
+    this.browser = browser;
   }
 
   static async start({ workflows = {}, ...given }: StartOptions = {}): Promise<ConsoleInBrowser> {
@@ -57,7 +58,7 @@ export class ConsoleInBrowser {
   }
 
   async newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await this.#browser.newContext(options);
+    const context = await this.browser.newContext(options);
     context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     await page.addInitScript(reportViolations);
@@ -88,7 +89,13 @@ export class ConsoleInBrowser {
   }
 
   async stop(): Promise<void> {
-    await this.#browser.close();
+    await this.browser.close();
     await this.up.stop();
+  }
+
+  /** Stops it without a look at what it has recorded: seeded incidents are in no ledger. */
+  async discard(): Promise<void> {
+    await this.browser.close();
+    await this.up.discard();
   }
 }
