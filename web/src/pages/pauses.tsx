@@ -39,11 +39,14 @@ const columns: readonly Column<PauseRow>[] = [
 
 /** The incidents that it holds back now: an ended pause holds back none. */
 function HeldBack({ row }: { readonly row: PauseRow }) {
-  if (row.suppressed === 0) return <span class="muted">{row.endedAt === undefined ? "0" : ""}</span>;
+  if (row.endedAt !== undefined) return null;
   return (
-    <Link to={withQuery("/incidents", { lane: "paused" })} class="number">
-      {formatCount(row.suppressed)}
-    </Link>
+    <>
+      <span class="phone-only">holds back </span>
+      <Link to={withQuery("/incidents", { lane: "paused" })} class="number">
+        {formatCount(row.suppressed)}
+      </Link>
+    </>
   );
 }
 

@@ -5,7 +5,7 @@ import { EmptyState } from "../components/empty-state.tsx";
 import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
 import { OperationButton } from "../components/operation-button.tsx";
 import { PageHeader } from "../components/panel.tsx";
-import { Duration, Time } from "../components/time.tsx";
+import { Time } from "../components/time.tsx";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
 import { location } from "../router.ts";
@@ -25,7 +25,6 @@ const columns: readonly Column<TaskRow>[] = [
   { title: "Phase", width: "130px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
   { title: "Author", width: "12%", cell: (row) => row.author },
   { title: "Message", onPhone: "second line", cell: (row) => <span title={row.message}>{row.message ?? ""}</span> },
-  { title: "Age", width: "90px", align: "end", cell: (row) => <Duration from={row.createdAt} to={row.endedAt} /> },
   {
     title: "Received",
     width: "100px",
