@@ -17,16 +17,22 @@ import {
   oidcLogin,
   openProjection,
   readStaticFiles,
+  type SignalPreview,
   serveConsole,
 } from "../console/index.ts";
 import { writeDurably } from "../disk/index.ts";
 import { actAs, type Connection, httpClient, type KubeClient } from "../kube/index.ts";
 import type { OperateContext } from "../operate/index.ts";
+import { fixedKinds, type RemediationRequestSpec } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import { factsLimits, factsReader } from "./facts.ts";
+import { previewAtGateway } from "./gateway-preview.ts";
+import { hasLedger, openLedgerDatabase, patienceMs } from "./ledger.ts";
 import { listening } from "./listening.ts";
 import { operateContext } from "./operate-context.ts";
 import { readRecorded } from "./read-recorded.ts";
+import { readRulesFolder } from "./rules-folder.ts";
 import { tlsCertificate } from "./tls-certificate.ts";
 
 export interface ConsoleOptions {
@@ -34,6 +40,8 @@ export interface ConsoleOptions {
   readonly client: KubeClient;
   /** The data directory of the process. */
   readonly directory: string;
+  /** The gateway of this process, which tells what it would do about a payload. */
+  readonly gateway?: { readonly url: string; readonly tokenFile: string | undefined };
   /** Of the built web app. */
   readonly webDirectory: string;
   /** Of this program. */
@@ -170,7 +178,26 @@ async function openConsole(
     maxConsecutiveFailures: execution.maxConsecutiveFailures,
     idleMs: projectionIdleMs,
   });
-  const contextFor = (client: KubeClient) => operateContext({ loaded, client, clock, sharesExecutor, recorded });
+  const contextFor = (client: KubeClient) => {
+    const context = operateContext({ loaded, client, clock, sharesExecutor, recorded });
+    return {
+      ...context,
+      projection,
+      locksIn: loaded.config.locks.namespace,
+      rules: () => readRulesFolder(loaded.config.rules.dir),
+      preview: async (source: string, payload: unknown) =>
+        options.gateway ? previewAtGateway<SignalPreview>(options.gateway, source, payload) : [],
+      async readFacts(incident: RemediationRequestSpec, subject: string | undefined) {
+        const kinds = fixedKinds(await context.kinds());
+        const read = factsReader({ client, kinds, clock, ...factsLimits(loaded.config) });
+        return read(incident, subject, new AbortController().signal);
+      },
+      openLedger: async () => {
+        const place = { loaded, directory };
+        return (await hasLedger(place)) ? openLedgerDatabase(place, { waitMs: patienceMs }) : undefined;
+      },
+    };
+  };
   const { listen, hosts = [], url: publicUrl, tlsCertFile, tlsKeyFile } = loaded.config.console;
   const serving = serveConsole({
     identity,

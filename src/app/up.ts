@@ -112,7 +112,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const agentStage = hasAgent(loaded.config) ? await opening(openAgent(stage)) : undefined;
     starting("gateway");
     const gateway = await opening(openGateway(stage));
-    const consoleOptions = { ...options, loaded, client, token: api.token };
+    const consoleOptions = { ...options, loaded, client, gateway, token: api.token };
     const console = loaded.config.console.enabled ? await opening(openLocalConsole(consoleOptions)) : undefined;
     const stages = {
       gateway: gateway.gateway,

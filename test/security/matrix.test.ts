@@ -7,6 +7,7 @@ import { objectVerbs } from "../../src/apiserver/http/authorize.ts";
 import { signalRoutes } from "../../src/app/signal-routes.ts";
 import { consoleRoutes } from "../../src/console/http/routes.ts";
 import { openProjection, type Projection } from "../../src/console/projection/index.ts";
+import type { ReadContext } from "../../src/console/read/index.ts";
 import { type KubeClient, KubeError, type ResourceType } from "../../src/kube/index.ts";
 import { type StageName, stages } from "../../src/manifests/index.ts";
 import { installCrds } from "../../src/resources/index.ts";
@@ -147,7 +148,14 @@ describe("every cell of the console's table", () => {
       routes: (client) => {
         const options = { client, clock, random, log: silentLogger, idleMs: 60_000, maxConsecutiveFailures: 3 };
         projection = openProjection({ ...options, namespace: "kubernaut-system" });
-        return consoleRoutes({ projection, clock, contextFor: (client) => new TestDesk(client) });
+        const contextFor = (client: KubeClient): ReadContext =>
+          Object.assign(new TestDesk(client), {
+            ...{ projection, locksIn: "kubernaut-system" },
+            rules: async () => ({ rules: [], problems: [] }),
+            preview: async () => [],
+            openLedger: async () => undefined,
+          }) as unknown as ReadContext;
+        return consoleRoutes({ projection, clock, contextFor });
       },
     });
     for (const role of ["viewer", "operator"] as const) await server.users.add(role, role);

@@ -29,7 +29,7 @@ export function operationRoutes(contextFor: (client: KubeClient) => OperateConte
       if (!viewer.operations.includes(operation)) throw new ProblemError(403, `${viewer.name} may not ${operation}.`);
       const caller = { name: viewer.name, via: "console" };
       const performed = perform(operation, body as OperationRequest, caller, contextFor(viewer.client));
-      return performed.catch(toProblem);
+      return performed.catch(toOperationProblem);
     },
   }));
 }
@@ -53,7 +53,8 @@ const statuses: Readonly<Record<OperationErrorCode, number>> = {
   unavailable: 503,
 };
 
-function toProblem(error: unknown): never {
+/** Throws what the caller can do about a failed operation or explanation. */
+export function toOperationProblem(error: unknown): never {
   if (!(error instanceof OperationError)) throw error;
   const { code, message, hint, details, current } = error;
   const row = current && toRow(current);

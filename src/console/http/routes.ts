@@ -1,16 +1,17 @@
 import type { KubeClient } from "../../kube/index.ts";
-import type { OperateContext } from "../../operate/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Projection } from "../projection/index.ts";
+import type { ReadContext } from "../read/index.ts";
 import type { ApiRoute } from "./api-route.ts";
 import { operationRoutes } from "./operation-routes.ts";
+import { readRoutes } from "./read-routes.ts";
 import { rowRoutes } from "./row-routes.ts";
 import { type SessionRouteOptions, sessionRoutes } from "./session-routes.ts";
 
 export interface RouteDeps {
   readonly projection: Projection;
   /** The environment of operations and explanations, with the rights of the caller. */
-  readonly contextFor: (client: KubeClient) => OperateContext;
+  readonly contextFor: (client: KubeClient) => ReadContext;
   readonly clock: Clock;
 }
 
@@ -24,5 +25,5 @@ export function describedRoutes(parts: ConsoleParts): readonly ApiRoute[] {
 
 /** Every route of the API but those of sessions. */
 export function consoleRoutes({ projection, contextFor, clock }: RouteDeps): readonly ApiRoute[] {
-  return [...rowRoutes(projection, clock), ...operationRoutes(contextFor)];
+  return [...rowRoutes(projection, clock), ...readRoutes(contextFor), ...operationRoutes(contextFor)];
 }
