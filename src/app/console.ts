@@ -178,6 +178,7 @@ async function openConsole(
     maxConsecutiveFailures: execution.maxConsecutiveFailures,
     idleMs: projectionIdleMs,
   });
+  const previewing = options.gateway && { ...options.gateway, tokens: gateway.tokens?.reveal() };
   const contextFor = (client: KubeClient) => {
     const context = operateContext({ loaded, client, clock, sharesExecutor, recorded });
     return {
@@ -185,8 +186,7 @@ async function openConsole(
       projection,
       locksIn: loaded.config.locks.namespace,
       rules: () => readRulesFolder(loaded.config.rules.dir),
-      preview: async (source: string, payload: unknown) =>
-        options.gateway ? previewAtGateway<SignalPreview>(options.gateway, source, payload) : [],
+      preview: (source: string, payload: unknown) => previewAtGateway<SignalPreview>(previewing, source, payload),
       async readFacts(incident: RemediationRequestSpec, subject: string | undefined) {
         const kinds = fixedKinds(await context.kinds());
         const read = factsReader({ client, kinds, clock, ...factsLimits(loaded.config) });

@@ -1,19 +1,46 @@
 import { readFile } from "node:fs/promises";
+import { OperationError } from "../operate/index.ts";
 import { mappedPath, signalPaths } from "./signal-routes.ts";
 
-/** Asks a gateway what it would do about a payload of a source, as a sender whose token is in its file. */
+/** A gateway, and where its senders' tokens are. */
+export interface PreviewingGateway {
+  readonly url: string;
+  /** Lines of senders and tokens in the configuration. */
+  readonly tokens?: string | undefined;
+  readonly tokenFile: string | undefined;
+}
+
+/** Asks a gateway what it would do about a payload of a source, as the first of its senders. */
 export async function previewAtGateway<Preview>(
-  { url, tokenFile }: { readonly url: string; readonly tokenFile: string | undefined },
+  gateway: PreviewingGateway | undefined,
   source: string,
   payload: unknown,
 ): Promise<readonly Preview[]> {
+  if (!gateway) {
+    throw new OperationError("unavailable", "this console has no gateway to ask", {
+      hint: "test the payload with: interlock receive SOURCE -p FILE --dry-run --gateway URL",
+    });
+  }
   const path = signalPaths.find((one) => one.source === source)?.path ?? mappedPath(source);
-  const [, token = ""] = /^(?!#)\S+[ \t]+(\S+)/m.exec(tokenFile ? await readFile(tokenFile, "utf8") : "") ?? [];
-  const response = await fetch(`${url}${path}?dryRun=true`, {
+  const response = await fetch(`${gateway.url}${path}?dryRun=true`, {
     method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${await firstToken(gateway)}`, "content-type": "application/json" },
     body: JSON.stringify(payload),
   });
-  const { results = [] } = (await response.json()) as { readonly results?: readonly Preview[] };
-  return results;
+  const { results, detail, problems } = (await response.json()) as Answer<Preview>;
+  if (results) return results;
+  const facts = problems ? { details: problems } : {};
+  throw new OperationError("invalid", `the gateway refuses the payload: ${detail ?? response.statusText}`, facts);
+}
+
+/** Of the gateway: results, or an RFC 9457 problem. */
+interface Answer<Preview> {
+  readonly results?: readonly Preview[];
+  readonly detail?: string;
+  readonly problems?: readonly string[];
+}
+
+async function firstToken({ tokens, tokenFile }: PreviewingGateway): Promise<string> {
+  const lines = tokens ?? (tokenFile ? await readFile(tokenFile, "utf8") : "");
+  return /^(?!#)\S+[ \t]+(\S+)/m.exec(lines)?.[1] ?? "";
 }
