@@ -237,7 +237,7 @@ describe("the page of the ledger", () => {
 });
 
 describe("the catalog", () => {
-  it("has the current workflows without secret defaults, the rules, and every problem", async () => {
+  it("has the current workflows with defaults as the command line takes them but no secret one, the rules, and every problem", async () => {
     const { world, context } = await open();
     await world.put<RemediationWorkflow>(remediationWorkflows, workflow());
 
@@ -251,6 +251,12 @@ describe("the catalog", () => {
 
     expect(catalog.workflows).toMatchObject([{ id: "cleanup", version: "1.0.0", needsApproval: false }]);
     expect(JSON.stringify(catalog.workflows)).not.toContain("hunter2");
+    expect(catalog.workflows[0]?.parameters).toContainEqual({
+      name: "KEEP",
+      type: "array",
+      required: false,
+      default: "logs,data",
+    });
     expect(catalog.rules).toEqual([{ name: "disk", workflow: "missing", observe: false }]);
     expect(catalog.problems[0]).toBe("rules/a.yaml:1: is not YAML");
     expect(catalog.problems.join()).toContain("rule disk: ");
@@ -316,7 +322,11 @@ function workflow() {
       containerImage: "img",
       engine: "tekton",
       parameters: {
-        properties: { PATH_TO_CLEAN: { type: "string" }, SECRET: { type: "string", secret: true, default: "hunter2" } },
+        properties: {
+          PATH_TO_CLEAN: { type: "string" },
+          SECRET: { type: "string", secret: true, default: "hunter2" },
+          KEEP: { type: "array", default: ["logs", "data"] },
+        },
       },
     },
   };

@@ -61,6 +61,7 @@ function toWorkflow({ spec }: RemediationWorkflow, engine: string): Catalog["wor
   };
 }
 
+/** As the command line takes it. */
 function toText(value: ParameterValue): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+  return typeof value === "object" ? value.join(",") : String(value);
 }
