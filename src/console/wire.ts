@@ -472,6 +472,8 @@ export interface Problem {
   readonly detail: string;
   /** What to do. */
   readonly hint?: string;
+  /** Each thing that is wrong with a request. */
+  readonly problems?: readonly string[];
   /** For 409: the object as it is now. */
   readonly current?: Row;
   /** For 401: how a person can log in. */

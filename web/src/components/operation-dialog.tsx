@@ -232,6 +232,13 @@ function Refusal({ problem, before }: { readonly problem: Problem; readonly befo
   return (
     <div class="notice" data-tone="bad" role="alert">
       <p>{problem.detail}</p>
+      {problem.problems && (
+        <ul class="problems">
+          {problem.problems.map((text) => (
+            <li key={text}>{text}</li>
+          ))}
+        </ul>
+      )}
       {problem.hint !== undefined && <p class="muted">{problem.hint}</p>}
       {changes.length > 0 && (
         <table class="plain">

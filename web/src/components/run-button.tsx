@@ -1,5 +1,6 @@
 import { useId, useState } from "preact/hooks";
 import type { WorkflowParameter } from "../../../src/console/wire.ts";
+import { isStale } from "../live/live.ts";
 import {
   type CatalogWorkflow,
   initialValues,
@@ -8,22 +9,32 @@ import {
   runRequest,
   withoutSecrets,
 } from "../run-form.ts";
-import { OperationButton } from "./operation-button.tsx";
+import { mayPerform } from "../session.ts";
+import { OperationDialog } from "./operation-dialog.tsx";
 
 /** Runs a workflow, with a form for its target and its parameters. */
 export function RunButton({ workflow }: { readonly workflow: CatalogWorkflow }) {
   const [values, setValues] = useState(() => initialValues(workflow));
+  const [isOpen, setOpen] = useState(false);
+  if (!mayPerform("run")) return null;
   const request = runRequest(workflow, values);
   return (
-    <OperationButton
-      operation="run"
-      subject={workflow.id}
-      label="Run…"
-      request={request}
-      shownRequest={withoutSecrets(workflow, request)}
-      form={<RunFields workflow={workflow} values={values} onChange={setValues} />}
-      onDone={() => setValues(initialValues(workflow))}
-    />
+    <>
+      <button type="button" class="button small" disabled={isStale.value} onClick={() => setOpen(true)}>
+        Run…
+      </button>
+      {isOpen && (
+        <OperationDialog
+          operation="run"
+          subject={workflow.id}
+          request={request}
+          shownRequest={withoutSecrets(workflow, request)}
+          form={<RunFields workflow={workflow} values={values} onChange={setValues} />}
+          onDone={() => setValues(initialValues(workflow))}
+          onClose={() => setOpen(false)}
+        />
+      )}
+    </>
   );
 }
 
@@ -78,7 +89,8 @@ interface ParameterFieldProps {
 function ParameterField({ parameter, value, onChange }: ParameterFieldProps) {
   const id = useId();
   const { name, description, required } = parameter;
-  const hint = [description, parameterHint(parameter)].filter(Boolean).join(" ");
+  const rules = parameterHint(parameter);
+  const hint = description === undefined ? rules : `${description}${rules && ` (${rules})`}`;
   return (
     <div class="field">
       <label for={id}>
