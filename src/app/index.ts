@@ -14,7 +14,6 @@ export { watchHealth } from "./health/watch-health.ts";
 export { declaredKinds, openKinds } from "./kinds.ts";
 export {
   checkpointKeys,
-  hasLedger,
   type LedgerPlace,
   ledgerDirectory,
   openLedger,
@@ -37,7 +36,7 @@ export {
 } from "./open-client.ts";
 export { operateContext } from "./operate-context.ts";
 export { openOrchestrator } from "./orchestrator.ts";
-export { knownPolicySettings, policySettings } from "./policy-settings.ts";
+export { policySettings } from "./policy-settings.ts";
 export { openPolling } from "./polling.ts";
 export { agentNamespaces, prepare, watermarkNamespaces } from "./prepare.ts";
 export { readRecorded } from "./read-recorded.ts";

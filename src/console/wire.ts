@@ -199,7 +199,7 @@ export interface Beat {
 }
 
 /** One check of the policy, as `why` explains it. */
-export interface Check {
+export interface PolicyCheck {
   readonly name: string;
   readonly passed: boolean;
   readonly isDeciding: boolean;
@@ -211,7 +211,7 @@ export interface Check {
 /** GET /api/v1/incidents/NAMESPACE/NAME */
 export interface IncidentDetail {
   readonly row: IncidentRow;
-  readonly checks: readonly Check[];
+  readonly checks: readonly PolicyCheck[];
   /** The lines of `interlock why`. */
   readonly why: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -246,7 +246,7 @@ export interface TargetDetail {
     readonly isAllowed: boolean;
     readonly reason?: string;
     readonly until?: string;
-    readonly checks: readonly Check[];
+    readonly checks: readonly PolicyCheck[];
   }[];
   readonly incidents: readonly IncidentRow[];
   readonly executions: readonly ExecutionRow[];
@@ -465,7 +465,7 @@ export interface OperationResult {
 }
 
 /** RFC 9457, as application/problem+json. */
-export interface Problem {
+export interface ProblemDocument {
   readonly type: string;
   readonly title: string;
   readonly status: number;

@@ -1,7 +1,7 @@
 export type { Caller, OperateContext } from "./context.ts";
 export { OperationError, type OperationErrorCode } from "./errors/index.ts";
 export type { Check, WorkflowVerdict } from "./explain/checks.ts";
-export { explain, explainWorkflows, type Subject } from "./explain/explain.ts";
+export { type ExplainedSubject, explain, explainWorkflows } from "./explain/explain.ts";
 export { type Explanation, paragraphLines } from "./explain/explanation.ts";
 export { explainIncident, type IncidentExplanation } from "./explain/incident.ts";
 export type { ChangedKind } from "./operation.ts";

@@ -10,7 +10,7 @@ interface VersionedRequest {
 }
 
 /** A change of an object: annotations, or the status of a kind that has its answer there. */
-export type Change =
+export type VersionedChange =
   | { readonly annotations: Readonly<Record<string, string>> }
   | { readonly status: Readonly<Record<string, unknown>> };
 
@@ -26,7 +26,7 @@ export async function writeAtVersion<T extends KubeObject>(
   type: ResourceType<T>,
   object: T,
   { request, context: { client } }: Order<VersionedRequest>,
-  decide: (object: T) => Change | undefined,
+  decide: (object: T) => VersionedChange | undefined,
 ): Promise<T> {
   let current = object;
   for (let attempt = 1; ; attempt++) {
@@ -57,7 +57,7 @@ export function requireVersion(object: KubeObject, ifVersion: string | undefined
   throw new OperationError("conflict", message, { hint: "look at it, and decide again", current: object });
 }
 
-function toPatch(change: Change, { metadata: { resourceVersion } }: KubeObject) {
+function toPatch(change: VersionedChange, { metadata: { resourceVersion } }: KubeObject) {
   if ("status" in change) return { merge: { metadata: { resourceVersion }, status: change.status } };
   return { merge: { metadata: { resourceVersion, annotations: change.annotations } } };
 }

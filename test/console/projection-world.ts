@@ -138,7 +138,7 @@ export class ProjectionWorld {
   }
 }
 
-export function parseEvent(text: string): StreamEvent {
+function parseEvent(text: string): StreamEvent {
   const fields = Object.fromEntries(
     text
       .trimEnd()

@@ -3,7 +3,7 @@ import type { Key } from "../../src/coordination/key.ts";
 import type { Bid, Grant, LockStore, Terms } from "../../src/coordination/locks/lock-store.ts";
 import type { Ability } from "../../src/coordination/locks/locks.contract.ts";
 import type { AcquireOptions, Lease, Locks } from "../../src/coordination/locks/locks.ts";
-import type { LockLink, Operation, Replies, Reply } from "../../src/coordination/redis/lock-link.ts";
+import type { LockLink, LockOperation, Replies, Reply } from "../../src/coordination/redis/lock-link.ts";
 import type { Renewal } from "../../src/coordination/tenure.ts";
 import { type KubeClient, KubeError, type KubeLease, leases } from "../../src/kube/index.ts";
 import { type Clock, sleep } from "../../src/time/index.ts";
@@ -645,7 +645,7 @@ function withoutCancelling(link: LockLink): LockLink {
 
 function askingAsAnother(link: LockLink): LockLink {
   let lost = 0;
-  const disguised = (operation: Operation): Operation =>
+  const disguised = (operation: LockOperation): LockOperation =>
     operation.mode === "s" && lost > 0 ? { ...operation, holder: `${operation.holder}-again` } : operation;
   return linkWith(link, (operations) =>
     link.send(operations.map(disguised)).catch((error) => {

@@ -2,7 +2,7 @@ import { keyOf } from "../../src/coordination/key.ts";
 import { locksOver } from "../../src/coordination/locks/lock-table.ts";
 import type { Ability } from "../../src/coordination/locks/locks.contract.ts";
 import type { Locks } from "../../src/coordination/locks/locks.ts";
-import type { LinkListener, LockLink, Operation, Replies } from "../../src/coordination/redis/lock-link.ts";
+import type { LinkListener, LockLink, LockOperation, Replies } from "../../src/coordination/redis/lock-link.ts";
 import { RedisLockStore } from "../../src/coordination/redis/redis-lock-store.ts";
 import { Agenda, type Clock } from "../../src/time/index.ts";
 import { RedisModel } from "../sim/redis-model.ts";
@@ -74,7 +74,7 @@ class ModelLink implements LockLink {
     wire.whenBroken(() => this.#down());
   }
 
-  send(operations: readonly Operation[]): Promise<Replies> {
+  send(operations: readonly LockOperation[]): Promise<Replies> {
     if (!this.isUp) return Promise.reject(new Error("not connected"));
     return this.#wire.call(() => this.#model.execute(operations));
   }

@@ -1,4 +1,4 @@
-import type { Operation, Replies, Reply } from "../../src/coordination/redis/lock-link.ts";
+import type { LockOperation, Replies, Reply } from "../../src/coordination/redis/lock-link.ts";
 
 /**
  * What the lock script does, in TypeScript, on a server clock of its own. `lock-script.test.ts` runs both on the same
@@ -60,7 +60,7 @@ export class RedisModel {
     return Math.max(0, this.#quarantinedUntil - this.#now());
   }
 
-  execute(operations: readonly Operation[]): Replies {
+  execute(operations: readonly LockOperation[]): Replies {
     let reserved = 0;
     for (const { mode, holder, number } of operations) {
       if (mode === "a" || mode === "t" || mode === "s") this.#cohorts.set(holder, number);
@@ -78,7 +78,7 @@ export class RedisModel {
     return each.length === 1 && typeof each[0] === "number" ? { each } : { serverMs: Math.floor(this.#now()), each };
   }
 
-  #one(operation: Operation, fenceFor: (count: number) => number | undefined): Reply {
+  #one(operation: LockOperation, fenceFor: (count: number) => number | undefined): Reply {
     const { mode, key, holder, ttlMs, number, tail } = operation;
     const value = this.#value(key);
     switch (mode) {
@@ -117,7 +117,7 @@ export class RedisModel {
     }
   }
 
-  #standing(operation: Operation): Reply {
+  #standing(operation: LockOperation): Reply {
     const { mode, key, holder, tail } = operation;
     const queue = this.#queue(key);
     let place = mode === "t" ? -1 : queue.indexOf(bid(operation));
@@ -202,7 +202,7 @@ export class RedisModel {
   }
 }
 
-function bid({ holder, ttlMs, number, tail }: Operation): string {
+function bid({ holder, ttlMs, number, tail }: LockOperation): string {
   return `${holder}|${ttlMs}|${number}|${tail}`;
 }
 

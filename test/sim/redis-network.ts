@@ -1,5 +1,5 @@
 import { locksOver } from "../../src/coordination/locks/lock-table.ts";
-import type { LinkListener, LockLink, Operation, Replies } from "../../src/coordination/redis/lock-link.ts";
+import type { LinkListener, LockLink, LockOperation, Replies } from "../../src/coordination/redis/lock-link.ts";
 import { RedisLockStore } from "../../src/coordination/redis/redis-lock-store.ts";
 import { Agenda } from "../../src/time/index.ts";
 import { type Deleted, longestTtlMs } from "./lock-history.ts";
@@ -242,7 +242,7 @@ class SimulatedLink implements LockLink {
     this.#connection?.closeServerSide();
   }
 
-  send(operations: readonly Operation[]): Promise<Replies> {
+  send(operations: readonly LockOperation[]): Promise<Replies> {
     const connection = this.#connection;
     if (!this.isUp || !connection) return Promise.reject(new Error("not connected"));
     return new Promise((resolve, reject) => {

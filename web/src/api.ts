@@ -1,11 +1,11 @@
-import type { Problem } from "../../src/console/wire.ts";
+import type { ProblemDocument } from "../../src/console/wire.ts";
 
 /** A request that the server refused, or that did not reach it (`status` 0). */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  readonly problem: Problem;
+  readonly problem: ProblemDocument;
 
-  constructor(problem: Problem) {
+  constructor(problem: ProblemDocument) {
     super(problem.detail);
     this.problem = problem;
   }
@@ -84,10 +84,10 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   return response;
 }
 
-async function readProblem(response: Response): Promise<Problem> {
+async function readProblem(response: Response): Promise<ProblemDocument> {
   const fallback = { type: "about:blank", title: response.statusText, status: response.status };
   try {
-    const problem = (await response.json()) as Partial<Problem>;
+    const problem = (await response.json()) as Partial<ProblemDocument>;
     return { ...fallback, ...problem, detail: problem.detail ?? problem.title ?? `HTTP ${response.status}` };
   } catch {
     return { ...fallback, detail: `The server responded with HTTP ${response.status}.` };

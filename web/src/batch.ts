@@ -1,4 +1,4 @@
-import type { OperationName, Problem, Row } from "../../src/console/wire.ts";
+import type { OperationName, ProblemDocument, Row } from "../../src/console/wire.ts";
 import { ApiError } from "./api.ts";
 import { joinWords } from "./operations.ts";
 
@@ -10,7 +10,7 @@ export interface BatchItem<R extends Row> {
 
 export interface RefusedItem<R extends Row> {
   readonly item: BatchItem<R>;
-  readonly problem: Problem;
+  readonly problem: ProblemDocument;
 }
 
 /**
@@ -39,7 +39,7 @@ export async function performBatch<R extends Row>(
   return refused;
 }
 
-function isAboutOneObject({ status }: Problem): boolean {
+function isAboutOneObject({ status }: ProblemDocument): boolean {
   return status === 404 || status === 409 || status === 422;
 }
 

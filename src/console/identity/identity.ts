@@ -15,7 +15,7 @@ export interface Viewer {
 }
 
 /** The parts of a request that identify its caller. */
-export interface Credentials {
+export interface CallerCredentials {
   readonly authorization: string | undefined;
   /** The value of the session cookie. */
   readonly session: string | undefined;
@@ -30,7 +30,7 @@ export interface NewSession {
 /** Port: who calls. Wrong or missing credentials are undefined; a backend that does not answer is an exception. */
 export interface Identity {
   readonly mode: "embedded" | "cluster";
-  authenticate(credentials: Credentials): Promise<Viewer | undefined>;
+  authenticate(credentials: CallerCredentials): Promise<Viewer | undefined>;
   /** Exchanges a bearer token for a session. Undefined for a token that is not accepted. */
   logIn(token: string): Promise<NewSession | undefined>;
   /** Ends a session before its time. */

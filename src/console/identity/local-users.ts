@@ -19,7 +19,7 @@ const schema = z.object({
   endedSessions: z.array(z.object({ id: z.string(), expiresAtMs: z.number() })),
 });
 
-interface State {
+interface UsersState {
   readonly users: readonly LocalUser[];
   readonly endedSessions: readonly { readonly id: string; readonly expiresAtMs: number }[];
 }
@@ -58,19 +58,21 @@ export function isUserName(name: string): boolean {
 export function localUsers({ directory, admin, clock, random }: LocalUsersOptions): LocalUsers {
   const file = join(directory, "users.json");
 
-  async function read(): Promise<State> {
+  async function read(): Promise<UsersState> {
     const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT") return undefined;
       throw error;
     });
-    const state: State = text === undefined ? { users: [], endedSessions: [] } : schema.parse(JSON.parse(text));
+    const state: UsersState = text === undefined ? { users: [], endedSessions: [] } : schema.parse(JSON.parse(text));
     // The account of the admin is in the file only after all sessions of the admin were ended once.
     const isAdminThere = state.users.some(({ name }) => name === admin);
     return isAdminThere ? state : { ...state, users: [{ name: admin, role: "admin", account: "" }, ...state.users] };
   }
 
   /** Reads, changes and replaces the file while no other process does. */
-  async function change<T>(decide: (state: State) => { readonly next?: State; readonly result: T }): Promise<T> {
+  async function change<T>(
+    decide: (state: UsersState) => { readonly next?: UsersState; readonly result: T },
+  ): Promise<T> {
     await makeDirectory(directory);
     await using _lock = await lockDirectory(directory, clock);
     const { next, result } = decide(await read());
@@ -78,7 +80,7 @@ export function localUsers({ directory, admin, clock, random }: LocalUsersOption
     return result;
   }
 
-  const withUser = (state: State, user: LocalUser): State => ({
+  const withUser = (state: UsersState, user: LocalUser): UsersState => ({
     ...state,
     users: [...state.users.filter(({ name }) => name !== user.name), user],
   });

@@ -6,7 +6,7 @@ import { z } from "../../schema/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 
 /** How long a link can be used. */
-export const linkLifetimeMs = 10 * 60_000;
+const linkLifetimeMs = 10 * 60_000;
 
 const schema = z.object({ user: z.string(), expiresAtMs: z.number() });
 

@@ -26,7 +26,7 @@ export class ChangeLog {
   readonly #progress = new Map<RowKind, Progress>();
   /** Changes up to this version are not known: they came before the first list, or were dropped. */
   readonly #floors = new Map<RowKind, bigint>();
-  #changes: Change[] = [];
+  #changes: SourceChange[] = [];
   #rows = 0;
 
   /** `epoch` differs between servers, whose versions cannot be compared. Keeps changes of at most `maxRows` rows. */
@@ -113,7 +113,7 @@ export class ChangeLog {
   }
 }
 
-interface Change {
+interface SourceChange {
   readonly source: RowKind;
   readonly version: bigint;
   readonly rows: readonly RowRef[];

@@ -29,7 +29,7 @@ import type { Row, RowKind } from "../wire.ts";
 import { type PackedRow, packRow } from "./packed-row.ts";
 
 /** A row as the projection keeps it, with the values that filters and indexes compare. */
-export interface Entry extends PackedRow {
+export interface RowEntry extends PackedRow {
   readonly key: string;
   /** When its object was created, in seconds since 1970, as precise as Kubernetes keeps it. */
   readonly createdSec: number;
@@ -49,24 +49,24 @@ export interface Entry extends PackedRow {
 }
 
 /** The part of an entry that is not in every row, or has other names there. */
-type Facts = Pick<Entry, "isOpen"> & Partial<Pick<Entry, "phase" | "target">>;
+type RowFacts = Pick<RowEntry, "isOpen"> & Partial<Pick<RowEntry, "phase" | "target">>;
 
-interface Source {
+interface RowSource {
   readonly type: ResourceType;
   toRow(object: KubeObject): Row;
-  toFacts(object: KubeObject): Facts;
+  toFacts(object: KubeObject): RowFacts;
 }
 
 function source<T extends KubeObject>(
   type: ResourceType<T>,
   toRow: (object: T) => Row,
-  toFacts: (object: T) => Facts,
-): Source {
-  return { type, toRow: toRow as Source["toRow"], toFacts: toFacts as Source["toFacts"] };
+  toFacts: (object: T) => RowFacts,
+): RowSource {
+  return { type, toRow: toRow as RowSource["toRow"], toFacts: toFacts as RowSource["toFacts"] };
 }
 
 /** Where the rows of each kind come from. */
-export const sources: Readonly<Record<RowKind, Source>> = {
+export const sources: Readonly<Record<RowKind, RowSource>> = {
   incidents: source(
     remediationRequests,
     (incident: RemediationRequest) => toIncidentRow(incident),
@@ -107,7 +107,7 @@ export const sources: Readonly<Record<RowKind, Source>> = {
 export class EntryMaker {
   readonly #kept = new Map<string, string>();
 
-  make(kind: RowKind, object: KubeObject): Entry {
+  make(kind: RowKind, object: KubeObject): RowEntry {
     const { toRow, toFacts } = sources[kind];
     const row = toRow(object);
     const facts = toFacts(object);

@@ -1,2 +1,2 @@
-export { maxPageRows, openProjection, type ProjectionOptions } from "./open-projection.ts";
+export { openProjection, type ProjectionOptions } from "./open-projection.ts";
 export { type PageRequest, type Projection, RequestError, type StreamRequest } from "./projection.ts";

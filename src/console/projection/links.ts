@@ -9,7 +9,7 @@ import {
 } from "../../resources/index.ts";
 import { type IncidentLinks, rowKey } from "../rows/index.ts";
 import type { RowKind } from "../wire.ts";
-import type { Entry } from "./entry.ts";
+import type { RowEntry } from "./entry.ts";
 
 /** A row that changes although its own object does not. */
 export type Touch = (kind: RowKind, key: string) => void;
@@ -63,7 +63,7 @@ export class Links {
   }
 
   /** Undefined for an incident that shows nothing of others. */
-  ofIncident(entry: Entry): IncidentLinks | undefined {
+  ofIncident(entry: RowEntry): IncidentLinks | undefined {
     const { key, lane, target, workflow } = entry;
     if (lane === "queued") {
       const queue = this.#queues.get(target) ?? [];
@@ -97,7 +97,7 @@ export class Links {
     if (after?.lane === "paused") this.#countPaused(after, 1);
   }
 
-  #joinQueue({ key, target }: Entry, { metadata }: RemediationRequest) {
+  #joinQueue({ key, target }: RowEntry, { metadata }: RemediationRequest) {
     const queue = this.#queues.get(target) ?? [];
     this.#queues.set(target, queue);
     const { creationTimestamp = "", uid = "" } = metadata;
@@ -108,7 +108,7 @@ export class Links {
     this.#touchQueue(target, at);
   }
 
-  #leaveQueue({ key, target }: Entry) {
+  #leaveQueue({ key, target }: RowEntry) {
     const queue = this.#queues.get(target);
     const at = queue?.findIndex((one) => one.key === key) ?? -1;
     if (!queue || at < 0) return;
@@ -174,7 +174,7 @@ export class Links {
     addTo(this.#pauses, scope, key);
   }
 
-  #countPaused({ target, targetNamespace, workflow }: Entry, difference: number) {
+  #countPaused({ target, targetNamespace, workflow }: RowEntry, difference: number) {
     const scopes = ["all", `namespace ${targetNamespace}`, `target ${target}`, `workflow ${workflow}`];
     for (const scope of scopes) {
       count(this.#paused, scope, difference);
@@ -185,8 +185,8 @@ export class Links {
 
 /** The entries of one object before and after a change. */
 export interface EntryChange {
-  readonly before: Entry | undefined;
-  readonly after: Entry | undefined;
+  readonly before: RowEntry | undefined;
+  readonly after: RowEntry | undefined;
 }
 
 interface Queued {

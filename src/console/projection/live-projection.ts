@@ -5,7 +5,7 @@ import { type Row, type RowKind, rowKinds } from "../wire.ts";
 import { ChangeLog, type RowRef } from "./change-log.ts";
 import { sources } from "./entry.ts";
 import { LiveRows } from "./live-rows.ts";
-import { Batch, beatFrame, resetFrame, Viewer } from "./viewers.ts";
+import { beatFrame, ChangeBatch, resetFrame, Viewer } from "./viewers.ts";
 
 export interface LiveOptions {
   readonly client: KubeClient;
@@ -186,7 +186,7 @@ export class LiveProjection {
       for (const viewer of viewers) viewer.send(frame, reset);
       return;
     }
-    const batch = new Batch(this.version, refs, (ref) => this.find(ref));
+    const batch = new ChangeBatch(this.version, refs, (ref) => this.find(ref));
     for (const viewer of viewers) {
       const frame = batch.frame(viewer.kinds);
       if (frame) viewer.send(frame, reset);
@@ -209,7 +209,7 @@ export class LiveProjection {
     const reset = () => resetFrame(this.version);
     viewer.isCaughtUp = true;
     if (typeof missed === "string" || missed.length > maxBatchRows) return viewer.send(reset(), reset);
-    const frame = new Batch(this.version, missed, (ref) => this.find(ref)).frame(viewer.kinds);
+    const frame = new ChangeBatch(this.version, missed, (ref) => this.find(ref)).frame(viewer.kinds);
     if (frame) viewer.send(frame, reset);
   }
 

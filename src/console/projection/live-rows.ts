@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { fitRow } from "../rows/index.ts";
 import { type IncidentRow, type Lane, lanes, type PauseRow, type Row, type RowKind, rowKinds } from "../wire.ts";
-import { type Entry, EntryMaker } from "./entry.ts";
+import { EntryMaker, type RowEntry } from "./entry.ts";
 import { Facets, newestFirst } from "./facets.ts";
 import { Links, type Touch } from "./links.ts";
 import { unpackRow } from "./packed-row.ts";
@@ -9,10 +9,10 @@ import { SortedList } from "./sorted-list.ts";
 
 /** The rows of one kind, newest first. */
 export interface KindRows {
-  readonly byKey: ReadonlyMap<string, Entry>;
-  readonly all: SortedList<Entry>;
+  readonly byKey: ReadonlyMap<string, RowEntry>;
+  readonly all: SortedList<RowEntry>;
   /** Those about which there is still something to do. */
-  readonly open: SortedList<Entry>;
+  readonly open: SortedList<RowEntry>;
   /** The lists in which the entries with a value of a facet are. */
   readonly facets: Facets;
 }
@@ -25,7 +25,7 @@ export class LiveRows {
   readonly #touch: Touch;
   readonly #laneTotals = new Map<string, number>();
   /** Incidents by the time at which they were closed, the latest first. */
-  readonly closed = new SortedList<Entry>(({ changedSec }) => changedSec);
+  readonly closed = new SortedList<RowEntry>(({ changedSec }) => changedSec);
 
   /** `touch` is called for every row that changes. */
   constructor(maxFailures: number, touch: Touch) {
@@ -48,7 +48,7 @@ export class LiveRows {
   }
 
   /** The row as it is shown now. */
-  row(kind: RowKind, entry: Entry): Row {
+  row(kind: RowKind, entry: RowEntry): Row {
     const row = unpackRow(kind, entry.packed);
     switch (row.kind) {
       case "incidents": {
@@ -68,7 +68,7 @@ export class LiveRows {
     return this.#laneTotals.get(lane) ?? 0;
   }
 
-  #change(kind: RowKind, object: KubeObject | undefined, made: Entry) {
+  #change(kind: RowKind, object: KubeObject | undefined, made: RowEntry) {
     const { byKey, all, open, facets } = this.#kinds[kind];
     const before = byKey.get(made.key);
     const after = object ? made : undefined;
@@ -88,7 +88,7 @@ export class LiveRows {
     this.#touch(kind, made.key);
   }
 
-  #changeIncident(before: Entry | undefined, after: Entry | undefined) {
+  #changeIncident(before: RowEntry | undefined, after: RowEntry | undefined) {
     if (before) this.#count(before.lane, -1);
     if (after) this.#count(after.lane, 1);
     if (before && !before.isOpen) this.closed.remove(before);
@@ -101,7 +101,7 @@ export class LiveRows {
 }
 
 interface OwnRows extends KindRows {
-  readonly byKey: Map<string, Entry>;
+  readonly byKey: Map<string, RowEntry>;
 }
 
 function emptyKind(): OwnRows {
@@ -113,7 +113,7 @@ export type LaneRows = { readonly lane: Lane; readonly total: number; readonly r
 
 /** The first `max` incidents of each open lane. */
 export function openLanes(rows: LiveRows, max: number): readonly LaneRows[] {
-  const first = new Map<string, Entry[]>(lanes.map((lane) => [lane, []]));
+  const first = new Map<string, RowEntry[]>(lanes.map((lane) => [lane, []]));
   let left = lanes.length - 1;
   for (const entry of eachOf(rows.kind("incidents").open)) {
     const found = first.get(entry.lane);
@@ -141,8 +141,8 @@ export function lastingPauseRows(rows: LiveRows, max: number, nowMs: number): re
 }
 
 /** The entries of a list in its order. The list must not change meanwhile. */
-export function* eachOf(list: SortedList<Entry>): Generator<Entry> {
-  let after: Entry | undefined;
+export function* eachOf(list: SortedList<RowEntry>): Generator<RowEntry> {
+  let after: RowEntry | undefined;
   while (true) {
     const next = list.after(after && list.position(after), 512);
     yield* next;

@@ -1,7 +1,7 @@
 import { KubeError } from "../../kube/index.ts";
 import { sleep, type Timer } from "../../time/index.ts";
 import type { ExecutionRow, IncidentRow, Now, RowKind, RowPage } from "../wire.ts";
-import type { Entry } from "./entry.ts";
+import type { RowEntry } from "./entry.ts";
 import { type LiveOptions, LiveProjection } from "./live-projection.ts";
 import { eachOf, type LiveRows, lastingPauseRows, openLanes } from "./live-rows.ts";
 import { type PageRequest, type Projection, RequestError, type StreamRequest } from "./projection.ts";
@@ -13,7 +13,7 @@ export interface ProjectionOptions extends LiveOptions {
   readonly idleMs: number;
 }
 
-export const maxPageRows = 500;
+const maxPageRows = 500;
 /** Of one lane of the page Now. */
 const maxLaneRows = 50;
 /** An incident that was closed longer ago is not in the lane of those that are done. */
@@ -124,18 +124,18 @@ async function readPage(
 }
 
 interface Scan {
-  readonly matches: (entry: Entry) => boolean;
+  readonly matches: (entry: RowEntry) => boolean;
   readonly cursor: Position | undefined;
   /** How many entries behind the cursor are wanted. */
   readonly count: number;
 }
 
 /** Looks at every entry of a list, in slices, as the total is wanted too. */
-async function scan(list: SortedList<Entry>, { matches, cursor, count }: Scan, from: LiveProjection) {
-  const page: Entry[] = [];
+async function scan(list: SortedList<RowEntry>, { matches, cursor, count }: Scan, from: LiveProjection) {
+  const page: RowEntry[] = [];
   let total = 0;
   let sinceMs = from.nowMs();
-  let last: Entry | undefined;
+  let last: RowEntry | undefined;
   do {
     const entries = list.after(last && list.position(last), scannedAtOnce);
     for (const entry of entries) {

@@ -1,14 +1,14 @@
 import { parseDuration } from "../../time/index.ts";
 import type { RowFilter, RowKind } from "../wire.ts";
 import { lanes } from "../wire.ts";
-import type { Entry } from "./entry.ts";
+import type { RowEntry } from "./entry.ts";
 import type { FacetName } from "./facets.ts";
 import { packText } from "./packed-row.ts";
 import { RequestError } from "./projection.ts";
 
 /** A filter, read once and asked about every row. */
 export interface EntryFilter {
-  matches(entry: Entry): boolean;
+  matches(entry: RowEntry): boolean;
   /** Every row that matches has this value; undefined if there is no such value. */
   readonly facet?: { readonly name: FacetName; readonly value: string };
   /** False if no row that is closed can match, so that these need not be looked at. */
@@ -75,11 +75,11 @@ function findFacet({ target, lane, phase }: RowFilter): EntryFilter["facet"] {
 }
 
 /** A wait after failures is both a `Backoff`, as rows show it, and `RecentlyRemediated`. */
-function wholeReason({ reason }: Entry): string {
+function wholeReason({ reason }: RowEntry): string {
   return reason === "Backoff" ? "RecentlyRemediated" : reason;
 }
 
-type Test = (entry: Entry) => boolean;
+type Test = (entry: RowEntry) => boolean;
 
 function readList(text: string | undefined): readonly string[] | undefined {
   const values = text
@@ -90,14 +90,14 @@ function readList(text: string | undefined): readonly string[] | undefined {
 }
 
 /** Names of objects differ by case. */
-function exactly(wanted: readonly string[] | undefined, read: (entry: Entry) => string): Test | undefined {
+function exactly(wanted: readonly string[] | undefined, read: (entry: RowEntry) => string): Test | undefined {
   return wanted && ((entry) => wanted.includes(read(entry)));
 }
 
 /** In any case, as on the command line. Each value is looked at once, as few values are those of many rows. */
 function oneOf(
   wanted: readonly string[] | undefined,
-  ...getters: readonly ((entry: Entry) => string)[]
+  ...getters: readonly ((entry: RowEntry) => string)[]
 ): Test | undefined {
   if (wanted === undefined) return undefined;
   const all = new Set(wanted.map((value) => value.toLowerCase()));

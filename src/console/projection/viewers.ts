@@ -5,7 +5,7 @@ import type { RowRef } from "./change-log.ts";
 const maxWaitingBytes = 256 * 1_024;
 
 /** One change of rows, encoded once for all viewers of the same kinds. */
-export class Batch {
+export class ChangeBatch {
   readonly #version: string;
   readonly #changed = new Map<RowKind, string[]>();
   readonly #removed = new Map<RowKind, string[]>();

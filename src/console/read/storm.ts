@@ -40,7 +40,7 @@ async function countRows({ projection }: ReadContext, counter: StormCounter, sin
 }
 
 /** Counts what became of signals, in buckets of equal length that end now. */
-export class StormCounter {
+class StormCounter {
   readonly sinceMs: number;
   readonly #bucketMs: number;
   readonly #signals = new Array<number>(buckets).fill(0);

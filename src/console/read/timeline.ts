@@ -3,10 +3,10 @@ import { shortNames } from "../../resources/short-names/index.ts";
 import { cutText } from "../../telemetry/index.ts";
 import type { ExecutionRow, IncidentRow, PauseRow, TimelineEvent } from "../wire.ts";
 
-type Line = Pick<TimelineEvent, "lane" | "tone">;
+type EventStyle = Pick<TimelineEvent, "lane" | "tone">;
 
 /** Where the events of each type are shown. Those that are not listed concern the ledger or deliveries, not a target. */
-const lines: Readonly<Partial<Record<LedgerEventType, Line>>> = {
+const lines: Readonly<Partial<Record<LedgerEventType, EventStyle>>> = {
   "incident.created": { lane: "signals", tone: "bad" },
   "incident.recurred": { lane: "signals", tone: "bad" },
   "signals.counted": { lane: "signals", tone: "neutral" },
@@ -62,7 +62,7 @@ function lastingId({ facts }: LedgerEvent): string {
   return String(facts["execution_id"] ?? facts["pause"] ?? "");
 }
 
-function toTimelineEvent(event: LedgerEvent, end: LedgerEvent | undefined, line: Line): TimelineEvent {
+function toTimelineEvent(event: LedgerEvent, end: LedgerEvent | undefined, line: EventStyle): TimelineEvent {
   const shown = end ?? event;
   const detail = describeEvent(shown);
   const link = eventLink(event);

@@ -23,14 +23,14 @@ export function toExecutionRow(execution: WorkflowExecution): ExecutionRow {
   });
 }
 
-interface Result {
+interface ExecutionEnd {
   readonly reason?: string;
   readonly message?: string;
   readonly endedAt?: string;
 }
 
 /** Why an execution does not run or did not succeed, and when it ended. */
-function executionResult(execution: WorkflowExecution): Result {
+function executionResult(execution: WorkflowExecution): ExecutionEnd {
   const { status } = execution;
   switch (status?.phase) {
     case "Completed":

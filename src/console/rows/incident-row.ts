@@ -45,7 +45,7 @@ export function toIncidentRow(incident: RemediationRequest, links: IncidentLinks
 }
 
 /** Why an open incident does not move, as people read it. */
-export function incidentReason(incident: RemediationRequest): string | undefined {
+function incidentReason(incident: RemediationRequest): string | undefined {
   const { status } = incident;
   if (status?.phase === "Blocked") return blockText(status.block.reason, status.block.cause);
   return status && "completedAt" in status ? undefined : findStall(incident)?.reason;

@@ -1,8 +1,8 @@
 export { toApprovalRow } from "./approval-row.ts";
 export { toExecutionRow } from "./execution-row.ts";
 export { fitRow, maxRowBytes } from "./fit-row.ts";
-export { type IncidentLinks, incidentReason, toIncidentRow } from "./incident-row.ts";
-export { isClosed, laneOf } from "./lane.ts";
+export { type IncidentLinks, toIncidentRow } from "./incident-row.ts";
+export { isClosed } from "./lane.ts";
 export { toNoticeRow } from "./notice-row.ts";
 export { toPauseRow } from "./pause-row.ts";
 export { rowKey } from "./row-base.ts";

@@ -1,9 +1,9 @@
 import type { Clock } from "../../time/index.ts";
-import type { LockLink, Operation, Replies, Reply } from "./lock-link.ts";
+import type { LockLink, LockOperation, Replies, Reply } from "./lock-link.ts";
 
 /** An operation and what its answer is for. */
 export interface PendingOperation {
-  readonly operation: Operation;
+  readonly operation: LockOperation;
   /** `sentAt`: local time right before the bytes left, the earliest the server can have acted. */
   answered(reply: Reply, sentAt: number): void;
   failed(cause: unknown): void;
@@ -44,7 +44,7 @@ export class Batch {
     return this.#pending.delete(question);
   }
 
-  ask(operation: Operation): Promise<Reply> {
+  ask(operation: LockOperation): Promise<Reply> {
     return new Promise((answered, failed) => this.add({ operation, answered, failed }));
   }
 

@@ -3,7 +3,7 @@ import type { Key } from "../key.ts";
 /** What the lock script can be asked to do; see `lock-script.ts` for the letters. */
 export type Mode = "a" | "s" | "t" | "n" | "r" | "c";
 
-export interface Operation {
+export interface LockOperation {
   readonly mode: Mode;
   readonly key: Key;
   readonly holder: string;
@@ -32,7 +32,7 @@ export interface LockLink {
   /** When the server started, on the local monotonic clock; undefined where that is unknown or one of several servers. */
   readonly serverStartedAt?: number | undefined;
   /** Sends operations as one unit. Rejects when no answer will come any more; they may have happened or not. */
-  send(operations: readonly Operation[]): Promise<Replies>;
+  send(operations: readonly LockOperation[]): Promise<Replies>;
   /** Sets the listener for the connection and its pushes. */
   listen(listener: LinkListener): void;
   close(): Promise<void>;

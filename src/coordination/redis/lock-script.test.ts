@@ -6,7 +6,7 @@ import { RedisModel } from "../../../test/sim/redis-model.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { hashOf, type Key, keyOf } from "../key.ts";
 import { RedisConnection } from "./connection.ts";
-import type { Operation, Reply } from "./lock-link.ts";
+import type { LockOperation, Reply } from "./lock-link.ts";
 import { enterScript } from "./lock-script.ts";
 import { redisLockLink } from "./redis-lock-link.ts";
 import { script } from "./script.ts";
@@ -107,7 +107,7 @@ type Step =
   | { readonly do: "quarantine" | "trust" };
 
 interface PendingOperation {
-  readonly mode: Operation["mode"];
+  readonly mode: LockOperation["mode"];
   readonly key: number;
   readonly client: number;
   readonly holder: number;
@@ -119,7 +119,7 @@ function anyStep(): fc.Arbitrary<Step> {
   const key = fc.nat({ max: 2 });
   const client = fc.nat({ max: 2 });
   const question = fc.record({
-    mode: fc.constantFrom<Operation["mode"]>("a", "a", "s", "t", "n", "r", "r", "c"),
+    mode: fc.constantFrom<LockOperation["mode"]>("a", "a", "s", "t", "n", "r", "r", "c"),
     key,
     client,
     holder: fc.nat({ max: 3 }),
@@ -136,7 +136,7 @@ function anyStep(): fc.Arbitrary<Step> {
   ) as fc.Arbitrary<Step>;
 }
 
-function ask(mode: Operation["mode"], { key = 0, client = 0, holder = 0 }): PendingOperation {
+function ask(mode: LockOperation["mode"], { key = 0, client = 0, holder = 0 }): PendingOperation {
   return { mode, key, client, holder, impostor: false };
 }
 
@@ -235,7 +235,7 @@ class Pair {
     this.#pushes.real.length = this.#pushes.model.length = 0;
   }
 
-  #operation({ mode, key, client, holder, impostor }: PendingOperation, side: "real" | "model"): Operation {
+  #operation({ mode, key, client, holder, impostor }: PendingOperation, side: "real" | "model"): LockOperation {
     const id = `c${client}.${holder}`;
     const fence = Number(this.#held.get(id)?.[side] ?? 7);
     return {

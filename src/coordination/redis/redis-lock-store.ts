@@ -4,7 +4,7 @@ import { type Bid, explainDelay, type Grant, type LockStore } from "../locks/loc
 import type { Guarantee, Holder, ReleaseOutcome } from "../locks/locks.ts";
 import { drift, promiseFrom, type Renewal } from "../tenure.ts";
 import { Batch, type PendingOperation } from "./batch.ts";
-import type { LockLink, Mode, Operation, Reply } from "./lock-link.ts";
+import type { LockLink, LockOperation, Mode, Reply } from "./lock-link.ts";
 import { toCoordinationError } from "./refusal.ts";
 
 export interface RedisLockStoreOptions {
@@ -38,7 +38,7 @@ export class RedisLockStore implements LockStore {
   /** Bids without a final answer, by holder. */
   readonly #open = new Map<string, OpenBid>();
   /** Withdrawn bids that may still stand in Redis, by holder. */
-  readonly #strays = new Map<string, Operation>();
+  readonly #strays = new Map<string, LockOperation>();
   /** The clock of the server we are connected to showed no more than `serverMs` when ours showed `localMs`. */
   #reading: { readonly localMs: number; readonly serverMs: number } | undefined;
 
@@ -105,7 +105,7 @@ export class RedisLockStore implements LockStore {
   }
 
   /** The first answer did not come. Until the deadline the lock is ours or already free, so asking again is safe. */
-  async #releaseAgain(operation: Operation, deadline: number): Promise<ReleaseOutcome> {
+  async #releaseAgain(operation: LockOperation, deadline: number): Promise<ReleaseOutcome> {
     while (this.#clock.now() < deadline) {
       await sleep(this.#clock, 50 + 150 * this.#random.fraction());
       if (!this.#link.isUp) continue;
@@ -236,7 +236,7 @@ export class RedisLockStore implements LockStore {
     }
   }
 
-  #cancel(operation: Operation) {
+  #cancel(operation: LockOperation) {
     const { holder } = operation;
     this.#strays.set(holder, operation);
     if (this.#strays.size > maxStrays) this.#strays.delete(this.#strays.keys().next().value as string);
@@ -254,7 +254,7 @@ export class RedisLockStore implements LockStore {
     this.#agenda.remove(open.timer);
   }
 
-  #operation(mode: Mode, bid: Bid, number: number): Operation {
+  #operation(mode: Mode, bid: Bid, number: number): LockOperation {
     const { key, holder, purpose } = bid;
     const tail = `${key}|${this.#who}|${purpose ? purpose.replaceAll("|", "/") : ""}`;
     return { mode, key, holder, ttlMs: Math.round(bid.ttlMs), number, tail };

@@ -12,7 +12,7 @@ import { explainIgnored, explainSignal, ignoredSignalsOf } from "./signal.ts";
 import { explainTasks } from "./task.ts";
 
 /** What is to be explained. */
-export interface Subject {
+export interface ExplainedSubject {
   /** An incident, execution, task, target, signal, merge request, comment or issue, as people write it. */
   readonly text: string;
   /** For a target: only this workflow. */
@@ -22,7 +22,7 @@ export interface Subject {
 }
 
 /** Explains why something happened, or does not happen. Throws OperationError. */
-export async function explain(subject: Subject, context: OperateContext): Promise<Explanation> {
+export async function explain(subject: ExplainedSubject, context: OperateContext): Promise<Explanation> {
   const { text, workflow, namespace } = subject;
   try {
     return (

@@ -19,7 +19,7 @@ import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
 import { defineOperation, isOrWouldBe, keyOf, type Order, type Result } from "../operation.ts";
 import { onObject } from "../request.ts";
-import { type Change, writeAtVersion } from "../write-at-version.ts";
+import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
 const schema = z.strictObject(onObject);
 
@@ -114,7 +114,7 @@ async function ackOnRecord(name: string, order: AckOrder): Promise<Result> {
   });
 }
 
-function recordChange(record: RemediationTarget, executionUid: string, order: AckOrder): Change | undefined {
+function recordChange(record: RemediationTarget, executionUid: string, order: AckOrder): VersionedChange | undefined {
   const found = findEnd(record, (end) => end.executionUid === executionUid);
   const known = found && isCovered(found.history.ack, found.end) ? found.history.ack : undefined;
   if (known?.by === order.caller.name) return undefined;

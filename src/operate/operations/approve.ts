@@ -6,7 +6,7 @@ import { OperationError } from "../errors/index.ts";
 import { type ObjectName, readObjectName } from "../find/index.ts";
 import { defineOperation, isOrWouldBe, keyOf, type Operation, type Order, type Result } from "../operation.ts";
 import { onObject } from "../request.ts";
-import { type Change, writeAtVersion } from "../write-at-version.ts";
+import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
 const schema = z.strictObject(onObject);
 
@@ -39,7 +39,7 @@ function answerChange(
   current: RemediationApprovalRequest,
   decision: Decision,
   { request, caller, context }: AnswerOrder,
-): Change | undefined {
+): VersionedChange | undefined {
   const { metadata, spec, status } = current;
   const name = shortNames(metadata.name ?? "");
   if (isAnswer(current, { decision, by: caller.name })) return undefined;

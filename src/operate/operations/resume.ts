@@ -7,7 +7,7 @@ import { readObjectName } from "../find/index.ts";
 import { defineOperation, keyOf, type Order, type Result } from "../operation.ts";
 import { pauseScopeText, readPauseScope } from "../pause-scope.ts";
 import { fields, onObject } from "../request.ts";
-import { type Change, writeAtVersion } from "../write-at-version.ts";
+import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
 const schema = z
   .strictObject({ ...onObject, object: fields.object.optional(), scope: fields.scope.optional() })
@@ -67,7 +67,7 @@ function endChange(
   pause: AutomationPause,
   items: readonly AutomationPause[],
   { request, caller, context }: ResumeOrder,
-): Change | undefined {
+): VersionedChange | undefined {
   const nowMs = context.client.serverNowMs();
   const { metadata, status } = pause;
   if (status?.endedBy === caller.name) return undefined;

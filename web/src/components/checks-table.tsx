@@ -1,9 +1,15 @@
-import type { Check } from "../../../src/console/wire.ts";
+import type { PolicyCheck } from "../../../src/console/wire.ts";
 import { Badge } from "./badge.tsx";
 import { Countdown } from "./time.tsx";
 
 /** Every check of a decision, in the order of the policy. The first one that fails decides. */
-export function ChecksTable({ checks, caption }: { readonly checks: readonly Check[]; readonly caption: string }) {
+export function ChecksTable({
+  checks,
+  caption,
+}: {
+  readonly checks: readonly PolicyCheck[];
+  readonly caption: string;
+}) {
   return (
     <table class="checks">
       <caption class="visually-hidden">{caption}</caption>
@@ -40,12 +46,12 @@ export function ChecksTable({ checks, caption }: { readonly checks: readonly Che
   );
 }
 
-function checkTone({ passed, isDeciding }: Check) {
+function checkTone({ passed, isDeciding }: PolicyCheck) {
   if (passed) return "good";
   return isDeciding ? "bad" : "wait";
 }
 
-function Clears({ check }: { readonly check: Check }) {
+function Clears({ check }: { readonly check: PolicyCheck }) {
   if (check.passed) return null;
   if (check.clearsAt === undefined) return <>{check.clears}</>;
   return <Countdown until={check.clearsAt} />;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Problem } from "../../../src/console/wire.ts";
+import type { ProblemDocument } from "../../../src/console/wire.ts";
 import { formatCount } from "../format.ts";
 import { isPhone } from "../media.ts";
 import { ProblemNotice } from "./problem-notice.tsx";
@@ -24,7 +24,7 @@ export interface TableRows<R> {
   readonly isComplete: boolean;
   /** True until the first rows are there. */
   readonly isLoading: boolean;
-  readonly problem: Problem | undefined;
+  readonly problem: ProblemDocument | undefined;
   /** Reads the next page, if there is one and it is not being read. */
   readonly loadMore?: () => void;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { OperationName, OperationRequest, Problem, Row } from "../../../src/console/wire.ts";
+import type { OperationName, OperationRequest, ProblemDocument, Row } from "../../../src/console/wire.ts";
 import { ApiError, objectPath } from "../api.ts";
 import { submitWithEnter } from "../keys.ts";
 import { durationPattern } from "../live/filter.ts";
@@ -47,7 +47,7 @@ export function OperationDialog(props: OperationDialogProps) {
   const fields = all.filter((field) => field !== "scope" || request?.scope === undefined);
   const [filled, setFilled] = useState(empty);
   const [seen, setSeen] = useSeenRow(row);
-  const [problem, setProblem] = useState<Problem>();
+  const [problem, setProblem] = useState<ProblemDocument>();
   const [isSending, setSending] = useState(false);
   // One key for one dialog: a second click, or a second attempt after a lost response, has no second effect.
   const [key] = useState(() => newKey((bytes) => crypto.getRandomValues(bytes)));
@@ -227,7 +227,7 @@ export function ReasonField({ value, onChange }: ReasonFieldProps) {
 }
 
 /** Why the server refused, what to do, and for a conflict what has changed since the page showed it. */
-function Refusal({ problem, before }: { readonly problem: Problem; readonly before: Row | undefined }) {
+function Refusal({ problem, before }: { readonly problem: ProblemDocument; readonly before: Row | undefined }) {
   const changes = before && problem.current ? rowChanges(before, problem.current) : [];
   return (
     <div class="notice" data-tone="bad" role="alert">

@@ -1,7 +1,7 @@
-import type { Problem } from "../../../src/console/wire.ts";
+import type { ProblemDocument } from "../../../src/console/wire.ts";
 
 /** Why something could not be read, and what to do. */
-export function ProblemNotice({ problem }: { readonly problem: Problem }) {
+export function ProblemNotice({ problem }: { readonly problem: ProblemDocument }) {
   return (
     <div class="notice" data-tone="bad" role="alert">
       <p>{problem.detail}</p>

@@ -1,5 +1,5 @@
 import { useId } from "preact/hooks";
-import type { Problem, RuleTestResult } from "../../../src/console/wire.ts";
+import type { ProblemDocument, RuleTestResult } from "../../../src/console/wire.ts";
 import { ApiError, postJson } from "../api.ts";
 import { submitWithEnter } from "../keys.ts";
 import { targetPath } from "../router.ts";
@@ -17,7 +17,7 @@ export interface Bench {
     | { readonly kind: "none" }
     | { readonly kind: "running" }
     | { readonly kind: "unreadable"; readonly message: string }
-    | { readonly kind: "refused"; readonly problem: Problem }
+    | { readonly kind: "refused"; readonly problem: ProblemDocument }
     | { readonly kind: "tested"; readonly result: RuleTestResult };
 }
 

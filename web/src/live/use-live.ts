@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import type { Changes, Problem } from "../../../src/console/wire.ts";
+import type { Changes, ProblemDocument } from "../../../src/console/wire.ts";
 import { ApiError } from "../api.ts";
 import { subscribe } from "./live.ts";
 import type { Merged } from "./merge.ts";
@@ -10,7 +10,7 @@ export interface LiveState<T> {
   /** Undefined until it was read once. */
   readonly value: T | undefined;
   /** Why the last attempt to read it failed. */
-  readonly problem: Problem | undefined;
+  readonly problem: ProblemDocument | undefined;
 }
 
 export interface LiveSource<T> {

@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import type { Problem, Row, RowFilter, RowKind, RowPage } from "../../../src/console/wire.ts";
+import type { ProblemDocument, Row, RowFilter, RowKind, RowPage } from "../../../src/console/wire.ts";
 import { getJson, withQuery } from "../api.ts";
 import { serverNow } from "../time.ts";
 import { matchesFilter } from "./filter.ts";
@@ -11,7 +11,7 @@ type RowOf<K extends RowKind> = Extract<Row, { readonly kind: K }>;
 export interface LiveRows<R extends Row> extends RowList<R> {
   /** True until the first page is there. */
   readonly isLoading: boolean;
-  readonly problem: Problem | undefined;
+  readonly problem: ProblemDocument | undefined;
   /** Reads the next page, if there is one and it is not being read. */
   readonly loadMore: () => void;
 }
