@@ -19,11 +19,14 @@ export function NextStep({
             See pauses
           </Link>
         ) : (
+          // An approval is answered once, so its answer needs no version; that of the incident is another object's.
           <OperationButton
             key={operation}
             operation={operation}
             subject={row.name}
-            row={row}
+            {...(operation === "approve" || operation === "reject"
+              ? { request: { object: row.approval ?? row.key } }
+              : { row })}
             isPrimary={index === 0 && row.lane === "needsYou"}
           />
         ),
