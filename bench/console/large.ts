@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Page } from "playwright-core";
 import { remediationRequests } from "../../src/resources/index.ts";
 import { ConsoleInBrowser } from "../../test/console/browser/console-in-browser.ts";
-import { seedIncidents } from "../../test/console/seed-incidents.ts";
+import { seededName, seedIncidents } from "../../test/console/seed-incidents.ts";
 import { until } from "../../test/executor/processes/until.ts";
 import { median, quantile } from "../locks/quantile.ts";
 import type { Plan } from "./plans.ts";
@@ -97,15 +97,15 @@ function incident(signalName: string) {
   };
 }
 
-/** Each creates a pause of a namespace without incidents, sent by the page. */
+/** Each cancels an open incident, sent by the page. */
 async function actionTimes(page: Page, count: number): Promise<readonly number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i++) {
-    const body = JSON.stringify({ scope: ["namespace", `bench-${i}`], reason: "benchmark", key: `benchmark-${i}` });
+    const body = JSON.stringify({ object: seededName(i), reason: "benchmark", key: `benchmark-${i}` });
     const ms = await page.evaluate<number>(`(async () => {
       const startedAt = performance.now();
       const headers = { "content-type": "application/json" };
-      const response = await fetch("/api/v1/operations/pause", { method: "POST", headers, body: ${JSON.stringify(body)} });
+      const response = await fetch("/api/v1/operations/cancel", { method: "POST", headers, body: ${JSON.stringify(body)} });
       if (!response.ok) throw new Error(await response.text());
       await response.json();
       return performance.now() - startedAt;

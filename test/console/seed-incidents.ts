@@ -38,16 +38,24 @@ export async function seedIncidents(dataDir: string, { open, closed }: Counts): 
   await store.close();
 }
 
+/** NAMESPACE/NAME of a seeded incident; the first ones are open. */
+export function seededName(index: number): string {
+  return `${namespace}/${incidentName(index)}`;
+}
+
+function incidentName(index: number): string {
+  return `rr-${index.toString(16).padStart(16, "0")}-1`;
+}
+
 /** An incident as the gateway and the orchestrator leave it. */
 function seededIncident(index: number, isOpen: boolean, nowMs: number) {
   const fingerprint = index.toString(16).padStart(64, "0");
   const openedAt = new Date(nowMs - 3_600_000 - (index % 36_000) * 100).toISOString();
-  const hash = fingerprint.slice(-16);
   return {
     apiVersion: remediationRequests.apiVersion,
     kind: remediationRequests.kind,
     metadata: {
-      name: `rr-${hash}-1`,
+      name: incidentName(index),
       namespace,
       uid: `00000000-0000-4000-8000-${index.toString().padStart(12, "0")}`,
       creationTimestamp: openedAt.replace(/\.\d+Z/, "Z"),

@@ -1,5 +1,5 @@
 import type { Page } from "playwright-core";
-import { expect } from "vitest";
+import { until } from "../../executor/processes/until.ts";
 
 /** Opens a path of the console, and waits until its data is shown. */
 export async function openPath(page: Page, path: string): Promise<void> {
@@ -10,7 +10,7 @@ export async function openPath(page: Page, path: string): Promise<void> {
 /** Waits until a page has its heading and has read its data. */
 export async function dataShown(page: Page): Promise<void> {
   await page.locator("main h1").first().waitFor();
-  await expect.poll(() => page.locator(".loading").count()).toBe(0);
+  await until("the data is shown", async () => (await page.locator(".loading").count()) === 0);
 }
 
 /**

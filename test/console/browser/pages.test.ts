@@ -1,0 +1,171 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { dataShown, everyPath, openPath } from "./console-pages.ts";
+import { Scenario } from "./scenario.ts";
+
+let scenario: Scenario;
+let page: Page;
+beforeAll(async () => {
+  scenario = await Scenario.start();
+  await scenario.play();
+  page = await scenario.console.signIn();
+});
+afterAll(() => scenario.stop());
+afterEach(() => expect(scenario.console.problems).toEqual([]));
+
+describe("Now", () => {
+  it.each([
+    ["Needs you", "ImagePullFailing", "Acknowledge"],
+    ["Needs you", "HighLatency", "Approve"],
+    ["Running", "KernelDeadlock", "Cancel"],
+    ["Queued", "DiskPressure", "queue: 1"],
+    ["Cooling down", "ImagePressure", "in "],
+    ["Paused", "DiskPressure", "See pauses"],
+    ["Waiting", "ClockSkew", "NoMatchingRule"],
+    ["Recently done", "CrashLooping", "ago"],
+  ])("shows in the lane %s the incident %s with %s", async (lane, signal, text) => {
+    await openPath(page, "/");
+
+    const line = page
+      .getByRole("region", { name: lane, exact: true })
+      .getByRole("listitem")
+      .filter({ hasText: signal });
+
+    await line.first().waitFor();
+    expect(await line.first().textContent()).toContain(text);
+  });
+
+  it("shows a new incident without a reload", async () => {
+    await openPath(page, "/");
+
+    await scenario.up.signal("NewlyFiring", "node/worker-9");
+
+    await page.getByRole("link", { name: "NewlyFiring" }).waitFor();
+  });
+});
+
+describe("every page", () => {
+  it.each([
+    ["/incidents", "Incidents", ["KernelDeadlock", "ClockSkew", "HighLatency"]],
+    ["/executions", "Executions", ["node-drain", "restart-deployment"]],
+    ["/targets", "Targets", ["node/worker-2", "payment/deployment/api"]],
+    ["/approvals", "Approvals", ["scale-out", "shop/deployment/web"]],
+    ["/pauses", "Pauses", ["node/worker-4", "release 4.2", "interlock-admin"]],
+    ["/storm", "Storm", ["Signals", "Incidents", "Runs"]],
+    ["/locks", "Locks", ["node/worker-2"]],
+    ["/tasks", "Coding tasks", []],
+    ["/catalog", "Workflows and rules", ["node-disk-cleanup", "scale-out"]],
+    ["/ledger", "Ledger", ["incident.decided"]],
+  ])("%s is %s and shows its data", async (path, title, texts) => {
+    await openPath(page, path);
+
+    expect(await page.locator("main h1").textContent()).toBe(title);
+    for (const text of texts) await page.locator("main").getByText(text).filter({ visible: true }).first().waitFor();
+  });
+
+  it("is reached by the navigation or from a page that it lists", async () => {
+    await openPath(page, "/");
+
+    const paths = await everyPath(page);
+
+    const patterns = paths.map((path) => path.replace(/\/kubernaut-[a-z]+\/.*/, "/…").replace(/\?.*/, ""));
+    expect(patterns).toEqual(expect.arrayContaining(["/", "/incidents/…", "/executions/…", "/target"]));
+  });
+
+  it("fits a phone without scrolling sideways", async () => {
+    await openPath(page, "/");
+    const paths = await everyPath(page);
+    const phone = await scenario.console.signIn({ viewport: { width: 390, height: 844 }, isMobile: true });
+    const tooWide: string[] = [];
+
+    for (const path of paths) {
+      await openPath(phone, path);
+      const width = await phone.evaluate<number>("document.documentElement.scrollWidth");
+      if (width > 390) tooWide.push(`${path} is ${width} px wide`);
+    }
+
+    expect(tooWide).toEqual([]);
+  });
+});
+
+describe("an incident's page", () => {
+  it("shows its state, the checks of its decision and the next step", async () => {
+    await openPath(page, "/");
+    await page.getByRole("link", { name: "ImagePullFailing" }).click();
+    await dataShown(page);
+
+    await page.locator("main h1", { hasText: "ImagePullFailing" }).waitFor();
+    await page.getByRole("table", { name: "Checks of the decision" }).waitFor();
+    await page.getByRole("button", { name: "Acknowledge" }).first().waitFor();
+    await page.getByText("prod-eu-1").first().waitFor();
+  });
+});
+
+describe("an execution's page", () => {
+  it("shows its steps, and why it failed", async () => {
+    await openPath(page, "/executions?phase=Failed");
+    await page.getByRole("link", { name: "restart-deployment" }).first().click();
+    await dataShown(page);
+
+    await page.getByText("TaskRunFailed").first().waitFor();
+    await page.getByRole("region", { name: "Tasks and steps" }).getByText("say").first().waitFor();
+  });
+});
+
+describe("a target's page", () => {
+  it("shows its holder, its history, and why each workflow may or may not act", async () => {
+    await openPath(page, `/target?target=${encodeURIComponent("node/worker-2")}`);
+
+    const holder = page.getByRole("region", { name: "Holder" });
+    expect(await holder.textContent()).toMatch(/Held by.*node-drain/);
+    await page.getByText("node-disk-cleanup").first().waitFor();
+    await page.getByRole("region", { name: "Timeline" }).waitFor();
+  });
+});
+
+describe("filters", () => {
+  it("are in the URL, and a link with them shows the same rows", async () => {
+    await openPath(page, "/incidents");
+    await page.getByLabel("Lane").selectOption("needsYou");
+    await page.getByPlaceholder("Filter by words").fill("HighLatency");
+    await page.waitForURL(/lane=needsYou/);
+    await page.waitForURL(/search=HighLatency/);
+
+    const other = await scenario.console.signIn();
+    await openPath(other, new URL(page.url()).pathname + new URL(page.url()).search);
+
+    for (const one of [page, other]) {
+      await one.getByText("1 in total").waitFor();
+      expect(await one.locator("tbody [data-row]").allTextContents()).toEqual(["HighLatency"]);
+    }
+  });
+});
+
+describe("the keyboard", () => {
+  it("opens the list of shortcuts with ?, every page with g and its key, and search with /", async () => {
+    await openPath(page, "/");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).getByText("Open Executions").waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("g");
+    await page.keyboard.press("e");
+    await page.waitForURL(/\/executions$/);
+    await page.keyboard.press("/");
+    await page.keyboard.type("ClockSkew");
+    await page.getByRole("option", { name: /ClockSkew/ }).waitFor();
+
+    await page.keyboard.press("Enter");
+
+    await page.waitForURL(/\/incidents\/kubernaut-system\/rr-/);
+  });
+});
+
+it("is served with a content security policy that allows no inline code, and loads nothing from elsewhere", async () => {
+  const response = await page.goto(`${scenario.console.url}/`);
+
+  const policy = response?.headers()["content-security-policy"] ?? "";
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self'");
+  expect(policy).not.toContain("unsafe");
+  expect(policy).toContain("frame-ancestors 'none'");
+});
