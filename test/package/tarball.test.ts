@@ -25,7 +25,7 @@ describe("the tarball of npm pack", { timeout: 300_000 }, () => {
     const files = [...(await tarball.list()).keys()];
 
     const allowed =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/\w+\.mjs|dist\/chunks\/[\w-]+\.mjs|dist\/prebuilds\/[\w-]+\/@photostructure\+sqlite\.\w+\.node|dist\/types\/.*\.d\.ts|dist\/web\/(index\.html|assets\/[\w-]+\.(js|css|svg))(\.gz|\.br)?|dist\/THIRD-PARTY-NOTICES\.txt|rules\/.*|workflows\/.*|examples\/node-disk-pressure\.json)$/;
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/\w+\.mjs|dist\/chunks\/[\w-]+\.mjs|dist\/prebuilds\/[\w-]+\/@photostructure\+sqlite\.\w+\.node|dist\/types\/.*\.d\.ts|dist\/web\/(index\.html|assets\/[\w.-]+\.(js|css|svg))(\.gz|\.br)?|dist\/THIRD-PARTY-NOTICES\.txt|rules\/.*|workflows\/.*|examples\/node-disk-pressure\.json)$/;
     expect(files.filter((file) => !allowed.test(file))).toEqual([]);
     expect(files).toEqual(expect.arrayContaining(["LICENSE", "dist/THIRD-PARTY-NOTICES.txt", bin.interlock]));
     expect(statSync(tarball.file).size).toBeLessThan(8_000_000);
