@@ -51,8 +51,8 @@ async function play({ url, token, client, isLasting }: Stage, path: Path) {
   // A node of its own for each storm: the one before may still cool down.
   const node = `worker-node-${path}-${Date.now().toString(36)}`;
   const target = `node/${node}`;
-  const reporter = path === "events" ? "Kubernetes Events" : "Alertmanager";
-  console.log(`\n${node} runs out of disk: ${evictions} Pods are evicted, and ${reporter} report each three times.\n`);
+  const report = path === "events" ? "Kubernetes Events report" : "Alertmanager reports";
+  console.log(`\n${node} runs out of disk: ${evictions} Pods are evicted, and ${report} each three times.\n`);
   let signals = 0;
   for (let times = 1; times <= 3; times++) signals += await post("firing");
   await until("every incident has its answer", async () => (await incidents()).every(isAnswered));

@@ -9,6 +9,8 @@ const services: readonly Service[] = [
   { program: "promtool", debianPackage: "prometheus", isThere: () => isInstalled("promtool") },
   // The browser that the console is tested in.
   { program: "chromium", debianPackage: "chromium", isThere: () => isInstalled("chromium") },
+  // Commands of the documentation use it.
+  { program: "jq", debianPackage: "jq", isThere: () => isInstalled("jq") },
   // Shells that the completion is tested in.
   { program: "zsh", debianPackage: "zsh", isThere: () => isInstalled("zsh") },
   { program: "fish", debianPackage: "fish", isThere: () => isInstalled("fish") },

@@ -9,6 +9,7 @@ import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { defineClusterKinds } from "../doubles/cluster-kinds.ts";
 import { type ApiServer, startApiServer } from "../services/api-server.ts";
 import { interlockProgram } from "../services/program.ts";
+import { escaped } from "./escaped.ts";
 
 // In a real cluster, which the guide leaves without Interlock: TEST_KUBECONFIG=FILE npm test -- cluster-guide
 const { TEST_KUBECONFIG: given } = process.env;
@@ -90,8 +91,4 @@ function outputPattern(shown: string): RegExp {
   const lines = shown.trimEnd().split("\n");
   const patterns = lines.map((line) => (line === "…" ? "(?:.*\\n)*" : `${escaped(line).replaceAll("…", ".*")}\\n`));
   return new RegExp(`^${patterns.join("")}$`);
-}
-
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }

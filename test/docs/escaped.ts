@@ -1,0 +1,4 @@
+/** A text as part of a regular expression that stands for itself. */
+export function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+}
