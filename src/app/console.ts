@@ -30,6 +30,7 @@ import { factsLimits, factsReader } from "./facts.ts";
 import { previewAtGateway } from "./gateway-preview.ts";
 import { hasLedger, openLedgerDatabase, patienceMs } from "./ledger.ts";
 import { listening } from "./listening.ts";
+import { localRunsFolder } from "./local-runs-folder.ts";
 import { operateContext } from "./operate-context.ts";
 import { readRecorded } from "./read-recorded.ts";
 import { readRulesFolder } from "./rules-folder.ts";
@@ -169,7 +170,7 @@ async function openConsole(
   options: ConsoleOptions,
   { identity, sharesExecutor }: ConsoleParts,
 ): Promise<RunningConsole> {
-  const { loaded, directory, webDirectory, version, clock, log } = options;
+  const { loaded, directory, webDirectory, version, clock, random, log } = options;
   const recorded: OperateContext["recorded"] = (subject) => readRecorded(subject, { loaded, directory });
   const { gateway, execution } = loaded.config;
   const projection = openProjection({
@@ -201,7 +202,12 @@ async function openConsole(
   const { listen, hosts = [], url: publicUrl, tlsCertFile, tlsKeyFile } = loaded.config.console;
   const serving = serveConsole({
     identity,
-    routes: consoleRoutes({ projection, contextFor, clock }),
+    routes: consoleRoutes({
+      ...{ projection, contextFor, clock, random },
+      runsIn: execution.namespace,
+      // Elsewhere the files of this process are nothing that the API server gives its users a right to.
+      localRuns: sharesExecutor ? localRunsFolder(execution, directory) : undefined,
+    }),
     files: await readStaticFiles(webDirectory),
     certificate: await tlsCertificate("console", { tlsCertFile, tlsKeyFile }, options),
     ...{ listen, hosts, publicUrl, version, clock, log },

@@ -5,6 +5,7 @@ import { startExecutor } from "../executor/index.ts";
 import { ackIdentity, type Places } from "../manifests/index.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { openKinds } from "./kinds.ts";
+import { localRunsFolder } from "./local-runs-folder.ts";
 import { nameGuarantee } from "./names-known-since.ts";
 import { policySettings } from "./policy-settings.ts";
 import type { Stage, StageOptions } from "./stage.ts";
@@ -86,8 +87,8 @@ function enginesOf({ client, loaded }: ExecutorProcessOptions): readonly Engine[
 }
 
 async function openRunner({ client, clock, random, log, metrics, loaded, directory }: ExecutorProcessOptions) {
-  const { namespace, workflowsDir, localDir, localKubeconfig } = loaded.config.execution;
-  const dataDir = localDir ?? join(directory, "local");
+  const { namespace, workflowsDir, localKubeconfig } = loaded.config.execution;
+  const dataDir = localRunsFolder(loaded.config.execution, directory);
   const env = {
     ...(await commandEnvironment(join(directory, "bin"))),
     ...(localKubeconfig && { KUBECONFIG: resolve(localKubeconfig) }),

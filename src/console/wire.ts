@@ -271,11 +271,19 @@ export interface ExecutionDetail {
   }[];
 }
 
-/** GET /api/v1/executions/NAMESPACE/NAME/logs: Server-Sent Events `line`; `end` when there will be no more. */
+/**
+ * GET /api/v1/executions/NAMESPACE/NAME/logs?tail=2000: Server-Sent Events `line`; `problem` if output cannot be read; `end`
+ * when there will be no more.
+ */
 export interface LogLine {
   readonly task: string;
   readonly step: string;
   readonly text: string;
+}
+
+/** The event `problem` of that stream. */
+export interface LogProblem {
+  readonly message: string;
 }
 
 /** GET /api/v1/locks */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { followPods, type LineFilter, type Pod, type StepLine } from "../../src/engines/index.ts";
+import type { LineFilter, Pod, StepLine } from "../../src/engines/index.ts";
+import { followPods } from "../../src/engines/output/follow-pods.ts";
 import { httpClient, type KubeClient, type PodLogs, type ResourceType } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { PodLogServer } from "../doubles/pod-log-server.ts";

@@ -10,7 +10,7 @@ import { openProjection, type Projection } from "../../src/console/projection/in
 import type { ReadContext } from "../../src/console/read/index.ts";
 import { type KubeClient, KubeError, type ResourceType } from "../../src/kube/index.ts";
 import { type StageName, stages } from "../../src/manifests/index.ts";
-import { installCrds } from "../../src/resources/index.ts";
+import { executionNamespace, installCrds } from "../../src/resources/index.ts";
 import { silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
@@ -155,7 +155,7 @@ describe("every cell of the console's table", () => {
             preview: async () => [],
             openLedger: async () => undefined,
           }) as unknown as ReadContext;
-        return consoleRoutes({ projection, clock, contextFor });
+        return consoleRoutes({ projection, clock, random, contextFor, runsIn: executionNamespace });
       },
     });
     for (const role of ["viewer", "operator"] as const) await server.users.add(role, role);

@@ -1,12 +1,7 @@
-import { KubeError } from "../../kube/index.ts";
-import {
-  skipText,
-  type WorkflowExecution,
-  type WorkflowExecutionStatus,
-  workflowExecutions,
-} from "../../resources/index.ts";
+import { type EndedStatus, whenEnded } from "../../engines/index.ts";
+import { skipText, type WorkflowExecution, type WorkflowExecutionStatus } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { formatDuration, sleep } from "../../time/index.ts";
+import { formatDuration } from "../../time/index.ts";
 import { CommandError, type Desk } from "../command.ts";
 import { type ExitName, exitStatus } from "../exit-status.ts";
 
@@ -15,22 +10,23 @@ const patienceMs = 5_000;
 
 /** Prints how an execution comes along, until it has ended. Returns the exit status. */
 export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "client" | "terminal" | "clock">) {
-  const { terminal, clock } = desk;
+  const { client, terminal, clock } = desk;
   let last = "";
   const impatience = clock.after(patienceMs, () => {
     if (last === "") terminal.print("still waiting to be admitted: is an executor running?");
   });
   const stopCounting = showElapsed(() => last || "waiting to be admitted", desk);
-  return await whenEnded(execution, desk, tell).finally(() => {
+  const ended = await whenEnded(execution, { client, clock, seen: tell }).finally(() => {
     impatience.cancel();
     stopCounting();
   });
+  if (!ended) throw wasDeleted(execution);
+  return endStatus(ended);
 
-  function tell(status: WorkflowExecutionStatus | undefined): number | undefined {
+  function tell(status: WorkflowExecutionStatus | undefined): void {
     const line = shortNames(describeProgress(status));
     if (line !== last) terminal.print(line);
     last = line;
-    return endStatus(status);
   }
 }
 
@@ -52,49 +48,20 @@ export function showElapsed(what: () => string, { terminal, clock }: Pick<Desk, 
 
 const secondMs = 1_000;
 
-/** Between attempts to watch an execution again. */
-const retryMs = 250;
-
-/** Shows `tell` each status until it has an answer. A lost connection is opened again. */
-export async function whenEnded(
-  execution: WorkflowExecution,
-  { client, clock }: Pick<Desk, "client" | "clock">,
-  tell: (status: WorkflowExecutionStatus | undefined) => number | undefined,
-): Promise<number> {
-  const { name = "", namespace = "", uid } = execution.metadata;
-  for (;;) {
-    const { items, resourceVersion } = await client.list(workflowExecutions, {
-      namespace,
-      fieldSelector: `metadata.name=${name}`,
-    });
-    const [found] = items;
-    if (found?.metadata.uid !== uid) throw new CommandError(`execution ${name} was deleted`);
-    const ended = tell(found?.status);
-    if (ended !== undefined) return ended;
-    const query = { namespace, fieldSelector: `metadata.name=${name}`, resourceVersion };
-    try {
-      for await (const event of client.watch(workflowExecutions, query)) {
-        if (event.type === "DELETED") throw new CommandError(`execution ${name} was deleted`);
-        const ended = event.type === "BOOKMARK" ? undefined : tell(event.object.status);
-        if (ended !== undefined) return ended;
-      }
-    } catch (error) {
-      if (!(error instanceof KubeError) || (error.code !== "unavailable" && error.code !== "gone")) throw error;
-      await sleep(clock, retryMs);
-    }
-  }
+/** What is wrong with an execution that cannot be followed to its end. */
+export function wasDeleted({ metadata }: WorkflowExecution): CommandError {
+  return new CommandError(`execution ${metadata.name} was deleted`);
 }
 
-const ends: Partial<Record<WorkflowExecutionStatus["phase"], ExitName>> = {
+const ends: Readonly<Record<EndedStatus["phase"], ExitName>> = {
   Completed: "ok",
   Failed: "failed",
   Skipped: "skipped",
 };
 
-/** The exit status for an execution that has ended; undefined for one that has not. */
-export function endStatus(status: WorkflowExecutionStatus | undefined): number | undefined {
-  const end = status && ends[status.phase];
-  return end && exitStatus(end);
+/** The exit status for an execution that has ended. */
+export function endStatus({ phase }: EndedStatus): number {
+  return exitStatus(ends[phase]);
 }
 
 /** The state of an execution in a sentence without its full stop. */

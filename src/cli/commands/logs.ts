@@ -6,7 +6,7 @@ import type { WorkflowExecution } from "../../resources/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { readMoment } from "../parsing/moment.ts";
-import { followExecution, printRun } from "./follow-logs.ts";
+import { printExecution, printRun } from "./follow-logs.ts";
 
 interface LogsOptions {
   readonly namespace?: string;
@@ -40,7 +40,7 @@ async function logsOf(
   const { follow = false, ...wanted } = options;
   const filter = { ...wanted, ...(sinceMs !== undefined && { sinceMs }) };
   const execution = (await findExecution(client, name, namespace)) ?? (await latestOf(name, client));
-  if (execution && follow) return await followExecution(execution, { local, filter }, desk);
+  if (execution && follow) return await printExecution(execution, { local, filter }, desk);
   const run = execution ? runOf(execution) : await recordedRun(name, desk);
 
   const found = (await readLogs(local, run.uid)).filter((step) => isWantedStep(step, filter));

@@ -27,7 +27,7 @@ interface RouteDescription {
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
   /** The body of the response, or, of a stream, that of each event by the name of the event. */
-  readonly result?: ResponseName | Readonly<Record<string, ResponseName>>;
+  readonly result?: ResponseName | Readonly<Record<string, ResponseName | "nothing">>;
   /** Error responses beyond those that every route has. */
   readonly problems?: Readonly<Record<number, string>>;
 }

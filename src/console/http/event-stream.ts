@@ -32,6 +32,8 @@ export async function sendEvents(call: ApiCall, clock: Clock, source: EventSourc
     "cache-control": "no-store",
     // A proxy that collects a response would deliver events late or never.
     "x-accel-buffering": "no",
+    // A connection that is kept for later requests would keep a server that closes waiting.
+    connection: "close",
   });
   raw.flushHeaders();
   try {

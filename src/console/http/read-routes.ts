@@ -20,9 +20,7 @@ import {
 import type { RuleTest } from "../wire.ts";
 import { type ApiCall, type ApiRoute, ProblemError } from "./api-route.ts";
 import { toOperationProblem } from "./operation-routes.ts";
-import { ledgerQuery, type ResponseName, ruleTest } from "./schemas.ts";
-
-const named = z.object({ namespace: z.string(), name: z.string() });
+import { ledgerQuery, named, type ResponseName, ruleTest } from "./schemas.ts";
 
 /** The pages of single objects, and what is read anew for each request. `contextFor` gives a read the rights of its caller. */
 export function readRoutes(contextFor: (client: KubeClient) => ReadContext): readonly ApiRoute[] {

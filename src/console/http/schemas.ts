@@ -10,6 +10,7 @@ import {
   type LedgerPage,
   type Lock,
   type LogLine,
+  type LogProblem,
   lanes,
   type Now,
   type OperationRequest,
@@ -171,6 +172,9 @@ export const rowFilter = describes<RowFilter>()(
   }),
 );
 
+/** An object in the path of a route. */
+export const named = z.object({ namespace: text, name: text });
+
 /** The part of a list that is asked for. */
 export const pageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
@@ -274,6 +278,8 @@ const executionDetail = describes<ExecutionDetail>()(
 );
 
 const logLine = describes<LogLine>()(z.object({ task: text, step: text, text }));
+
+const logProblem = describes<LogProblem>()(z.object({ message: text }));
 
 const locks = describes<readonly Lock[]>()(
   z.array(
@@ -398,6 +404,7 @@ export const responseSchemas = {
   TargetDetail: targetDetail,
   ExecutionDetail: executionDetail,
   LogLine: logLine,
+  LogProblem: logProblem,
   Locks: locks,
   Storm: storm,
   Catalog: catalog,

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { KubeClient } from "../../kube/index.ts";
+import type { HttpClient, KubeClient } from "../../kube/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import { type Access, reviewAccess } from "./access.ts";
 import { ExpiringCache } from "./expiring-cache.ts";
@@ -11,7 +11,7 @@ export interface ClusterIdentityOptions {
   /** With the console's own rights: it asks whose token it is. */
   readonly client: KubeClient;
   /** A client that acts as the user. */
-  readonly clientAs: (user: ClusterUser) => KubeClient;
+  readonly clientAs: (user: ClusterUser) => HttpClient;
   /** The log-in at an identity provider; `begin` makes a session of a user whom the provider has authenticated. */
   readonly oidc?: ((begin: (user: ClusterUser) => Promise<NewSession | undefined>) => OidcLogin) | undefined;
   readonly incidentsIn: string;
@@ -34,7 +34,7 @@ const maxSessionLength = 3_800;
 export function clusterIdentity(options: ClusterIdentityOptions): Identity {
   const { client, clientAs, incidentsIn, sessionKey, sessionMs, clock, random } = options;
   const reviewed = new ExpiringCache<ClusterUser | undefined>(clock, rememberMs);
-  const clients = new ExpiringCache<KubeClient>(clock, keepClientMs);
+  const clients = new ExpiringCache<HttpClient>(clock, keepClientMs);
   const access = new ExpiringCache<Access>(clock, rememberMs);
   // Of this process: elsewhere, a session ends after its time.
   const endedSessions = new ExpiringCache<true>(clock, sessionMs);
@@ -45,7 +45,7 @@ export function clusterIdentity(options: ClusterIdentityOptions): Identity {
     const own = await clients.get(key, async () => clientAs(user));
     const { operations, readableKinds } = await access.get(key, () => reviewAccess(own, incidentsIn));
     const role = operations.length > 0 ? "operator" : "viewer";
-    return { name: user.name, role, operations, readableKinds, via, client: own };
+    return { name: user.name, role, operations, readableKinds, via, client: own, podLogs: own.podLogs };
   }
 
   const userOf = (token: string) => reviewed.get(hash("sha256", token), () => reviewToken(client, token));

@@ -1,4 +1,4 @@
-import type { KubeClient } from "../../kube/index.ts";
+import type { KubeClient, PodLogs } from "../../kube/index.ts";
 import type { OperationName, Role, RowKind } from "../wire.ts";
 
 /** An authenticated caller. */
@@ -12,6 +12,8 @@ export interface Viewer {
   readonly via: "session" | "token";
   /** Reads details and writes in the name of the caller. */
   readonly client: KubeClient;
+  /** The output of containers that the caller may read; undefined if the API server has no kubelets. */
+  readonly podLogs?: PodLogs;
 }
 
 /** The parts of a request that identify its caller. */

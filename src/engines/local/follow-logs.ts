@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { withoutSecrets } from "../../telemetry/index.ts";
 import { type Clock, sleep } from "../../time/index.ts";
 import { LineSplitter } from "../output/line-splitter.ts";
-import { isWantedStep, type LineFilter, type StepLine } from "../output/step-line.ts";
+import { isWantedStep, type LineFilter, type PrintLine } from "../output/step-line.ts";
 import { listSteps, type StepFolder } from "./logs.ts";
 
 export interface FollowLogsOptions {
@@ -16,7 +16,7 @@ export interface FollowLogsOptions {
   readonly signal: AbortSignal;
   /** No further step will begin. */
   readonly runEnded: AbortSignal;
-  readonly print: (line: StepLine) => void;
+  readonly print: PrintLine;
 }
 
 /** Between two readings. A file has no better notification that works on every file system. */
@@ -66,10 +66,10 @@ class StepReader {
     if (this.#hasEnded) return;
     this.#head ??= await this.#open();
     const output = await textIn(join(this.#step.path, "output"));
-    if (this.#head) this.#print(this.#splitter.take(await this.#more(this.#head)));
+    if (this.#head) await this.#print(this.#splitter.take(await this.#more(this.#head)));
     if (output === undefined) return;
     this.#hasEnded = true;
-    if (!(await this.#isTooOld())) this.#printRest(output);
+    if (!(await this.#isTooOld())) await this.#printRest(output);
     await this.close();
   }
 
@@ -104,24 +104,24 @@ class StepReader {
   }
 
   /** What is behind the beginning, or everything if the step ended before it was seen. */
-  #printRest(output: string): void {
+  async #printRest(output: string): Promise<void> {
     const shown = withoutSecrets(Buffer.concat(this.#raw).toString("utf8"), this.#secrets);
     const unfinished = this.#splitter.end();
     if (output.startsWith(shown)) {
       const rest = output.slice(shown.length);
       const begun = unfinished.map((line) => withoutSecrets(line, this.#secrets)).join("");
-      this.#print(linesIn(`${begun}${rest}`));
+      await this.#print(linesIn(`${begun}${rest}`));
     } else {
-      this.#print([...unfinished, "(the complete output: interlock logs)"]);
+      await this.#print([...unfinished, "(the complete output: interlock logs)"]);
     }
   }
 
-  #print(lines: readonly string[]): void {
+  async #print(lines: readonly string[]): Promise<void> {
     const { filter, print } = this.#options;
     const wanted = this.#isFirst && filter.tail !== undefined ? lastOf(lines, filter.tail) : lines;
     if (lines.length > 0) this.#isFirst = false;
     const { task, attempt, step } = this.#step;
-    for (const line of wanted) print({ task, attempt, step, text: withoutSecrets(line, this.#secrets) });
+    for (const line of wanted) await print({ task, attempt, step, text: withoutSecrets(line, this.#secrets) });
   }
 }
 

@@ -4,7 +4,7 @@ import { pods } from "../pods.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { type PodStep, podSelector, podSteps } from "./pod-steps.ts";
 import { ResumedLines } from "./resumed-lines.ts";
-import { isWantedStep, type LineFilter, type StepLine } from "./step-line.ts";
+import { isWantedStep, type LineFilter, type PrintLine } from "./step-line.ts";
 
 export interface FollowPodsOptions {
   readonly client: KubeClient;
@@ -17,7 +17,7 @@ export interface FollowPodsOptions {
   readonly signal: AbortSignal;
   /** No further step will begin: the function ends when the output of those that have begun is complete. */
   readonly runEnded: AbortSignal;
-  readonly print: (line: StepLine) => void;
+  readonly print: PrintLine;
   readonly problem: (message: string) => void;
 }
 
@@ -115,10 +115,10 @@ async function followContainer(step: PodStep, hasEnded: () => boolean, options: 
       lines.reopened();
       for await (const chunk of podLogs(query, { signal })) {
         isFirst = false;
-        printLines(splitter.take(chunk));
+        await printLines(splitter.take(chunk));
       }
       // Only a complete log may end without the end of a line: otherwise the rest of it comes with the next stream.
-      if (isLast || hasEnded()) printLines(splitter.end());
+      if (isLast || hasEnded()) await printLines(splitter.end());
       if (isLast) return;
     } catch (error) {
       if (signal.aborted) return;
@@ -128,10 +128,10 @@ async function followContainer(step: PodStep, hasEnded: () => boolean, options: 
     await sleep(clock, retryMs, signal).catch(() => {});
   }
 
-  function printLines(texts: readonly string[]) {
+  async function printLines(texts: readonly string[]) {
     for (const line of texts) {
       const text = lines.take(line);
-      if (text !== undefined) print({ task: step.task, attempt: step.attempt, step: step.step, text });
+      if (text !== undefined) await print({ task: step.task, attempt: step.attempt, step: step.step, text });
     }
   }
 }

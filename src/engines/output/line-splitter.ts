@@ -1,3 +1,6 @@
+/** A longer line is printed in parts, so that a stream without any line break needs no more memory than this. */
+export const maxLineBytes = 1_024 * 1_024;
+
 /** Splits a stream of bytes into lines, wherever its chunks end: inside a line or inside a character. */
 export class LineSplitter {
   #rest: Buffer = Buffer.alloc(0);
@@ -6,12 +9,11 @@ export class LineSplitter {
   take(chunk: Buffer): readonly string[] {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const end = bytes.lastIndexOf(0x0a);
-    if (end < 0) {
-      this.#rest = bytes;
-      return [];
-    }
-    this.#rest = Buffer.from(bytes.subarray(end + 1));
-    return bytes.toString("utf8", 0, end).split("\n");
+    const lines = end < 0 ? [] : bytes.toString("utf8", 0, end).split("\n");
+    const rest = bytes.subarray(end + 1);
+    const begun = rest.length > maxLineBytes ? wholeCharacters(rest) : 0;
+    this.#rest = Buffer.from(rest.subarray(begun));
+    return begun === 0 ? lines : [...lines, rest.toString("utf8", 0, begun)];
   }
 
   /** The last line, if it has no end. */
@@ -20,4 +22,11 @@ export class LineSplitter {
     this.#rest = Buffer.alloc(0);
     return rest === "" ? [] : [rest];
   }
+}
+
+/** The number of bytes before the last character, which may be incomplete. */
+function wholeCharacters(bytes: Buffer): number {
+  let end = bytes.length - 1;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return end;
 }

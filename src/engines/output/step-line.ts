@@ -7,6 +7,9 @@ export interface StepLine {
   readonly text: string;
 }
 
+/** Takes one line. The next one is read when it has been taken. */
+export type PrintLine = (line: StepLine) => void | Promise<void>;
+
 /** Which lines are wanted. */
 export interface LineFilter {
   readonly task?: string;

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { LogLine } from "../../../src/console/wire.ts";
-import { ApiError, openStream } from "../api.ts";
+import type { LogLine, LogProblem } from "../../../src/console/wire.ts";
+import { ApiError, openStream, withQuery } from "../api.ts";
 import { readEvents } from "../live/events.ts";
 import { plainText } from "../log-text.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -88,8 +88,11 @@ function useOutput(path: string): Output {
     };
     const follow = async () => {
       try {
-        for await (const { type, data } of readEvents(await openStream(path, { signal: controller.signal }))) {
+        for await (const { type, data } of readEvents(
+          await openStream(withQuery(path, { tail: maxLines }), { signal: controller.signal }),
+        )) {
           if (type === "end") return show({ state: "ended" });
+          if (type === "problem") show({ problem: (JSON.parse(data) as LogProblem).message });
           if (type !== "line") continue;
           waiting.push(JSON.parse(data));
           timer ??= setTimeout(show, showMs);

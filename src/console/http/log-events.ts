@@ -1,0 +1,79 @@
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import type { StepLine } from "../../engines/index.ts";
+import { KubeError } from "../../kube/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { LogLine, LogProblem } from "../wire.ts";
+import { type EventSource, eventText } from "./event-stream.ts";
+
+/** Receives the output of an execution for one viewer. */
+export interface LogOutput {
+  /** Resolves when there is room for the next line. */
+  readonly print: (line: StepLine) => Promise<void>;
+  readonly problem: (message: string) => void;
+  /** Aborts when the viewer is gone. */
+  readonly signal: AbortSignal;
+}
+
+/** Lines that a viewer has not read yet. More are read when there is room again. */
+const maxWaitingBytes = 64 * 1_024;
+
+/** An execution may write nothing for hours; its viewer must be asked for valid credentials all the same. */
+const beatMs = 5_000;
+
+/** A comment, which readers of Server-Sent Events skip. */
+const beat = ":\n\n";
+
+/** The events of an execution's output. `follow` writes it, and returns when it is complete. */
+export function logEvents(follow: (output: LogOutput) => Promise<void>, clock: Clock): EventSource {
+  return async function* (viewerGone) {
+    const stop = new AbortController();
+    const signal = AbortSignal.any([viewerGone, stop.signal]);
+    const events = new PassThrough({ highWaterMark: maxWaitingBytes });
+    // Every step that runs may wait for room.
+    events.setMaxListeners(0);
+    const send = (text: string) => signal.aborted || events.writableEnded || events.write(text);
+    const finish = () => events.end();
+    signal.addEventListener("abort", finish, { once: true });
+    const print = async (line: StepLine) => {
+      if (!send(eventText("line", toLogLine(line)))) await once(events, "drain", { signal }).catch(() => {});
+    };
+    const problem = (message: string) => void send(eventText("problem", { message } satisfies LogProblem));
+    const following = follow({ print, problem, signal })
+      .catch((error: unknown) => problem(problemText(error)))
+      .then(() => send(eventText("end", {})))
+      .then(finish, (error: Error) => void events.destroy(error));
+    const stopBeats = repeat(clock, beatMs, () => {
+      if (!events.writableNeedDrain) send(beat);
+    });
+    try {
+      yield* events as AsyncIterable<Buffer>;
+    } finally {
+      stopBeats();
+      stop.abort();
+      await following;
+    }
+  };
+}
+
+/** Attempts are told apart, as on the command line. */
+function toLogLine({ task, attempt, step, text }: StepLine): LogLine {
+  return { task, step: attempt > 1 ? `${step}#${attempt}` : step, text };
+}
+
+/** Throws what is not a failure of the API server. Its refusals name the user and what is missing, which the caller may know. */
+function problemText(error: unknown): string {
+  if (!(error instanceof KubeError)) throw error;
+  return error.code === "forbidden" ? error.message : "The API server does not answer.";
+}
+
+/** Calls `action` again and again. Returns a function that ends this. */
+function repeat(clock: Clock, everyMs: number, action: () => void): () => void {
+  let timer = clock.after(everyMs, tick);
+  return () => timer.cancel();
+
+  function tick() {
+    action();
+    timer = clock.after(everyMs, tick);
+  }
+}
