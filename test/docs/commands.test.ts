@@ -40,6 +40,7 @@ const run: Readonly<Record<string, RegExp>> = {
   // It prints only rows that were changed or removed.
   "docs/ledger.md: # verify": /^$/,
   "docs/ledger.md: interlock ledger keygen": /checkpoint/,
+  "docs/console.md: interlock users link": /login\/link\?token=/,
   "docs/notify.md: # the expected signature": /[0-9a-f]{64}$/m,
   "docs/observability.md: curl -s http://127.0.0.1:8080/metrics": /^gateway_lock_acquisition_attempts_total [1-9]/m,
   "docs/actions.md: npm run -s interlock -- policy test": / 0 failed/,
@@ -76,6 +77,8 @@ const notRun: Readonly<Record<string, string>> = {
   "docs/agent.md: interlock why https://gitlab.example.com":
     '`src/operate/explain/report.test.ts` "finds it by %s", `src/operate/explain/report.test.ts` "finds an issue by %s"',
   "docs/benchmarks.md: npm run bench:locks": '`test/docs/commands.test.ts` "name scripts of the package"',
+  "docs/console.md: $ interlock up":
+    '`test/docs/commands.test.ts` "begin with a start that prints what the README shows"',
   "docs/defects.md: npx vitest run": '`test/executor/edge-cases.test.ts` "keeps the cooldown when the run was pruned"',
   "docs/embedded-api.md: interlock api --data": '`test/docs/cluster-guide.test.ts` "runs %s"',
   "docs/executor.md: interlock run node-reboot":
