@@ -43,7 +43,7 @@ describe("custom kinds, with interlock up running", { timeout: 60_000 }, () => {
     expect(`${refused.out}${refused.err}`).toContain("certificates.cert-manager.io");
     expect(`${refused.out}${refused.err}`).toContain("apply its CustomResourceDefinition, or declare the kind");
     const notRun = await up.interlock("run", "inspect", "--target", target);
-    expect(notRun).toMatchObject({ status: 1, err: expect.stringContaining("apply its CustomResourceDefinition") });
+    expect(notRun).toMatchObject({ status: 2, err: expect.stringContaining("apply its CustomResourceDefinition") });
 
     await applyCertificates(client);
 

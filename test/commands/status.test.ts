@@ -25,7 +25,7 @@ describe("interlock status beside interlock up", { timeout: 60_000 }, () => {
 
     expect(status, out).toBe(0);
     expect(out.trimEnd().split("\n")).toHaveLength(10);
-    expect(out).toMatch(/^healthy\nstages +gateway, orchestrator, executor, notify\nincidents +none open\n/);
+    expect(out).toMatch(/^healthy\nstages +gateway, orchestrator, executor, notify, console\nincidents +none open\n/);
   });
 
   it("prints JSON for programs", async () => {
