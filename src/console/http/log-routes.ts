@@ -51,9 +51,9 @@ export function logRoutes(deps: LogRouteDeps): readonly ApiRoute[] {
   ];
 }
 
-type Following = LogRouteDeps & LogOutput & { readonly filter: { readonly tail?: number } };
+type OutputFollowing = LogRouteDeps & LogOutput & { readonly filter: { readonly tail?: number } };
 
-async function followAs(viewer: Viewer, execution: WorkflowExecution, following: Following): Promise<void> {
+async function followAs(viewer: Viewer, execution: WorkflowExecution, following: OutputFollowing): Promise<void> {
   const { client, podLogs } = viewer;
   const { localRuns: local, ...options } = following;
   await followExecution(execution, { ...options, client, podLogs, local });

@@ -1,5 +1,5 @@
 /** A longer line is printed in parts, so that a stream without any line break needs no more memory than this. */
-export const maxLineBytes = 1_024 * 1_024;
+const maxLineBytes = 1_024 * 1_024;
 
 /** Splits a stream of bytes into lines, wherever its chunks end: inside a line or inside a character. */
 export class LineSplitter {
