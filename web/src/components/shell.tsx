@@ -54,7 +54,7 @@ export function Shell({ pages, session }: ShellProps) {
           </svg>
           Interlock
         </Link>
-        <button type="button" class="search-button" onClick={() => setDialog("search")}>
+        <button type="button" class="search-button" aria-label="Search" onClick={() => setDialog("search")}>
           <Icon name="search" />
           <span class="grow">Search</span>
           <kbd>/</kbd>
