@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { Desk } from "../../src/cli/command.ts";
 import { type InstallArguments, install, upgrade } from "../../src/cli/commands/install/install.ts";
 import { type UninstallArguments, uninstall } from "../../src/cli/commands/install/uninstall.ts";
+import { noProgress } from "../../src/cli/output/progress.ts";
 import { type KubeClient, type KubeObject, refOf } from "../../src/kube/index.ts";
 import { releaseKind, releaseObjects, usualManifests, version } from "../../src/manifests/index.ts";
 import { type WorkflowExecution, workflowExecutions } from "../../src/resources/index.ts";
@@ -275,6 +276,7 @@ function remove(given: UninstallArguments, answer?: string): Promise<number> {
 function desk(answer?: string): Desk {
   const terminal = {
     print: (line: string) => void lines.push(line),
+    progress: noProgress,
     ...(answer !== undefined && { ask: async () => answer }),
   };
   const parts = { client, terminal, clock, random: systemRandom(), interrupted: () => new AbortController().signal };
