@@ -56,7 +56,7 @@ describe("a command with wrong arguments", () => {
     ["get tasks --namspace x", "unknown option '--namspace' (did you mean --namespace?); see interlock help get"],
     ["cancel a --reason", "option '--reason <TEXT>' argument missing; see interlock help cancel"],
     ["cancel a --reason --block", "argument '--block' is invalid. It is an option; see interlock help cancel"],
-    ["logs a b -- --local", "too many arguments for 'logs'"],
+    ["run a b --target node/a", "too many arguments for 'run'"],
     ["run --target node/a", "missing required argument 'workflow'; see interlock help run"],
     ["ledger show --from here", "Allowed choices are database, journal; see interlock help ledger"],
   ])("such as %j fails with the problem and where to read on", async (line, problem) => {

@@ -1,4 +1,4 @@
-import { CommandError, type Desk } from "../command.ts";
+import { type Desk, MisuseError } from "../command.ts";
 import { startAndFollow } from "./start-and-follow.ts";
 
 interface RunOptions {
@@ -30,7 +30,7 @@ function readParameters(given: readonly string[]): Readonly<Record<string, strin
   return Object.fromEntries(
     given.map((text) => {
       const at = text.indexOf("=");
-      if (at < 1) throw new CommandError(`--param wants NAME=VALUE, got ${text}`);
+      if (at < 1) throw new MisuseError(`--param wants NAME=VALUE, got ${text}`);
       return [text.slice(0, at), text.slice(at + 1)];
     }),
   );

@@ -59,7 +59,7 @@ describe("interlock run", { timeout: 60_000 }, () => {
   ])("refuses %s, and creates nothing", async (_what, args, message) => {
     const { status, out, err } = await up.interlock("run", ...args);
 
-    expect(status).toBe(args.includes("--target") ? 1 : 2);
+    expect(status).toBe(args.includes("nope") ? 1 : 2);
     expect(err).toContain(`error: `);
     expect(err).toContain(message);
     expect(out).toBe("");
