@@ -98,7 +98,8 @@ export class Reflector<T extends KubeObject> {
     }
     this.#version = version;
     this.#mustList = false;
-    await this.#mirror.replace(items, version);
+    const replaced = this.#mirror.replace(items, version);
+    if (replaced !== undefined) await replaced;
   }
 
   async #watch(stream: Stream) {
