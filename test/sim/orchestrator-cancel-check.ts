@@ -28,7 +28,7 @@ export class CancelCheck {
     const [was, is] = [outcomeOf(before), outcomeOf(object)];
     if (was !== undefined) return was === is ? undefined : `${name} ended ${was}, and then ${is}`;
     if (readCancelRequest(object)) this.#incidents.set(uid, object);
-    if (is === undefined) return undefined;
+    if (is === undefined || this.#isUpToOperator(object)) return undefined;
     const isCancelled = this.#incidents.has(uid) || this.#ownExecutionIsCancelled(object);
     // A replica that has not yet seen the end of the execution may find that it took too long.
     if (isCancelled === (is === "Cancelled") || (is === "TimedOut" && !this.#incidents.has(uid))) return undefined;
@@ -91,10 +91,20 @@ export class CancelCheck {
     return undefined;
   }
 
-  #ownExecutionIsCancelled({ status }: RemediationRequest): boolean {
+  #ownExecutionIsCancelled(incident: RemediationRequest): boolean {
+    const execution = this.#ownExecution(incident);
+    return execution !== undefined && wasCancelled(execution.object);
+  }
+
+  /** An execution was cancelled and then deleted: the incident ends as Cancelled if it was read before it was gone. */
+  #isUpToOperator(incident: RemediationRequest): boolean {
+    const execution = this.#ownExecution(incident);
+    return execution?.isLeaving === true && wasCancelled(execution.object);
+  }
+
+  #ownExecution({ status }: RemediationRequest): CancelledExecution | undefined {
     const own = status?.follows ? undefined : status?.executionRefs?.at(-1);
-    const execution = this.#executions.get(own?.uid ?? "");
-    return execution !== undefined && !execution.isLeaving && wasCancelled(execution.object);
+    return this.#executions.get(own?.uid ?? "");
   }
 }
 
