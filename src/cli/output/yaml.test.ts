@@ -18,12 +18,27 @@ describe("YAML output", () => {
     ]);
   });
 
-  it.each(["true", "No", "null", "~", "2026-03-01", "1e3", "0x1f", "a: b", "a #b", "- a", "", " a", "a\nb", "*a", "y"])(
-    "quotes %j, which YAML would not read as this text",
-    (text) => {
-      expect(yamlLines(text)).toEqual([JSON.stringify(text)]);
-    },
-  );
+  it.each([
+    "true",
+    "No",
+    "null",
+    "~",
+    "2026-03-01",
+    "1e3",
+    "E0",
+    "e-5",
+    "0x1f",
+    "a: b",
+    "a #b",
+    "- a",
+    "",
+    " a",
+    "a\nb",
+    "*a",
+    "y",
+  ])("quotes %j, which YAML would not read as this text", (text) => {
+    expect(yamlLines(text)).toEqual([JSON.stringify(text)]);
+  });
 
   it("is read back as the same data, whatever is in it", () => {
     fc.assert(

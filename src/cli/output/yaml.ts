@@ -29,8 +29,8 @@ function indented(line: string): string {
   return `  ${line}`;
 }
 
-/** Words that no version of YAML reads as anything but text. */
-const plain = /^(?!(?:true|false|yes|no|on|off|null|y|n)$)[a-z_][\w./-]*(?: [\w./-]+)*$/i;
+/** Words that no version of YAML reads as anything but text. Some parsers read an exponent without digits before it as a number. */
+const plain = /^(?!(?:true|false|yes|no|on|off|null|y|n|e-?\d+)$)[a-z_][\w./-]*(?: [\w./-]+)*$/i;
 
 function scalar(value: unknown): string {
   return typeof value === "string" && plain.test(value) ? value : JSON.stringify(value);
