@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ["src/**/*.test.ts", "test/**/*.test.ts", "web/src/**/*.test.ts"],
     globalSetup: "test/services/program.ts",
+    setupFiles: "test/services/property-seed.ts",
     pool: "forks",
     // Many tests wait for timers or processes, so two cores can serve three workers.
     maxWorkers: 3,

@@ -66,7 +66,7 @@ const compared = ["README.md: $ npm start", "README.md: $ interlock receive", "R
 
 /** Blocks that are not run here, each with the test that does the same, or with what it would need. */
 const notRun: Readonly<Record<string, string>> = {
-  "README.md: npm start": '`test/commands/npm-start.test.ts` "installs, builds and runs"',
+  "README.md: npm start": '`test/commands/npm-start.proof.ts` "installs, builds and runs"',
   "README.md: npx tsx examples/exclusive-section.ts":
     '`test/coordination/young-redis.test.ts` "explains the wait, then works"',
   "docs/actions.md: interlock run restart-rollout":

@@ -4,16 +4,16 @@ import { simulate } from "./simulate.ts";
 
 /** A sample of every protocol's campaign; `npm run proof` runs the campaigns themselves, with their mutants. */
 const slowProtocols: Readonly<Record<string, number>> = {
-  executor: 15,
-  gateway: 10,
-  orchestrator: 2,
-  agent: 2,
+  executor: 5,
+  gateway: 3,
+  orchestrator: 1,
+  agent: 1,
   "gateway-100": 0,
   "orchestrator-100": 0,
 };
 
 const samples = Object.keys(protocols)
-  .map((protocol) => ({ protocol, seeds: slowProtocols[protocol] ?? 200 }))
+  .map((protocol) => ({ protocol, seeds: slowProtocols[protocol] ?? 40 }))
   .filter(({ seeds }) => seeds > 0);
 
 describe("a sample of each simulation", () => {
