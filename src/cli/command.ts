@@ -21,6 +21,8 @@ export interface Desk extends OperateContext {
   readonly namespace: string | undefined;
   /** Where processes write their heartbeats. */
   readonly heartbeatsIn: string;
+  /** How long notices are collected for one digest, as far as the settings here know. */
+  readonly digestWindowMs: number;
   /** The rules, as they are written now. Throws CommandError with everything that is wrong with them. */
   rules(): Promise<readonly Rule[]>;
   /** Reads what rules ask about the objects behind an incident. */

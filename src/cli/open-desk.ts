@@ -49,6 +49,7 @@ async function openDesk(options: DeskOptions, around: DeskContext): Promise<Desk
     directory,
     namespace: config.objects.namespace,
     heartbeatsIn: config.locks.namespace,
+    digestWindowMs: config.notify.digestWindowMs,
     rules: async () => (await readers()).rulesIn(config.rules.dir),
     readFacts: async (incident, subject) => {
       const { readFacts } = await readers();

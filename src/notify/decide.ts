@@ -1,8 +1,13 @@
 import { type Decision, decision, iso, nothing, requeueAfter, requeueAt } from "../kube/index.ts";
-import { closedNotice, type NotificationRequest, type NotificationRequestStatus } from "../resources/index.ts";
+import {
+  closedNotice,
+  isDigested,
+  type NotificationRequest,
+  type NotificationRequestStatus,
+} from "../resources/index.ts";
 import { type Backoff, backoffMs } from "../time/index.ts";
 import type { Delivery } from "./channel.ts";
-import { isSettled, isSkip } from "./notice-state.ts";
+import { isSettled } from "./notice-state.ts";
 import { hasThread, type IncidentState, isClosed, isEnd, isOver, isUnderWay, type Thread } from "./thread.ts";
 
 export interface NotifySettings {
@@ -61,7 +66,7 @@ export function decide(snapshot: Snapshot): Decision<Action> {
   const { status } = notice;
   if (status && "completionTime" in status) return endThread(snapshot) ?? retain(status, snapshot);
   if (isEnd(notice) && mustWait(snapshot)) return requeueAfter(peerWaitMs);
-  if (isSkip(notice) && !status) {
+  if (isDigested(notice) && !status) {
     const digest = decideSkip(snapshot);
     if (digest) return digest;
   }

@@ -1,5 +1,6 @@
 import { type Informer, type KubeClient, refOf } from "../kube/index.ts";
 import {
+  isDigested,
   type NotificationRequest,
   notificationRequests,
   type RemediationRequest,
@@ -7,7 +8,7 @@ import {
 } from "../resources/index.ts";
 import type { ChannelStyle } from "./channel-style.ts";
 import { maxDigestEntries, type NotifySettings, type Snapshot } from "./decide.ts";
-import { isSettled, isSkip } from "./notice-state.ts";
+import { isSettled } from "./notice-state.ts";
 import { channelsFor, type Route } from "./route.ts";
 import type { SkipQueues } from "./skip-queues.ts";
 import { type Thread, threadOn } from "./thread.ts";
@@ -94,7 +95,7 @@ export function toCachedIncident(incident: RemediationRequest): RemediationReque
  * matches. Undefined if the notice belongs to no digest.
  */
 export function digestKey(notice: NotificationRequest): string | undefined {
-  if (!isSkip(notice) || isSettled(notice.status)) return undefined;
+  if (!isDigested(notice) || isSettled(notice.status)) return undefined;
   const { eventType, context } = notice.spec;
   const about = context?.skipReason === "NoMatchingRule" ? context.skipReason : (context?.targetResource ?? "");
   return `${notice.metadata.namespace} ${eventType} ${about}`;

@@ -1,6 +1,6 @@
-import type { NotificationRequest, RemediationRequest } from "../resources/index.ts";
+import { isDigested, type NotificationRequest, type RemediationRequest } from "../resources/index.ts";
 import type { ChannelStyle } from "./channel-style.ts";
-import { isSettled, isSkip } from "./notice-state.ts";
+import { isSettled } from "./notice-state.ts";
 
 /** The place of a message among those about the same incident on one channel. */
 export interface Thread {
@@ -82,5 +82,5 @@ export function hasThread({ status }: NotificationRequest): boolean {
 
 /** Whether the end of an incident has to wait for this notice about it. A skip that waits for its digest is not awaited. */
 export function isUnderWay(notice: NotificationRequest): boolean {
-  return !isSettled(notice.status) && !isEnd(notice) && !(isSkip(notice) && !notice.status);
+  return !isSettled(notice.status) && !isEnd(notice) && !(isDigested(notice) && !notice.status);
 }

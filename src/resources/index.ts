@@ -24,6 +24,7 @@ export { closedNotice } from "./closed-notice.ts";
 export { type DefinitionsReading, readDefinitions } from "./custom-kinds/definition-files.ts";
 export { listKinds, readKinds } from "./custom-kinds/list-kinds.ts";
 export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./custom-kinds/watch-kinds.ts";
+export { isDigested } from "./digested-notices.ts";
 export { isRecorded, isUnfinished } from "./execution-states.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
 export {

@@ -40,6 +40,7 @@ export class TestDesk implements Desk {
   };
   readonly incidentsIn = "kubernaut-system";
   readonly heartbeatsIn = "kubernaut-system";
+  readonly digestWindowMs = 300_000;
   readonly catalogIn: string;
   readonly catalogDefaults = { engine: "tekton", serviceAccountName: undefined, allowOutsideCatalog: false } as const;
   readonly approvalExpiresAfterMs = 3_600_000;

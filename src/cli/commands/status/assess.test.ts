@@ -99,6 +99,12 @@ describe("an installation", () => {
       "interlock get notices",
     ],
     [
+      "a notice is not collected although its digest was due",
+      { notices: [skipNotice("n", 6 * minute)] },
+      "1 notice not taken up by the notify, the first is n, for 6m",
+      "check that the notify runs",
+    ],
+    [
       "the gateway cannot write",
       { heartbeats: [beat({ problems: [{ area: "signals", message: "incidents cannot be written (Forbidden)" }] })] },
       "a/1: incidents cannot be written (Forbidden)",
@@ -123,6 +129,7 @@ describe("an installation", () => {
       "a notice was stalled until it was sent",
       { notices: [notice("n", { ...stalled, completionTime: "2026-03-01T11:59:40Z" })] },
     ],
+    ["a notice of a skip waits for its digest", { notices: [skipNotice("n", 5 * minute)] }],
     ["a finished execution was stalled", { executions: [execution("a", { ...stalled, phase: "Failed" }, minute)] }],
   ])("is healthy when %s", (_name, given) => {
     expect(assess(snapshot(given)).isHealthy).toBe(true);
@@ -198,7 +205,7 @@ const stalled = {
 
 function snapshot(given: Partial<StatusSnapshot> = {}): StatusSnapshot {
   const nothing = { incidents: [], executions: [], tasks: [], approvals: [], notices: [], pauses: [], unreadable: [] };
-  return { nowMs, heartbeats: [beat()], ...nothing, ...given };
+  return { nowMs, heartbeats: [beat()], digestWindowMs: 5 * minute, ...nothing, ...given };
 }
 
 function stages(...names: readonly string[]) {
@@ -229,6 +236,14 @@ function notice(name: string, status: object): NotificationRequest {
   return {
     metadata: { name, creationTimestamp: new Date(nowMs).toISOString() },
     status,
+  } as unknown as NotificationRequest;
+}
+
+function skipNotice(name: string, ageMs: number): NotificationRequest {
+  return {
+    kind: "NotificationRequest",
+    metadata: { name, creationTimestamp: new Date(nowMs - ageMs).toISOString() },
+    spec: { eventType: "WorkflowSkipped" },
   } as unknown as NotificationRequest;
 }
 

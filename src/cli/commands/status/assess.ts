@@ -6,8 +6,10 @@ import {
   type CodingTask,
   describeStall,
   findStall,
+  isDigested,
   isUnfinished,
   type NotificationRequest,
+  notificationRequests,
   type ReadHeartbeat,
   type RemediationApprovalRequest,
   type RemediationRequest,
@@ -25,6 +27,8 @@ export interface StatusSnapshot {
   readonly approvals: readonly RemediationApprovalRequest[];
   readonly notices: readonly NotificationRequest[];
   readonly pauses: readonly AutomationPause[];
+  /** How long notices wait for others, to be delivered with them. */
+  readonly digestWindowMs: number;
   /** Why parts of it could not be read. */
   readonly unreadable: readonly string[];
 }
@@ -208,7 +212,8 @@ const nextSteps: Readonly<Record<string, string>> = {
 };
 
 /** Work that fails, or that no process has begun although it should have. */
-function workProblems({ incidents, executions, tasks, notices, nowMs }: StatusSnapshot): readonly StatusFinding[] {
+function workProblems(snapshot: StatusSnapshot): readonly StatusFinding[] {
+  const { incidents, executions, tasks, notices } = snapshot;
   const why = (name: string) => `interlock why ${name}`;
   const list = () => "interlock get notices";
   const kinds = [
@@ -219,7 +224,7 @@ function workProblems({ incidents, executions, tasks, notices, nowMs }: StatusSn
   ] as const;
   return kinds.flatMap(({ about, noun, stage, next, objects }) => {
     const stalled = byFirst<KubeObject>(objects, (object) => findStall(object)?.sinceMs);
-    const unseen = byFirst<KubeObject>(objects, (object) => waitingSince(object, nowMs));
+    const unseen = byFirst<KubeObject>(objects, (object) => waitingSince(object, snapshot));
     return [
       ...describeFirst(stalled, (first, count) => {
         const stall = findStall(first);
@@ -227,7 +232,7 @@ function workProblems({ incidents, executions, tasks, notices, nowMs }: StatusSn
         return finding(about, message, next(first.metadata.name ?? ""));
       }),
       ...describeFirst(unseen, (first, count) => {
-        const since = age(nowMs - Date.parse(first.metadata.creationTimestamp ?? ""));
+        const since = age(snapshot.nowMs - Date.parse(first.metadata.creationTimestamp ?? ""));
         const message = `${plural(count, noun)} not taken up by the ${stage}, the first is ${first.metadata.name}, for ${since}`;
         return finding(about, message, `check that the ${stage} runs, and read its log`);
       }),
@@ -236,10 +241,16 @@ function workProblems({ incidents, executions, tasks, notices, nowMs }: StatusSn
 }
 
 /** Since when an object without a status waits, if that is too long. */
-function waitingSince(object: KubeObject, nowMs: number): number | undefined {
+function waitingSince(object: KubeObject, { nowMs, digestWindowMs }: StatusSnapshot): number | undefined {
   const createdMs = Date.parse(object.metadata.creationTimestamp ?? "");
+  const isCollected = isNotice(object) && isDigested(object);
+  const patienceMs = isCollected ? digestWindowMs + slowAfterMs : slowAfterMs;
   const isNew = (object as { readonly status?: { readonly phase?: string } }).status?.phase === undefined;
-  return isNew && nowMs - createdMs >= slowAfterMs ? createdMs : undefined;
+  return isNew && nowMs - createdMs >= patienceMs ? createdMs : undefined;
+}
+
+function isNotice(object: KubeObject): object is NotificationRequest {
+  return object.kind === notificationRequests.kind;
 }
 
 function workNotes({ incidents, approvals }: StatusSnapshot): readonly StatusFinding[] {

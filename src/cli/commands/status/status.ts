@@ -29,7 +29,7 @@ export async function status(desk: Desk, { output }: { readonly output?: "json" 
   return report.isHealthy ? 0 : 1;
 }
 
-async function observe({ client, heartbeatsIn }: Desk): Promise<StatusSnapshot> {
+async function observe({ client, heartbeatsIn, digestWindowMs }: Desk): Promise<StatusSnapshot> {
   const unreadable: string[] = [];
   const list = <T extends KubeObject>(type: ResourceType<T>, query?: ListQuery) =>
     listIfAllowed(client, type, { query, unreadable });
@@ -44,7 +44,8 @@ async function observe({ client, heartbeatsIn }: Desk): Promise<StatusSnapshot> 
   ]);
   const nowMs = client.serverNowMs();
   const heartbeats = beats.flatMap((lease) => readHeartbeat(lease, nowMs) ?? []);
-  return { nowMs, heartbeats, incidents, executions, tasks, approvals, notices, pauses, unreadable };
+  const work = { incidents, executions, tasks, approvals, notices, pauses };
+  return { nowMs, heartbeats, ...work, digestWindowMs, unreadable };
 }
 
 interface ListAttempt {
