@@ -50,6 +50,10 @@ async function openContext({ quiet, output }: DeskOptions): Promise<DeskContext>
   const [clock, random] = [systemClock(), systemRandom()];
   const errors = toScreen(process.stderr, process.env);
   const progress = quiet || isForPrograms(output) ? noProgress : openProgress(errors, clock);
+  async function ask(question: string, signal: AbortSignal) {
+    const showAgain = progress.hide();
+    return await askAtTerminal(question, signal).finally(showAgain);
+  }
   return {
     clock,
     random,
@@ -62,7 +66,7 @@ async function openContext({ quiet, output }: DeskOptions): Promise<DeskContext>
           .replace(/[^A-Za-z0-9]/g, "")
           .slice(0, 8),
       user: userInfo().username,
-      ...(process.stdin.isTTY && process.stdout.isTTY ? { ask: askAtTerminal } : {}),
+      ...(process.stdin.isTTY && process.stdout.isTTY ? { ask } : {}),
     },
   };
 }

@@ -47,6 +47,21 @@ describe("progress on a terminal", () => {
     expect(written()).toBe(`${clear}1 of 3${clear}done\n`);
   });
 
+  it("does not overwrite an open question", () => {
+    const { progress, terminal, written, pass } = open({ isTerminal: true });
+
+    progress.show("1 of 3");
+    const showAgain = progress.hide();
+    terminal.print("cancel?");
+    pass(1_000);
+    progress.show("2 of 3");
+    showAgain();
+    pass(1_000);
+    progress.show("3 of 3");
+
+    expect(written()).toBe(`${clear}1 of 3${clear}cancel?\n${clear}3 of 3`);
+  });
+
   it("fits into the line, and obeys no text from outside", () => {
     const { progress, written } = open({ isTerminal: true, columns: () => 10 });
 

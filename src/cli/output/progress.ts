@@ -10,6 +10,8 @@ export interface Progress {
   clear(): void;
   /** Prints something else on the screen, with the progress out of the way. */
   print(write: () => void): void;
+  /** Keeps the progress off the screen until the returned function is called. */
+  hide(): () => void;
 }
 
 /** A terminal is not redrawn more often: a reader could not follow. */
@@ -27,26 +29,34 @@ const clearLine = "\r\u001b[2K";
 function liveLine({ write, columns = () => 80 }: Screen, { now }: Pick<Clock, "now">): Progress {
   let shown = "";
   let drawnAt = Number.NEGATIVE_INFINITY;
+  let isHidden = false;
   // A line that is as wide as the screen would continue on a second one, which is not cleared.
   const draw = () => write(`${clearLine}${toPrintable(shown).slice(0, Math.max(0, columns() - 1))}`);
   return {
     show(text) {
       if (text === shown) return;
       shown = text;
-      if (now() - drawnAt < redrawMs) return;
+      if (isHidden || now() - drawnAt < redrawMs) return;
       drawnAt = now();
       draw();
     },
     clear() {
-      if (shown !== "") write(clearLine);
+      if (shown !== "" && !isHidden) write(clearLine);
       shown = "";
       drawnAt = Number.NEGATIVE_INFINITY;
     },
     print(writeOther) {
-      if (shown === "") return writeOther();
+      if (shown === "" || isHidden) return writeOther();
       write(clearLine);
       writeOther();
       draw();
+    },
+    hide() {
+      if (shown !== "") write(clearLine);
+      isHidden = true;
+      return () => {
+        isHidden = false;
+      };
     },
   };
 }
@@ -63,8 +73,9 @@ function plainLines({ write }: Screen, { now }: Pick<Clock, "now">): Progress {
     },
     clear() {},
     print: (writeOther) => writeOther(),
+    hide: () => () => {},
   };
 }
 
 /** For commands whose output is for programs, and for `--quiet`. */
-export const noProgress: Progress = { show() {}, clear() {}, print: (write) => write() };
+export const noProgress: Progress = { show() {}, clear() {}, print: (write) => write(), hide: () => () => {} };
