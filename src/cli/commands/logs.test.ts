@@ -41,6 +41,22 @@ describe("interlock logs of an execution that was deleted", () => {
     expect(desk.read()).toContain("freed 3 GB");
   });
 
+  it("accepts names with their kind before them, as kubectl prints them", async () => {
+    const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
+    mkdirSync(step, { recursive: true });
+    writeFileSync(join(step, "output"), "freed 3 GB\n");
+    const desk = new TestDesk(client, { directory, events: () => [created, deleted] });
+
+    expect(await desk.type("logs", "execution/a", "workflowexecution.kubernaut.ai/a")).toBe(0);
+
+    expect(
+      desk
+        .read()
+        .split("\n")
+        .filter((line) => line === "freed 3 GB"),
+    ).toHaveLength(2);
+  });
+
   it("prints those of several, one after the other, and reports the one that has none", async () => {
     const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
     mkdirSync(step, { recursive: true });

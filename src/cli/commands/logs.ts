@@ -5,6 +5,7 @@ import { findExecution, findIncident } from "../../operate/find/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
+import { bareName } from "../parsing/kinds.ts";
 import { readMoment } from "../parsing/moment.ts";
 import { printExecution, printRun } from "./follow-logs.ts";
 
@@ -19,7 +20,8 @@ interface LogsOptions {
 }
 
 /** `interlock logs` */
-export async function logs(desk: Desk, names: readonly string[], options: LogsOptions): Promise<number> {
+export async function logs(desk: Desk, given: readonly string[], options: LogsOptions): Promise<number> {
+  const names = given.map(bareName);
   const [only, another] = names;
   if (only !== undefined && another === undefined) return await logsOf(only, options, desk);
   if (options.follow) throw new MisuseError("--follow follows one execution; name one");
