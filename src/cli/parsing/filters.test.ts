@@ -81,6 +81,7 @@ describe("filters of interlock get", () => {
     ["executions", { reason: ["Timeot"] }, 'unknown reason "Timeot" (did you mean Timeout?)'],
     ["incidents", { target: "worker-1" }, 'the target "worker-1" is not a target'],
     ["incidents", { since: "yesterday" }, "--since yesterday is not a time"],
+    ["incidents", { since: "5" }, "--since 5 is not a time"],
     ["targets", { phase: ["Held"] }, "targets have no phase"],
     ["workflows", { target: "node/a" }, "workflows have no target"],
     ["approvals", { reason: ["Paused"] }, "approvals have no reason"],
