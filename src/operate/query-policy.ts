@@ -9,6 +9,7 @@ import {
   remediationTargets,
   remediationWorkflows,
   targetHash,
+  targetKindProblem,
   type WorkflowRef,
 } from "../resources/index.ts";
 import type { OperateContext } from "./context.ts";
@@ -16,7 +17,7 @@ import { OperationError } from "./errors/index.ts";
 
 interface PolicyQuery {
   readonly target: ObjectTarget;
-  /** Every workflow in the catalog, unless one is named. */
+  /** Every workflow in the catalog that is for the kind of the target, unless one is named. */
   readonly workflow?: string | undefined;
   readonly incident?: AskingIncident;
   /** The execution that asks. */
@@ -37,9 +38,12 @@ export async function queryPolicy(
   const record = (await client.get(remediationTargets, { namespace: recordsIn, name: targetHash(target) }))?.status;
   const pauses = lastingPauses((await client.list(automationPauses)).items, nowMs, kinds);
   const { items: entries } = await client.list(remediationWorkflows, { namespace: catalogIn });
-  const ids = workflow === undefined ? [...new Set(entries.map(({ spec }) => spec.workflowId))].sort() : [workflow];
-  if (ids.length === 0)
-    throw new OperationError("not-found", "the catalog has no workflows", { hint: "see docs/workflows.md" });
+  const fitting = entries.filter(({ spec }) => targetKindProblem(spec, target, kinds) === undefined);
+  const ids = workflow === undefined ? [...new Set(fitting.map(({ spec }) => spec.workflowId))].sort() : [workflow];
+  if (ids.length === 0) {
+    const missing = entries.length === 0 ? "no workflows" : `no workflow for a ${target.kind}`;
+    throw new OperationError("not-found", `the catalog has ${missing}`, { hint: "see docs/workflows.md" });
+  }
 
   return ids.map((workflowId) => {
     const known = entries.filter(({ spec }) => spec.workflowId === workflowId);

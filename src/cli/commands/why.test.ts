@@ -24,6 +24,31 @@ describe("interlock why", () => {
     expect(text).toContain("2  does another execution hold the target?");
   });
 
+  it("says nothing of workflows that are for other kinds", async () => {
+    const world = await cluster();
+    await world.addWorkflow("scale", ["deployment"]);
+
+    expect(await world.why("node/worker-1")).not.toContain("scale");
+    expect(await world.why("web/statefulset/db")).toContain("cleanup on web/statefulset/db: may run now");
+  });
+
+  it("prints the checks of those that may not run now, and a line for each that may", async () => {
+    const world = await cluster();
+    await world.addWorkflow("reboot", ["node"]);
+    await world.client.create(automationPauses, {
+      ...kindOf(automationPauses),
+      metadata: { name: "freeze", namespace: "default" },
+      spec: { scope: "Workflow", workflowId: "cleanup", reason: "release", requestedBy: "kim" },
+    });
+
+    const text = await world.why("node/worker-1");
+
+    expect(text.split("is automation paused here?")).toHaveLength(2);
+    expect(text).toMatch(
+      /cleanup on node\/worker-1: not now, Paused\n[\s\S]+\n\nreboot on node\/worker-1: may run now\n {2}all checks of one: interlock why node\/worker-1 --workflow reboot$/,
+    );
+  });
+
   it("names the holder, in whatever spelling the target is asked for", async () => {
     const world = await cluster();
     await world.hold();
@@ -78,6 +103,14 @@ async function cluster() {
   });
   return {
     client,
+    async addWorkflow(workflowId: string, targetKinds: readonly string[]): Promise<void> {
+      const spec = { version: "1", description: "Acts.", containerImage: "x", pipeline: "workflow" };
+      await client.create(remediationWorkflows, {
+        ...kindOf(remediationWorkflows),
+        metadata: { name: `${workflowId}-1`, namespace: "default" },
+        spec: { workflowId, ...spec, targetKinds },
+      });
+    },
     async hold() {
       const metadata = { name: targetHash(target()), namespace: "default" };
       const record = { ...kindOf(remediationTargets), metadata, spec: { targetResource: "node/worker-1" } };

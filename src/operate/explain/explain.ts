@@ -1,4 +1,4 @@
-import { explain as explainDecision } from "../../policy/index.ts";
+import { explain as explainDecision, type PolicyReport } from "../../policy/index.ts";
 import type { OperateContext } from "../context.ts";
 import { OperationError, toOperationError } from "../errors/index.ts";
 import { findExecution, findIncident } from "../find/index.ts";
@@ -58,8 +58,21 @@ async function explainTarget(
   const ignored = await ignoredSignalsOf(target.text, context);
   return {
     facts: { target: target.text, now, ignored },
-    text: [...now.map(({ request, decision }) => explainDecision(request, decision)), ...ignored.map(explainIgnored)],
+    text: [...explainReports(now, target.text), ...ignored.map(explainIgnored)],
   };
+}
+
+/** Of several workflows, only those that may not run now with all their checks. */
+function explainReports(reports: readonly PolicyReport[], target: string): readonly (readonly string[])[] {
+  const inFull = ({ request, decision }: PolicyReport) => explainDecision(request, decision);
+  if (reports.length <= 1) return reports.map(inFull);
+  const allowed = reports.filter(({ decision }) => decision.verdict === "allow");
+  const headlines = allowed.flatMap((report) => inFull(report).slice(0, 1));
+  const hint = `  all checks of one: interlock why ${target} --workflow ${allowed[0]?.request.workflowId}`;
+  return [
+    ...reports.filter((report) => !allowed.includes(report)).map(inFull),
+    ...(headlines.length > 0 ? [[...headlines, hint]] : []),
+  ];
 }
 
 async function explainNamed(
