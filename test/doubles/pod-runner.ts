@@ -15,6 +15,7 @@ interface Container {
   readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly env: readonly { readonly name: string; readonly value?: string }[];
+  readonly envFrom?: readonly { readonly secretRef: { readonly name: string } }[];
   readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
@@ -30,7 +31,8 @@ export interface PodRunnerOptions {
   readonly entrypoints: Readonly<Record<string, readonly string[]>>;
   /** Added to the environment of every container, as a node does. */
   readonly env: Readonly<Record<string, string>>;
-  readonly secrets: Readonly<Record<string, string>>;
+  /** The keys of each Secret, by its name. */
+  readonly secrets: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** For volumes. */
   readonly directory: string;
   readonly clock: Clock;
@@ -73,7 +75,8 @@ const configMaps = { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", 
 
 async function fill(path: string, { configMap, secret }: Volume, job: Job, { client, secrets }: PodRunnerOptions) {
   await mkdir(path, { mode: 0o777 });
-  if (secret) await writeFile(join(path, "token"), secrets[secret.secretName] ?? "");
+  for (const [key, value] of Object.entries(secrets[secret?.secretName ?? ""] ?? {}))
+    await writeFile(join(path, key), value);
   if (!configMap) return;
   const ref = { namespace: job.metadata.namespace ?? "", name: configMap.name };
   const found = await client.get(configMaps as ResourceType<KubeObject & { data: Record<string, string> }>, ref);
@@ -87,7 +90,10 @@ shift
 
 async function run(container: Container, place: string, job: Job, options: PodRunnerOptions, signal: AbortSignal) {
   if (signal.aborted) return 143;
-  const given = container.env.map(({ name, value }) => [name, value ?? job.metadata.uid ?? ""] as const);
+  const given = [
+    ...(container.envFrom ?? []).flatMap(({ secretRef }) => Object.entries(options.secrets[secretRef.name] ?? {})),
+    ...container.env.map(({ name, value }) => [name, value ?? job.metadata.uid ?? ""] as const),
+  ];
   const home = join(place, "tmp");
   const env = { PATH: process.env["PATH"] ?? "", ...Object.fromEntries(given), TMPDIR: home, ...options.env };
   const argv = [...(container.command ?? options.entrypoints[container.image] ?? []), ...(container.args ?? [])];

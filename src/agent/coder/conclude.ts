@@ -35,7 +35,7 @@ export async function toOutcome(
  * Refuses a patch that adds a secret to a file: a push would publish it. Removed and unchanged lines are not checked,
  * so a secret can be removed from a repository.
  */
-function refuseSecrets(reading: PatchReading, secrets: readonly string[]): PatchReading {
+export function refuseSecrets(reading: PatchReading, secrets: readonly string[]): PatchReading {
   if (reading.kind !== "patch") return reading;
   const parsed = parsePatch(reading.patch.bytes);
   if (parsed.kind === "problem") {

@@ -1,7 +1,9 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { configMaps } from "../../../src/agent/coder/job/messages.ts";
 import { type CoderOrder, type CoderRequest, jobCoder } from "../../../src/agent/index.ts";
 import { type EmbeddedApi, startEmbeddedApi } from "../../../src/app/index.ts";
 import { jobs } from "../../../src/engines/job/job.ts";
@@ -18,6 +20,7 @@ import type { RunningDouble } from "../../doubles/run-controller.ts";
 import { interlockProgram } from "../../services/program.ts";
 
 const namespace = usualManifests.places.agents;
+const modelKey = "the-key-of-a-model-0815";
 const [clock, random] = [systemClock(), systemRandom()];
 
 let gitlab: GitLabDouble;
@@ -29,7 +32,7 @@ let pods: number;
 /** How the node tells it. */
 let changed: (ending: Ending) => Ending;
 let order: (request?: object) => CoderOrder;
-let tokens: Record<string, string>;
+let secrets: Record<string, Record<string, string>>;
 let interlock: string;
 
 beforeAll(async () => {
@@ -46,7 +49,7 @@ beforeAll(async () => {
   const { apiVersion, kind } = namespaces;
   await api.client.create(namespaces, { apiVersion, kind, metadata: { name: namespace } });
   const bot = gitlab.addUser("bot");
-  tokens = { "gitlab-token": bot.token };
+  secrets = { "gitlab-token": { token: bot.token }, "model-key": { MODEL_KEY: modelKey } };
   const project = await gitlab.addProject({ path: "shop/cart", files: { README: "hello\n" } });
   const sha = await gitlab.pushAs(gitlab.root, project, "topic", { "src/a.txt": "one\n" });
   let tasks = 0;
@@ -74,7 +77,7 @@ beforeEach(() => {
     client: api.client,
     entrypoints: { interlock: [process.execPath, interlock] },
     env: { OBJECTS_SERVER: "kubeconfig", INTERLOCK_KUBECONFIG: api.kubeconfigFile },
-    secrets: tokens,
+    secrets,
     directory: join(root, "pods"),
     ...{ clock, problem },
   });
@@ -116,7 +119,32 @@ describe("a coder in a Job", { timeout: 90_000 }, () => {
     const said = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
     expect(said).toContain("/run/interlock/request/request.json");
     expect(said).not.toMatch(/GITLAB|token|serviceaccount|\/work\/(cache|home)|checkout\.json/);
-    expect(said).not.toContain(tokens["gitlab-token"]);
+    expect(said).not.toContain(secrets["gitlab-token"]?.["token"]);
+  });
+
+  it("has the values of its Secret redacted from its output, and a change with one refused", async () => {
+    const told = await edit('echo "key: $MODEL_KEY, reversed: $(echo $MODEL_KEY | rev)"');
+    const failed = await edit('echo "bad key $MODEL_KEY" >&2; exit 3');
+    const pushed = await edit('echo "$MODEL_KEY" > src/key.txt; echo done');
+
+    expect(told).toMatchObject({ kind: "edited", summary: "key: [redacted], reversed: [redacted]" });
+    expect(failed).toMatchObject({ message: "The coder exited with code 3: bad key [redacted]" });
+    expect(pushed).toMatchObject({
+      kind: "edited",
+      change: { kind: "refused", reason: "Secret", message: expect.stringContaining("src/key.txt") },
+    });
+  });
+
+  it("leaves no value of its Secret in the objects of its Job", async () => {
+    await edit('echo "$MODEL_KEY"; echo "$MODEL_KEY" > src/key.txt');
+
+    const { items } = await api.client.list(configMaps, { namespace });
+    expect(items.length).toBeGreaterThan(0);
+    const unpacked = items.flatMap(({ data = {}, binaryData = {} }) => [
+      ...Object.values(data),
+      ...Object.values(binaryData).map((packed) => gunzipSync(Buffer.from(packed, "base64")).toString()),
+    ]);
+    expect(unpacked.filter((text) => text.includes(modelKey))).toEqual([]);
   });
 
   it.each([
@@ -207,10 +235,11 @@ describe("a coder in a Job", { timeout: 90_000 }, () => {
   });
 
   it("whose output is a link has no result", async () => {
-    const outcome = await edit("rm /run/interlock/said/stdout; ln -s /etc/passwd /run/interlock/said/stdout");
+    const outcome = await edit("rm /run/interlock/output/stdout && ln -s /etc/passwd /run/interlock/output/stdout");
 
     expect(outcome).toMatchObject({ kind: "failed" });
     expect(JSON.stringify(outcome)).not.toContain("root:");
+    expect(problems).toEqual([expect.stringMatching(/^collect ended with /)]);
   });
 });
 
@@ -221,7 +250,7 @@ function coder(script: string, { timeoutMs = 60_000 } = {}) {
       namespace,
       command: ["sh", "-c", script],
       network: "none",
-      ...{ image: "agent", ownImage: "interlock", secret: undefined, tokenSecret: "gitlab-token" },
+      ...{ image: "agent", ownImage: "interlock", secret: "model-key", tokenSecret: "gitlab-token" },
       ...{ serviceAccount: "coder", gitlabUrl: gitlab.url, timeoutMs, maxDiskBytes: 100_000_000 },
       resources: { cpu: "1", memory: "1Gi" },
     },

@@ -115,7 +115,7 @@ function coderContainer({ image, command, secret, timeoutMs, resources }: CoderJ
   };
 }
 
-function collectContainer(job: string, { ownImage, namespace }: CoderJobSettings) {
+function collectContainer(job: string, { ownImage, namespace, secret }: CoderJobSettings) {
   const uid = { fieldRef: { fieldPath: "metadata.labels['batch.kubernetes.io/controller-uid']" } };
   return {
     name: "collect",
@@ -131,11 +131,12 @@ function collectContainer(job: string, { ownImage, namespace }: CoderJobSettings
     volumeMounts: [
       ...[mount("work", places.work), mount("tree", places.tree), mount("order", places.order)],
       ...[mount("output", places.output), mount("account", places.account), mount("tmp", "/tmp")],
+      ...(secret ? [mount("coder-secret", places.coderSecret)] : []),
     ],
   };
 }
 
-function podVolumes(name: string, { tokenSecret, maxDiskBytes }: CoderJobSettings) {
+function podVolumes(name: string, { secret, tokenSecret, maxDiskBytes }: CoderJobSettings) {
   const scratch = (volume: string) => ({ name: volume, emptyDir: { sizeLimit: String(maxDiskBytes) } });
   const inputVolume = (volume: string, key: string) => ({
     name: volume,
@@ -151,5 +152,6 @@ function podVolumes(name: string, { tokenSecret, maxDiskBytes }: CoderJobSetting
     ...[inputVolume("order", "order.json"), inputVolume("request", "request.json")],
     { name: "token", secret: { secretName: tokenSecret, items: [{ key: "token", path: "token" }] } },
     { name: "account", projected: { sources: account } },
+    ...(secret ? [{ name: "coder-secret", secret: { secretName: secret } }] : []),
   ];
 }

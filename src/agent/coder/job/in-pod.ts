@@ -1,10 +1,12 @@
 import { constants } from "node:fs";
-import { open, readFile, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KubeClient } from "../../../kube/index.ts";
+import { withoutSecrets } from "../../../telemetry/index.ts";
 import { createPreparedPatch, type PreparedTreeOptions, prepareTree } from "../../git/prepared-tree.ts";
 import type { GitServer } from "../../git/server.ts";
+import { refuseSecrets } from "../conclude.ts";
 import { diskUse } from "../disk-use.ts";
 import { configMaps, type PodOrder, type PodResult, writeResult } from "./messages.ts";
 import { places } from "./places.ts";
@@ -51,14 +53,34 @@ async function podResult(order: PodOrder, around: Around): Promise<PodResult> {
   const outputTooLarge = stdout.size + stderr.size > maxOutputBytes;
   const added = (await diskUse(coderFolders())).files - Number(await readFile(filesBefore, "utf8"));
   const tooManyFiles = added > maxAddedFiles;
+  const secrets = await coderSecrets();
   const reading =
     edits && !tooManyFiles ? await createPreparedPatch(patch, { ...around, directory: places.work }) : undefined;
-  const change = reading?.kind === "patch" ? ({ kind: "patch", bytes: reading.patch.bytes } as const) : reading;
+  const checked = reading && refuseSecrets(reading, secrets);
+  const change = checked?.kind === "patch" ? ({ kind: "patch", bytes: checked.patch.bytes } as const) : checked;
   return {
     code: Number.parseInt(code.end, 10),
-    ...{ stdout: stdout.end, stderr: stderr.end.slice(-2_000), outputTooLarge, tooManyFiles },
+    stdout: withoutSecrets(stdout.end, secrets),
+    stderr: withoutSecrets(stderr.end, secrets).slice(-2_000),
+    ...{ outputTooLarge, tooManyFiles },
     change: change ?? { kind: "nothing" },
   };
+}
+
+/**
+ * The values of the coder's Secret. Only this pod has them: the agent may read no Secrets, so its own redaction does not
+ * cover them. Each line counts, as in a key of several lines; shorter values occur in everything.
+ */
+async function coderSecrets(): Promise<readonly string[]> {
+  const names = await readdir(places.coderSecret).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  // The kubelet keeps the files of a Secret in folders whose names begin so.
+  const files = names.filter((name) => !name.startsWith(".."));
+  const texts = await Promise.all(files.map((name) => readFile(join(places.coderSecret, name), "utf8")));
+  const values = texts.flatMap((text) => [text.trim(), ...text.split("\n").map((line) => line.trim())]);
+  return [...new Set(values)].filter(({ length }) => length >= 8);
 }
 
 /** The result is at the end of the output. */

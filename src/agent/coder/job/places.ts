@@ -12,6 +12,8 @@ export const places = {
   output: "/run/interlock/output",
   /** GitLab's token, for `fetch` alone. */
   token: "/run/interlock/token",
+  /** The Secret with the coder's variables, for `collect`: it redacts their values. */
+  coderSecret: "/run/interlock/coder-secret",
   /** The service account of the pod, for `collect` alone. */
   account: "/var/run/secrets/kubernetes.io/serviceaccount",
 } as const;
