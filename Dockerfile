@@ -1,8 +1,9 @@
 # One image for every stage: docker build -t interlock:0.1.0 . ; docker run interlock:0.1.0 help
-# A tag can be moved to another image, a digest cannot. docs/cluster.md tells how to find it and pass it:
-#   docker build --build-arg NODE_DIGEST=sha256:… --build-arg COMMIT=$(git rev-parse --short=12 HEAD) -t interlock:0.1.0 .
+# A tag can be moved to another image, a digest cannot: change both together, as docs/cluster.md tells.
+#   docker build --build-arg COMMIT=$(git rev-parse --short=12 HEAD) -t interlock:0.1.0 .
 ARG NODE_VERSION=22.21.1-bookworm-slim
-ARG NODE_DIGEST=""
+# Of the index of all platforms. A registry that repacks images has another digest: pass that, or an empty one.
+ARG NODE_DIGEST=sha256:25b3eb23a00590b7499f2a2ce939322727fcce1b15fdd69754fcd09536a3ae2c
 
 FROM node:${NODE_VERSION}${NODE_DIGEST:+@${NODE_DIGEST}} AS build
 WORKDIR /src

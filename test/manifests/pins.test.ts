@@ -14,12 +14,14 @@ describe("the deployed images", () => {
     expect([...new Set(images)]).toEqual([`interlock:${version}`]);
   });
 
-  it("is built on an exact version of Node, whose digest can be given, and never on latest", () => {
+  it("is built on an exact version of Node by its digest, and never on latest", () => {
     const lines = text("Dockerfile").split("\n");
     const bases = lines.filter((line) => line.startsWith("FROM "));
     const [, nodeVersion = ""] = /^ARG NODE_VERSION=(.*)$/m.exec(text("Dockerfile")) ?? [];
+    const [, nodeDigest = ""] = /^ARG NODE_DIGEST=(.*)$/m.exec(text("Dockerfile")) ?? [];
 
     expect(nodeVersion).toMatch(/^\d+\.\d+\.\d+-\w+-slim$/);
+    expect(nodeDigest).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(bases.length).toBe(2);
     for (const base of bases) {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is Docker's.
