@@ -1,6 +1,15 @@
 import { setMaxListeners } from "node:events";
 import { keyOf, type Locks } from "../coordination/index.ts";
-import { Controller, informer, keysFrom, OwnWrites, objectKey, type Problem, refOfKey } from "../kube/index.ts";
+import {
+  Controller,
+  informer,
+  keysFrom,
+  lostEventMs,
+  OwnWrites,
+  objectKey,
+  type Problem,
+  refOfKey,
+} from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { lastingPauses } from "../policy/index.ts";
 import { automationPauses, builtInKinds, type CodingTask, codingTasks } from "../resources/index.ts";
@@ -130,7 +139,8 @@ export function startAgent(given: AgentOptions): Agent {
     ],
     async reconcile(key, signal) {
       const task = tasks.get(refOfKey(key));
-      if (!task || ownWrites.isOutdated(task)) return undefined;
+      if (!task) return undefined;
+      if (ownWrites.isOutdated(task)) return { kind: "skipped", inMs: lostEventMs };
       const uid = task.metadata.uid ?? "";
       if (workers.isRunning(uid)) return interruptIfNeeded(task);
       const leftMs = (busyUntil.get(uid) ?? 0) - clock.now();

@@ -79,6 +79,7 @@ export {
   refOfKey,
   requeueAfter,
   requeueAt,
+  type Skipped,
   type StallWatch,
   type StopOptions,
   soonest,

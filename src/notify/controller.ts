@@ -12,6 +12,7 @@ import {
   reconcile,
   reconcileCached,
   refOfKey,
+  type Skipped,
   type StallWatch,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
@@ -180,14 +181,17 @@ const busyWaitMs = 100;
 
 /**
  * Returns a function that does work on one notice of an incident at a time: two at once would both open its thread. While
- * another notice has the turn, the work is not done, and the delay until the next attempt is returned.
+ * another notice has the turn, the work is skipped.
  */
 function incidentTurns() {
   const busy = new Set<string>();
-  return async (notice: NotificationRequest, work: () => Promise<number | undefined>): Promise<number | undefined> => {
+  return async (
+    notice: NotificationRequest,
+    work: () => Promise<number | undefined>,
+  ): Promise<number | undefined | Skipped> => {
     const [incident] = incidentKeys(notice);
     if (incident === undefined) return await work();
-    if (busy.has(incident)) return busyWaitMs;
+    if (busy.has(incident)) return { kind: "skipped", inMs: busyWaitMs };
     busy.add(incident);
     try {
       return await work();

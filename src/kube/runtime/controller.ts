@@ -54,15 +54,22 @@ export interface StallWatch {
   succeeded(key: string): number | undefined;
 }
 
+/** Nothing was attempted: whether attempts fail remains as it was. `inMs`: when to reconcile again without an event. */
+export interface Skipped {
+  readonly kind: "skipped";
+  readonly inMs: number;
+}
+
 export interface ControllerOptions {
   /** The name in reports. */
   readonly name: string;
   readonly sources: readonly KeySource[];
   /**
-   * Reconciles the object of `key`. Returns in how many milliseconds to reconcile again without an event, if at all; an error
-   * is retried with backoff. Never runs twice at a time for one key. Ignoring `signal` delays the shutdown.
+   * Reconciles the object of `key`. Returns in how many milliseconds to reconcile again without an event, if at all, or that it
+   * attempted nothing; an error is retried with backoff. Never runs twice at a time for one key. Ignoring `signal` delays the
+   * shutdown.
    */
-  readonly reconcile: (key: string, signal: AbortSignal) => Promise<number | undefined>;
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<number | undefined | Skipped>;
   readonly clock: Clock;
   readonly random: Random;
   readonly problem: ReportProblem;
@@ -179,8 +186,9 @@ export class Controller {
   async #outcomeOf(key: string, signal: AbortSignal): Promise<{ outcome: WorkOutcome; error?: unknown }> {
     const { reconcile, stalls } = this.#options;
     try {
-      const wantedInMs = await reconcile(key, signal);
-      const inMs = sooner(wantedInMs, stalls?.succeeded(key));
+      const result = await reconcile(key, signal);
+      if (typeof result === "object") return { outcome: result };
+      const inMs = sooner(result, stalls?.succeeded(key));
       if (inMs === undefined) return { outcome: { kind: "done" } };
       if (!Number.isFinite(inMs)) throw new TypeError(`reconcile wants to look again in ${inMs} ms`);
       return { outcome: { kind: "again", inMs } };

@@ -5,6 +5,7 @@ export {
   type KeySource,
   keysFrom,
   onlySynced,
+  type Skipped,
   type StallWatch,
   type StopOptions,
 } from "./controller.ts";

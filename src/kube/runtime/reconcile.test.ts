@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
 import { Chance } from "../../../test/sim/chance.ts";
 import type { KubeObject } from "../object.ts";
-import { Controller, keysFrom } from "./controller.ts";
+import { Controller, keysFrom, type StallWatch } from "./controller.ts";
 import { type Decision, decision, nothing } from "./decision.ts";
 import type { Informer } from "./informer.ts";
 import type { ChangeHandler } from "./object-cache.ts";
@@ -80,6 +80,32 @@ describe("reconcileCached", () => {
   });
 });
 
+describe("a skipped attempt", () => {
+  it("neither ends a stall nor its backoff", async () => {
+    const reports: string[] = [];
+    const { clock, reconciled, know, wake } = await startController({
+      cached: thing("1"),
+      work: () => Promise.reject(new Error("webhook down")),
+      stalls: {
+        failed: (_key, _error, inMs) => void reports.push(`failed, again in ${inMs} ms`),
+        succeeded: () => void reports.push("succeeded"),
+      },
+    });
+    expect(reports).toEqual(["failed, again in 200 ms"]);
+
+    know(thing("2"));
+    wake();
+    await settle();
+    expect(reconciled).toEqual(["1"]);
+    know(thing("1"));
+    await clock.advance(lostEventMs);
+    await settle();
+
+    expect(reports.slice(0, 2)).toEqual(["failed, again in 200 ms", "failed, again in 400 ms"]);
+    expect(reports).not.toContain("succeeded");
+  });
+});
+
 const stalled = { type: "Stalled", status: "True" };
 
 function thing(resourceVersion: string, conditions: readonly object[] = []): KubeObject {
@@ -87,8 +113,15 @@ function thing(resourceVersion: string, conditions: readonly object[] = []): Kub
   return { apiVersion: "v1", kind: "Thing", metadata, status: { conditions } } as KubeObject;
 }
 
+interface TestOptions {
+  readonly cached: KubeObject;
+  readonly known?: KubeObject;
+  readonly work?: () => Promise<undefined>;
+  readonly stalls?: StallWatch;
+}
+
 /** A controller of the only object in a cache, which shows `cached` until `show` is called. */
-async function startController({ cached: first, known }: { readonly cached: KubeObject; readonly known: KubeObject }) {
+async function startController({ cached: first, known = first, work = async () => undefined, stalls }: TestOptions) {
   let cached = first;
   let changed: ChangeHandler<KubeObject> = () => {};
   const reconciled: (string | undefined)[] = [];
@@ -103,19 +136,31 @@ async function startController({ cached: first, known }: { readonly cached: Kube
       return () => {};
     },
   } as unknown as Informer<KubeObject>;
-  new Controller({
-    ...{ name: "things", clock, random: new Chance(1), problem() {} },
+  const controller = new Controller({
+    ...{
+      name: "things",
+      clock,
+      random: new Chance(1),
+      problem() {},
+      backoff: { baseMs: 200, maxMs: 300_000, jitter: 0 },
+    },
+    ...(stalls && { stalls }),
     sources: [keysFrom(informer, (object) => [objectKey(object)])],
     reconcile: () =>
       reconcileCached(cached, ownWrites, async ({ metadata }) => {
         reconciled.push(metadata.resourceVersion);
-        return undefined;
+        return work();
       }),
   });
   await settle();
   return {
     clock,
     reconciled,
+    know(object: KubeObject) {
+      ownWrites.forget(object);
+      ownWrites.note(object);
+    },
+    wake: () => controller.add(objectKey(cached)),
     show(object: KubeObject) {
       const previous = cached;
       cached = object;

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../object.ts";
+import type { Skipped } from "./controller.ts";
 import type { Decision } from "./decision.ts";
 import type { OwnWrites } from "./own-writes.ts";
 
@@ -54,10 +55,10 @@ export async function reconcile<Snapshot, Action>(
 export async function reconcileCached<T extends KubeObject>(
   cached: T | undefined,
   ownWrites: OwnWrites,
-  work: (cached: T) => Promise<number | undefined>,
-): Promise<number | undefined> {
+  work: (cached: T) => Promise<number | undefined | Skipped>,
+): Promise<number | undefined | Skipped> {
   if (!cached) return undefined;
-  return ownWrites.isOutdated(cached) ? lostEventMs : work(cached);
+  return ownWrites.isOutdated(cached) ? { kind: "skipped", inMs: lostEventMs } : work(cached);
 }
 
 /** More rounds than any object needs at once. One that needs more lost many races, and is requeued behind other keys. */

@@ -9,10 +9,14 @@ export interface WorkQueueOptions {
   readonly ready: () => void;
 }
 
-/** The result of work on a key: done, to be repeated after a delay, or failed and to be retried after a backoff. */
+/**
+ * The result of work on a key: done, to be repeated after a delay, or failed and to be retried after a backoff. Skipped work
+ * was not attempted: the failures before it still count.
+ */
 export type WorkOutcome =
   | { readonly kind: "done" }
   | { readonly kind: "again"; readonly inMs: number }
+  | { readonly kind: "skipped"; readonly inMs: number }
   | { readonly kind: "failed" };
 
 /**
@@ -87,8 +91,8 @@ export class WorkQueue {
     }
     const wasWanted = item.state === "wanted";
     item.state = "idle";
-    item.failures = outcome.kind === "failed" ? item.failures + 1 : 0;
-    if (outcome.kind === "again") this.addAfter(key, outcome.inMs);
+    if (outcome.kind !== "skipped") item.failures = outcome.kind === "failed" ? item.failures + 1 : 0;
+    if (outcome.kind === "again" || outcome.kind === "skipped") this.addAfter(key, outcome.inMs);
     const retryInMs = outcome.kind === "failed" ? this.#retryDelayMs(item) : undefined;
     if (retryInMs !== undefined) this.addAfter(key, retryInMs);
     if (wasWanted) this.#enqueue(item);

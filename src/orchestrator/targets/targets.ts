@@ -1,5 +1,5 @@
 import { CoordinationError, keyOf, type Lease, type Locks } from "../../coordination/index.ts";
-import { byAge, lostEventMs, reconcile, refOf, soonest } from "../../kube/index.ts";
+import { byAge, lostEventMs, reconcile, refOf, type Skipped, soonest } from "../../kube/index.ts";
 import {
   notificationRequests,
   type RemediationRequest,
@@ -27,12 +27,12 @@ export async function reconcileTarget(
   hash: string,
   deps: TargetDeps,
   signal: AbortSignal,
-): Promise<number | undefined> {
+): Promise<number | undefined | Skipped> {
   const { incidents, ownWrites } = deps.caches;
   const inMs = await routeWaiting(hash, deps, signal);
   // The newer version of a skipped incident arrives as an event, which wakes no key if it only reports a stall.
   const isSkipped = incidents.byIndex("target", hash).some((incident) => ownWrites.isOutdated(incident));
-  return isSkipped ? soonest(inMs, lostEventMs) : inMs;
+  return isSkipped ? { kind: "skipped", inMs: Math.min(inMs ?? lostEventMs, lostEventMs) } : inMs;
 }
 
 async function routeWaiting(hash: string, deps: TargetDeps, signal: AbortSignal): Promise<number | undefined> {
