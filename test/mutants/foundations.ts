@@ -73,8 +73,16 @@ export const foundationMutants = [
     ["forgets a key that was added during its work", "if (wasWanted) this.#enqueue(item);", ""],
     ["works on one key twice at once", 'if (item.state !== "idle") return;', ""],
     ["postpones an earlier wake-up", "if (dueAt >= item.dueAt) return;", ""],
+    ["counts skipped work as a success", 'if (outcome.kind !== "skipped") ', ""],
     ["counts failures for ever", 'outcome.kind === "failed" ? item.failures + 1 : 0', "item.failures + 1"],
     ["keeps every key", 'if (item.state === "idle" && item.dueAt === never) this.#items.delete(item.key);', ""],
+  ]),
+  ...mutantsOf({ file: "src/engines/job/failure.ts", suite: "src/engines/job/failure.test.ts" }, [
+    [
+      "counts a job with more failed pods than pods left as not started",
+      " || pods.length < (job.status.failed ?? 0)) return true;",
+      ") return true;",
+    ],
   ]),
   ...mutantsOf({ file: "src/engines/job/state.ts", suite: "src/engines/job/state.test.ts" }, [
     [

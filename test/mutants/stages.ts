@@ -27,6 +27,13 @@ export const stageMutants = [
     ["keeps a run whose target is lost", 'return "TargetLost";', "return undefined;"],
     ["never times out", 'snapshot.nowMs >= deadlineMs(snapshot, status) ? "Timeout" : undefined', "undefined"],
   ]),
+  ...mutantsOf({ file: "src/executor/perform.ts", suite: "test/executor/third-parties.test.ts" }, [
+    [
+      "starts a run although its execution was deleted since the decision",
+      "if (metadata.deletionTimestamp || readCancelRequest(execution)) return false;",
+      "if (readCancelRequest(execution)) return false;",
+    ],
+  ]),
   ...mutantsOf({ file: "src/executor/endings/retention.ts", suite: "src/executor/endings/retention.test.ts" }, [
     ["removes the record of a held target", "if (status?.holder || ends", "if (ends"],
     ["removes executions that an incident owns", "if (metadata.ownerReferences?.length) return undefined;", ""],
@@ -145,6 +152,13 @@ export const stageMutants = [
     ["works on a cancelled task that has not begun", 'begunAt(task) ? { do: "work" } :', 'task ? { do: "work" } :'],
     ["forgets issues like other tasks", 'spec.type === "Issue" ? issuesKept : 1', "1"],
     ["acknowledges again and again", "!status?.steps?.some(", "status?.steps?.some("],
+  ]),
+  ...mutantsOf({ file: "src/agent/flows/review.ts", suite: "test/agent/review.test.ts" }, [
+    [
+      "posts a review although the head moved while the coder ran",
+      "const meanwhile = await checkCurrent(attempt, await gitlab.mergeRequest(place, signal));",
+      "const meanwhile = undefined;",
+    ],
   ]),
   ...mutantsOf({ file: "src/agent/access.ts", suite: "src/agent/access.test.ts" }, [
     ["serves forks although it must not", 'if (isFork && forks === "never")', "if (isFork && !forks)"],

@@ -89,6 +89,19 @@ describe("a work queue", () => {
     expect(delays).toEqual([100, 200, undefined, 100]);
   });
 
+  it("continues the backoff after work that was skipped", async () => {
+    const { queue, clock } = setUp();
+    const delays: (number | undefined)[] = [];
+    queue.add("a");
+    for (const outcome of [{ kind: "failed" }, { kind: "skipped", inMs: 0 }, { kind: "failed" }] as const) {
+      while (queue.depth === 0) await clock.advance(resolutionMs);
+      queue.take();
+      delays.push(queue.finish("a", outcome));
+    }
+
+    expect(delays).toEqual([100, undefined, 200]);
+  });
+
   it("does not make a key wait for its backoff that was added for another reason", () => {
     const { queue } = setUp();
     queue.add("a");
@@ -174,7 +187,7 @@ function anyTurn(): fc.Arbitrary<Turn> {
   const outcome = fc.oneof(
     fc.constant({ kind: "done" } as const),
     fc.constant({ kind: "failed" } as const),
-    fc.record({ kind: fc.constant("again" as const), inMs: ms }),
+    fc.record({ kind: fc.constantFrom("again" as const, "skipped" as const), inMs: ms }),
   );
   return fc.oneof(
     fc.record({ do: fc.constant("add" as const), key }),
@@ -256,10 +269,11 @@ class Pair {
     if (key === undefined) return;
     this.#queue.finish(key, outcome);
     this.#working.splice(this.#working.indexOf(key), 1);
-    if (outcome.kind === "again") this.#wantAfter(key, outcome.inMs);
-    const failures = outcome.kind === "failed" ? (this.#failures.get(key) ?? 0) + 1 : 0;
+    if (outcome.kind === "again" || outcome.kind === "skipped") this.#wantAfter(key, outcome.inMs);
+    const before = this.#failures.get(key) ?? 0;
+    const failures = outcome.kind === "failed" ? before + 1 : outcome.kind === "skipped" ? before : 0;
     this.#failures.set(key, failures);
-    if (failures > 0) this.#wantAfter(key, Math.min(500, 100 * 2 ** (failures - 1)));
+    if (outcome.kind === "failed") this.#wantAfter(key, Math.min(500, 100 * 2 ** (failures - 1)));
     if (this.#wanted.delete(key)) this.#want(key);
   }
 
