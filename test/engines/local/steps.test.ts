@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readLogs } from "../../../src/engines/index.ts";
 import { systemProcesses } from "../../../src/engines/local/steps/system-processes.ts";
@@ -213,6 +213,18 @@ describe("a step", () => {
     await stage.startRunner();
 
     expect(stage.engine.stateOf(await stage.run("w")).kind).toBe("succeeded");
+  });
+
+  it("in JavaScript is CommonJS, although a package.json above the data directory says otherwise", async () => {
+    await using stage = new LocalStage();
+    writeFileSync(join(dirname(stage.dataDir), "package.json"), JSON.stringify({ type: "module" }));
+    stage.workflow("w", script(`#!${process.execPath}\nconsole.log(require("node:os").EOL.length)`));
+    await stage.startRunner();
+
+    const run = await stage.run("w");
+
+    expect((await readLogs(stage.dataDir, run.metadata.uid ?? ""))[0]?.text).toBe("1\n");
+    expect(stage.engine.stateOf(run).kind).toBe("succeeded");
   });
 
   it("with a value that no process can have is not started", async () => {

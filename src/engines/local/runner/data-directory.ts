@@ -38,7 +38,17 @@ export async function openDataDirectory(options: DataDirectoryOptions): Promise<
     handle = await openLocked(path);
   }
   const locked = handle;
+  await endPackage(path);
   return { path, id: await readOrCreateId(path, random), release: () => locked.close() };
+}
+
+/**
+ * Ends the package that the directory may be part of: Node takes the module type of a script from the nearest package.json
+ * above it, so a step would mean something else in the folder of another program. An existing file stays.
+ */
+async function endPackage(path: string): Promise<void> {
+  if ((await readFile(join(path, "package.json"), "utf8").catch(() => "")) !== "") return;
+  await writeDurably(join(path, "package.json"), '{ "private": true }\n');
 }
 
 async function readOrCreateId(path: string, random: Random): Promise<string> {
