@@ -122,6 +122,7 @@ export interface TargetRow extends RowBase {
   readonly target: string;
   /** The execution that holds it: NAMESPACE/NAME. */
   readonly holder?: string;
+  /** The version of the record while it is held: the fence of every later holder is larger. */
   readonly fence?: string;
   readonly heldSince?: string;
   /** Executions and incidents that wait for it. */
@@ -231,6 +232,8 @@ export interface TimelineEvent {
   readonly lane: "signals" | "decisions" | "runs" | "people" | "pauses";
   readonly title: string;
   readonly detail?: string;
+  /** The number of signals that it stands for. */
+  readonly signals?: number;
   readonly tone: "good" | "bad" | "wait" | "neutral";
   /** A path of the console. */
   readonly link?: string;
@@ -248,6 +251,8 @@ export interface TargetDetail {
     readonly until?: string;
     readonly checks: readonly PolicyCheck[];
   }[];
+  /** The workflows that do not act on targets of this kind. */
+  readonly otherWorkflows: readonly string[];
   readonly incidents: readonly IncidentRow[];
   readonly executions: readonly ExecutionRow[];
 }
@@ -311,6 +316,8 @@ export interface Storm {
     readonly followed: number;
     readonly coolingDown: number;
     readonly otherwiseBlocked: number;
+    /** Neither run nor absorbed yet, such as those that wait for an approval. */
+    readonly waiting: number;
     readonly runs: number;
   };
 }

@@ -509,6 +509,22 @@ describe("the page Now", () => {
     projection.close();
   });
 
+  it("has the incidents whose workflow acts first, however many are verified", async () => {
+    const world = await ProjectionWorld.open();
+    const diagnosis = { target: "node/worker-1", workflowId: "cleanup" };
+    await world.incident("acts", { phase: "Executing", diagnosis });
+    for (let i = 0; i < 50; i++) await world.incident(`verified${i}`, { phase: "Verifying", diagnosis });
+    const projection = world.open();
+
+    const { lanes } = await projection.now();
+
+    const running = lanes.find(({ lane }) => lane === "running");
+    expect(running?.total).toBe(51);
+    expect(keys(running?.rows)[0]).toBe("acts");
+    expect(running?.rows).toHaveLength(50);
+    projection.close();
+  });
+
   it("counts as done what was closed within a day, the latest first", async () => {
     const world = await ProjectionWorld.open();
     const at = (agoMs: number) => new Date(world.clock.wallMs() - agoMs).toISOString();

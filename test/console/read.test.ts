@@ -109,6 +109,20 @@ describe("the page of a target", () => {
     expect(detail.events[0]).toMatchObject({ at: at(1), until: at(2), link: "/executions/kubernaut-system/e" });
   });
 
+  it("names the workflows for targets of other kinds apart", async () => {
+    const { world, context } = await open();
+    const other = workflow();
+    await world.put<RemediationWorkflow>(remediationWorkflows, {
+      ...other,
+      spec: { ...other.spec, targetKinds: ["deployment"] },
+    });
+
+    const detail = await readTarget("node/worker-1", context);
+
+    expect(detail.workflows).toEqual([]);
+    expect(detail.otherWorkflows).toEqual(["cleanup"]);
+  });
+
   it("is refused for a text that is no target", async () => {
     const { context } = await open();
 
@@ -160,31 +174,47 @@ describe("the page of locks", () => {
 describe("the page of a storm", () => {
   it("counts what became of the signals, from the ledger", async () => {
     const { context } = await open([
-      event("incident.created", 0, { remediation_id: "a" }),
-      event("incident.created", 0, { remediation_id: "b" }),
-      event("signals.counted", 1, { remediation_id: "a", occurrences: 98 }),
+      ...["a", "b", "c", "d", "e", "f"].map((name) => event("incident.created", 0, { remediation_id: name })),
+      ...["b", "c", "d", "e"].map((name) => event("signals.counted", 1, { remediation_id: name, occurrences: 1 })),
+      event("signals.counted", 1, { remediation_id: "a", occurrences: 95 }),
       event("incident.decided", 1, { remediation_id: "a", verdict: "run" }),
-      event("incident.decided", 1, { remediation_id: "b", verdict: "follow" }),
+      event("execution.started", 1, { remediation_id: "a" }),
+      event("incident.decided", 1, { remediation_id: "b", verdict: "block", reason: "ResourceBusy" }),
       event("incident.decided", 2, { remediation_id: "b", verdict: "follow" }),
       event("incident.decided", 2, { remediation_id: "c", verdict: "block", reason: "RecentlyRemediated" }),
       event("incident.decided", 2, { remediation_id: "d", verdict: "block", reason: "Paused" }),
-      event("execution.started", 1, { remediation_id: "a" }),
+      event("incident.decided", 2, { remediation_id: "e", verdict: "ask" }),
+      event("incident.decided", 2, { remediation_id: "opened earlier", verdict: "follow" }),
     ]);
 
     const storm = await readStorm("1h", context);
 
+    // The signal that opened "a" is one of its 95; "f" is not counted yet.
     expect(storm.totals).toEqual({
       signals: 100,
-      deduplicated: 98,
-      incidents: 2,
+      deduplicated: 94,
+      incidents: 6,
       followed: 1,
       coolingDown: 1,
       otherwiseBlocked: 1,
+      waiting: 2,
       runs: 1,
     });
     expect(storm.times).toHaveLength(60);
     expect(storm.bucketSeconds).toBe(60);
     expect(storm.signals.reduce((sum, one) => sum + one, 0)).toBe(100);
+  });
+
+  it("has each incident of the period once, though it was blocked after its run", async () => {
+    const { context } = await open([
+      event("incident.created", 0, { remediation_id: "a" }),
+      event("execution.started", 1, { remediation_id: "a" }),
+      event("incident.decided", 2, { remediation_id: "a", verdict: "block", reason: "PreviousExecutionFailed" }),
+    ]);
+
+    const { totals } = await readStorm("1h", context);
+
+    expect(totals).toMatchObject({ incidents: 1, runs: 1, otherwiseBlocked: 0, waiting: 0 });
   });
 
   it("counts what incidents show where the ledger cannot be read", async () => {

@@ -1,12 +1,24 @@
 import { describe, expect, it } from "vitest";
-import { formatCountdown, formatDuration, formatLocal, formatRelative, formatUtc } from "./format.ts";
+import {
+  axisTop,
+  countOf,
+  formatCountdown,
+  formatDuration,
+  formatLocal,
+  formatPeriod,
+  formatRelative,
+  formatTick,
+  formatUtc,
+  shortName,
+} from "./format.ts";
 
 const now = Date.parse("2026-11-16T18:00:00Z");
 
 describe("formatDuration", () => {
   it.each([
     [-5, "0s"],
-    [999, "0s"],
+    [0, "0s"],
+    [999, "<1s"],
     [45_000, "45s"],
     [200_000, "3m 20s"],
     [7_500_000, "2h 05m"],
@@ -59,4 +71,42 @@ describe("formatLocal", () => {
 
 it("shows UTC to the second", () => {
   expect(formatUtc(now + 999)).toBe("2026-11-16 18:00:00 UTC");
+});
+
+it.each([
+  ["2026-11-16T18:08:00Z", "18:08"],
+  ["2026-11-16T18:08:20Z", "18:08:20"],
+  ["2026-11-16T00:00:00Z", "16 Nov"],
+])("shows %s on an axis as %s", (at, text) => {
+  expect(formatTick(Date.parse(at), "UTC")).toBe(text);
+});
+
+it.each([
+  [0, 1],
+  [1, 1],
+  [2, 2],
+  [5, 5],
+  [39, 40],
+  [198, 200],
+  [1_001, 2_000],
+])("has for counts up to %d an axis up to %d", (max, top) => {
+  expect(axisTop(max)).toBe(top);
+});
+
+it.each([
+  [30, "30 seconds"],
+  [60, "1 minute"],
+  [90, "90 seconds"],
+  [7_200, "2 hours"],
+])("shows a period of %d seconds as %s", (seconds, text) => {
+  expect(formatPeriod(seconds)).toBe(text);
+});
+
+it("counts in the singular and in the plural", () => {
+  expect([0, 1, 1_234].map((count) => countOf(count, "line"))).toEqual(["0 lines", "1 line", "1,234 lines"]);
+});
+
+it("shortens the key of an object as the command line prints its name", () => {
+  expect(shortName(`kubernaut-system/rr-${"0a1b".repeat(13)}-1-1`)).toBe("rr-0a1b0a1b-1-1");
+  expect(shortName("kubernaut-system/node-drain-3g4i2in9m6gr")).toBe("node-drain-3g4i2in9m6gr");
 });

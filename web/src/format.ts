@@ -5,8 +5,9 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** The two largest units of a duration: "45s", "3m 20s", "2h 05m", "4d 03h". */
+/** The two largest units of a duration: "<1s", "45s", "3m 20s", "2h 05m", "4d 03h". */
 export function formatDuration(ms: number): string {
+  if (ms > 0 && ms < second) return "<1s";
   const total = Math.max(0, Math.floor(ms / second));
   if (total < 60) return `${total}s`;
   if (total < 3_600) return `${Math.floor(total / 60)}m ${twoDigits(total % 60)}s`;
@@ -49,9 +50,40 @@ export function formatLocal(at: number, now: number, timeZone?: string): string 
   return `${date.format(at)}, ${time}`;
 }
 
+/** A local time on an axis: "18:08", "18:08:20", and the date at midnight: "17 Nov". */
+export function formatTick(at: number, timeZone?: string): string {
+  const time = formatter("time", timeZone).format(at);
+  return time === "00:00:00" ? formatter("date", timeZone).format(at) : time.replace(/:00$/, "");
+}
+
+/** The round number at the top of an axis for counts up to `max`: 1, 2, 5, 10, 20, 40, 50, 100 and so on. */
+export function axisTop(max: number): number {
+  if (max <= 2) return Math.max(1, Math.ceil(max));
+  const power = 10 ** Math.floor(Math.log10(max / 2));
+  const half = [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= max / 2) ?? max;
+  return Math.ceil(max / half) * half;
+}
+
 /** "2026-11-16 18:08:20 UTC" */
 export function formatUtc(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19).replace("T", " ")} UTC`;
+}
+
+/** A length of whole units: "90 seconds", "1 minute", "2 hours". */
+export function formatPeriod(seconds: number): string {
+  if (seconds % 3_600 === 0) return countOf(seconds / 3_600, "hour");
+  if (seconds % 60 === 0) return countOf(seconds / 60, "minute");
+  return countOf(seconds, "second");
+}
+
+/** "1 line", "1,234 lines" */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** The name in NAMESPACE/NAME, with its hash cut as the command line prints it. */
+export function shortName(key: string): string {
+  return key.slice(key.indexOf("/") + 1).replace(/[0-9a-v]{52}/g, (hash) => hash.slice(0, 8));
 }
 
 /** "1,234" */

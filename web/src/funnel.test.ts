@@ -13,13 +13,22 @@ describe("the funnel of a storm", () => {
       "absorbed Followed",
       "absorbed Cooling down",
       "absorbed Otherwise blocked",
+      "absorbed Waiting",
       "stage Runs",
     ]);
   });
 
   it("gives each absorbed part its share of the stage before it", () => {
     const steps = funnelSteps(
-      totals({ signals: 200, deduplicated: 180, incidents: 20, followed: 10, coolingDown: 5, otherwiseBlocked: 1 }),
+      totals({
+        signals: 200,
+        deduplicated: 180,
+        incidents: 20,
+        followed: 10,
+        coolingDown: 5,
+        otherwiseBlocked: 1,
+        waiting: 2,
+      }),
     );
 
     expect(steps.flatMap(({ share }) => share ?? [])).toEqual([
@@ -27,6 +36,7 @@ describe("the funnel of a storm", () => {
       { value: 0.5, of: "incidents" },
       { value: 0.25, of: "incidents" },
       { value: 0.05, of: "incidents" },
+      { value: 0.1, of: "incidents" },
     ]);
   });
 
@@ -39,7 +49,7 @@ describe("the funnel of a storm", () => {
   it("fits into its width when runs outnumber the signals of the window", () => {
     const steps = funnelSteps(totals({ signals: 1, runs: 4 }));
 
-    expect(steps.map(({ width }) => width)).toEqual([0.25, 0, 0, 0, 0, 0, 1]);
+    expect(steps.map(({ width }) => width)).toEqual([0.25, 0, 0, 0, 0, 0, 0, 1]);
   });
 });
 
@@ -61,6 +71,7 @@ function totals(part: Partial<Storm["totals"]>): Storm["totals"] {
     followed: 0,
     coolingDown: 0,
     otherwiseBlocked: 0,
+    waiting: 0,
     runs: 0,
     ...part,
   };

@@ -16,7 +16,7 @@ export interface FunnelStep {
 
 /** What became of the signals, from the first stage to the last. */
 export function funnelSteps(totals: Storm["totals"]): readonly FunnelStep[] {
-  const { signals, deduplicated, incidents, followed, coolingDown, otherwiseBlocked, runs } = totals;
+  const { signals, deduplicated, incidents, followed, coolingDown, otherwiseBlocked, waiting, runs } = totals;
   const longest = Math.max(1, signals, incidents, runs);
   const stage = (label: string, tone: Tone, count: number, meaning: string): FunnelStep => ({
     kind: "stage",
@@ -42,6 +42,7 @@ export function funnelSteps(totals: Storm["totals"]): readonly FunnelStep[] {
     absorbed("Followed", followed, ["incidents", incidents], "Another incident's run acts on the target"),
     absorbed("Cooling down", coolingDown, ["incidents", incidents], "The target was remediated a short time ago"),
     absorbed("Otherwise blocked", otherwiseBlocked, ["incidents", incidents], "Paused, refused, or without a rule"),
+    absorbed("Waiting", waiting, ["incidents", incidents], "For an approval, or not decided yet"),
     stage("Runs", "active", runs, "Workflows that acted on a target"),
   ];
 }

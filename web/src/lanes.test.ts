@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { IncidentRow } from "../../src/console/wire.ts";
-import { sortLane } from "./lanes.ts";
+import { groupRows, sortLane } from "./lanes.ts";
 
 it("orders a queue by position", () => {
   expect(names("queued", [row("c", { position: 3 }), row("x"), row("a", { position: 1 })])).toEqual(["a", "c", "x"]);
@@ -22,8 +22,34 @@ it("orders what is done by when it ended, the latest first", () => {
   expect(names("done", rows)).toEqual(["late", "early"]);
 });
 
+it("shows what acts before what is verified", () => {
+  const rows = [
+    row("verified", { phase: "Verifying" }),
+    row("b", { phase: "Executing" }),
+    row("a", { phase: "Executing" }),
+  ];
+
+  expect(names("running", rows)).toEqual(["b", "a", "verified"]);
+});
+
 it("leaves other lanes as the server sends them", () => {
-  expect(names("running", [row("b"), row("a")])).toEqual(["b", "a"]);
+  expect(names("waiting", [row("b"), row("a")])).toEqual(["b", "a"]);
+});
+
+it("shows incidents of one signal, target, workflow and state together, at the place of the first", () => {
+  const evicted = { signal: "Evicted", target: "node/a", workflow: "clean", phase: "Verifying" };
+  const rows = [row("1", evicted), row("2", { ...evicted, phase: "Executing" }), row("3", evicted), row("4", evicted)];
+
+  expect(groupRows(rows).map(({ row: { name }, count }) => [name, count])).toEqual([
+    ["1", 3],
+    ["2", 1],
+  ]);
+});
+
+it("shows incidents without a target one by one", () => {
+  const rows = [row("1", { key: "n/1", signal: "Skew" }), row("2", { key: "n/2", signal: "Skew" })];
+
+  expect(groupRows(rows)).toHaveLength(2);
 });
 
 function names(lane: Parameters<typeof sortLane>[0], rows: readonly IncidentRow[]) {

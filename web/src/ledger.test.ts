@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { appendEvents, chainTone, factText, type LoadedEvents, refreshEvents } from "./ledger.ts";
+import { aboutText, appendEvents, chainTone, factText, type LoadedEvents, refreshEvents } from "./ledger.ts";
 
 describe("the loaded part of the ledger", () => {
   it("gets new events in front, and keeps its place at the end", () => {
@@ -39,6 +39,14 @@ it.each([
   [["a", "b"], '[\n  "a",\n  "b"\n]'],
 ])("shows the fact %j as text", (fact, expected) => {
   expect(factText(fact)).toBe(expected);
+});
+
+it.each([
+  [{ target_resource: "node/a", remediation_id: "rr-1" }, "node/a"],
+  [{ remediation_id: "rr-1" }, "rr-1"],
+  [{ channels: ["console"] }, ""],
+])("an event with the facts %j is about %j", (facts, expected) => {
+  expect(aboutText(facts)).toBe(expected);
 });
 
 it.each([

@@ -32,6 +32,22 @@ export function factText(fact: unknown): string {
   return typeof fact === "string" ? fact : JSON.stringify(fact, undefined, 2);
 }
 
+const aboutFacts = [
+  "target_resource",
+  "remediation_id",
+  "task",
+  "pause",
+  "execution",
+  "subject",
+  "signal_name",
+] as const;
+
+/** The object that an event is about: its target, else the object that has one. */
+export function aboutText(facts: LedgerRow["facts"]): string {
+  const found = aboutFacts.map((name) => facts[name]).find((fact) => typeof fact === "string" && fact !== "");
+  return typeof found === "string" ? found : "";
+}
+
 /** A chain is complete, or its state says what is wrong with it. */
 export function chainTone(state: string): Tone {
   return state === "complete" ? "good" : "bad";

@@ -90,7 +90,9 @@ describe("the marks of a lane", () => {
 });
 
 it("counts times in equal parts of a range", () => {
-  expect(countByTime([0, 1, 5, 9, 10, 11, -1], { from: 0, to: 10 }, 2)).toEqual({ starts: [0, 5], counts: [2, 3] });
+  const points = [0, 1, 5, 9, 10, 11, -1].map((at) => ({ at, count: 2 }));
+
+  expect(countByTime(points, { from: 0, to: 10 }, 2)).toEqual({ starts: [0, 5], counts: [4, 6] });
 });
 
 function event(

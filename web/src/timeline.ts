@@ -139,17 +139,23 @@ function worstTone(a: TimelineEvent["tone"], b: TimelineEvent["tone"]): Timeline
   return tones[Math.min(tones.indexOf(a), tones.indexOf(b))] ?? a;
 }
 
-/** How many of `times` fall into each of `count` equal parts of the range. */
+/** A number of signals at one time. */
+export interface TimedCount {
+  readonly at: number;
+  readonly count: number;
+}
+
+/** The sum of `points` in each of `count` equal parts of the range. */
 export function countByTime(
-  times: readonly number[],
+  points: readonly TimedCount[],
   range: TimeRange,
   count: number,
 ): { readonly starts: readonly number[]; readonly counts: readonly number[] } {
   const length = (range.to - range.from) / count;
   const counts = Array.from({ length: count }, () => 0);
-  for (const time of times) {
-    const index = Math.min(count - 1, Math.floor((time - range.from) / length));
-    if (index >= 0 && time <= range.to) counts[index] = (counts[index] ?? 0) + 1;
+  for (const { at, count: added } of points) {
+    const index = Math.min(count - 1, Math.floor((at - range.from) / length));
+    if (index >= 0 && at <= range.to) counts[index] = (counts[index] ?? 0) + added;
   }
   return { starts: counts.map((_, index) => range.from + index * length), counts };
 }

@@ -215,6 +215,7 @@ const timelineEvent = z.object({
   lane: z.enum(["signals", "decisions", "runs", "people", "pauses"]),
   title: text,
   detail: text.optional(),
+  signals: count.optional(),
   tone: z.enum(["good", "bad", "wait", "neutral"]),
   link: text.optional(),
 });
@@ -248,6 +249,7 @@ const targetDetail = describes<TargetDetail>()(
         checks: z.array(check),
       }),
     ),
+    otherWorkflows: z.array(text),
     incidents: z.array(incidentRow),
     executions: z.array(executionRow),
   }),
@@ -308,6 +310,7 @@ const storm = describes<Storm>()(
       followed: count,
       coolingDown: count,
       otherwiseBlocked: count,
+      waiting: count,
       runs: count,
     }),
   }),

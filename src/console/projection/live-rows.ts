@@ -111,21 +111,24 @@ function emptyKind(): OwnRows {
 /** The first rows of each lane, and how many there are. */
 export type LaneRows = { readonly lane: Lane; readonly total: number; readonly rows: readonly IncidentRow[] };
 
-/** The first `max` incidents of each open lane. */
+/** The first `max` incidents of each open lane; of those that run, the ones whose workflow acts come first. */
 export function openLanes(rows: LiveRows, max: number): readonly LaneRows[] {
-  const first = new Map<string, RowEntry[]>(lanes.map((lane) => [lane, []]));
-  let left = lanes.length - 1;
+  const first = new Map<string, RowEntry[]>([...lanes, "acting"].map((lane) => [lane, []]));
+  let left = first.size - 1;
   for (const entry of eachOf(rows.kind("incidents").open)) {
-    const found = first.get(entry.lane);
+    const found = first.get(entry.phase === "Executing" && entry.lane === "running" ? "acting" : entry.lane);
     if (!found || found.length === max) continue;
     if (found.push(entry) === max && --left === 0) break;
   }
+  const acting = first.get("acting") ?? [];
   return lanes
     .filter((lane) => lane !== "done")
     .map((lane) => ({
       lane,
       total: rows.laneTotal(lane),
-      rows: (first.get(lane) ?? []).map((entry) => rows.row("incidents", entry) as IncidentRow),
+      rows: [...(lane === "running" ? acting : []), ...(first.get(lane) ?? [])]
+        .slice(0, max)
+        .map((entry) => rows.row("incidents", entry) as IncidentRow),
     }));
 }
 

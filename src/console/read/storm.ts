@@ -46,9 +46,12 @@ class StormCounter {
   readonly #signals = new Array<number>(buckets).fill(0);
   readonly #incidents = new Array<number>(buckets).fill(0);
   readonly #runs = new Array<number>(buckets).fill(0);
-  #deduplicated = 0;
-  /** By incident: the decisions about it, each counted once. */
-  readonly #decisions = new Map<string, Set<string>>();
+  /** The incidents that were opened, by name, with the time of each. */
+  readonly #opened = new Map<string, string>();
+  /** The incidents of which a signal was counted. The count includes the signal that opened the incident. */
+  readonly #counted = new Set<string>();
+  /** By incident: what became of it. */
+  readonly #results = new Map<string, Result>();
 
   constructor(nowMs: number, bucketSeconds: number) {
     this.#bucketMs = bucketSeconds * 1_000;
@@ -61,33 +64,39 @@ class StormCounter {
     const incident = String(facts["remediation_id"] ?? "");
     switch (type) {
       case "incident.created":
-        this.#count(this.#signals, at, 1);
-        return this.#count(this.#incidents, at, 1);
-      case "signals.counted": {
-        const occurrences = Number(facts["occurrences"] ?? 0);
-        this.#deduplicated += this.#isInside(at) ? occurrences : 0;
-        return this.#count(this.#signals, at, occurrences);
-      }
+        return this.#open(incident, at);
+      case "signals.counted":
+        this.#counted.add(incident);
+        return this.#count(this.#signals, at, Number(facts["occurrences"] ?? 0));
       case "execution.started":
+        this.#results.set(incident, "run");
         return this.#count(this.#runs, at, 1);
       case "incident.decided":
-        return this.#decide(incident, decisionOf(facts));
+        return this.#decide(incident, decisionResult(facts));
     }
   }
 
   /** Counts an incident as its row shows it. */
   addIncident({ key, createdAt, seen, reason, execution, phase }: IncidentRow): void {
+    this.#open(key, createdAt);
+    this.#counted.add(key);
     this.#count(this.#signals, createdAt, seen);
-    this.#count(this.#incidents, createdAt, 1);
-    this.#deduplicated += this.#isInside(createdAt) ? seen - 1 : 0;
     if (reason === "RecentlyRemediated") this.#decide(key, "coolingDown");
     else if (reason !== undefined) this.#decide(key, "otherwiseBlocked");
-    else if (execution !== undefined && phase !== "Blocked") this.#count(this.#runs, createdAt, 1);
+    else if (execution !== undefined && phase !== "Blocked") {
+      this.#results.set(key, "run");
+      this.#count(this.#runs, createdAt, 1);
+    }
   }
 
   result(): Storm {
-    const all = [...this.#decisions.values()];
-    const count = (what: Decided) => all.filter((decisions) => decisions.has(what)).length;
+    // The count of an incident is recorded a moment after the incident.
+    for (const [incident, at] of this.#opened) {
+      if (!this.#counted.has(incident)) this.#count(this.#signals, at, 1);
+    }
+    const results = [...this.#opened.keys()].map((incident) => this.#results.get(incident));
+    const count = (result: Result | undefined) => results.filter((one) => one === result).length;
+    const [signals, incidents] = [sum(this.#signals), sum(this.#incidents)];
     return {
       bucketSeconds: this.#bucketMs / 1_000,
       times: this.#signals.map((_, i) => new Date(this.sinceMs + i * this.#bucketMs).toISOString()),
@@ -95,21 +104,28 @@ class StormCounter {
       incidents: this.#incidents,
       runs: this.#runs,
       totals: {
-        signals: sum(this.#signals),
-        deduplicated: this.#deduplicated,
-        incidents: sum(this.#incidents),
+        signals,
+        deduplicated: Math.max(0, signals - incidents),
+        incidents,
         followed: count("followed"),
         coolingDown: count("coolingDown"),
         otherwiseBlocked: count("otherwiseBlocked"),
+        waiting: count(undefined),
         runs: sum(this.#runs),
       },
     };
   }
 
-  #decide(incident: string, what: Decided | undefined) {
-    if (what === undefined) return;
-    const decisions = this.#decisions.get(incident) ?? new Set();
-    this.#decisions.set(incident, decisions.add(what));
+  #open(incident: string, at: string) {
+    if (this.#isInside(at)) this.#opened.set(incident, at);
+    this.#count(this.#incidents, at, 1);
+  }
+
+  /** The latest decision counts, unless a run was started for the incident. */
+  #decide(incident: string, result: Result | undefined) {
+    if (this.#results.get(incident) === "run") return;
+    if (result === undefined) this.#results.delete(incident);
+    else this.#results.set(incident, result);
   }
 
   #count(series: number[], at: string, count: number) {
@@ -126,9 +142,9 @@ class StormCounter {
   }
 }
 
-type Decided = "followed" | "coolingDown" | "otherwiseBlocked";
+type Result = "run" | "followed" | "coolingDown" | "otherwiseBlocked";
 
-function decisionOf(facts: LedgerEvent["facts"]): Decided | undefined {
+function decisionResult(facts: LedgerEvent["facts"]): Result | undefined {
   if (facts["verdict"] === "follow") return "followed";
   if (facts["verdict"] !== "block") return undefined;
   const isCooldown = facts["reason"] === "RecentlyRemediated" && facts["cause"] !== "backoff";

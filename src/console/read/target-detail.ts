@@ -1,5 +1,5 @@
 import { explainWorkflows, OperationError } from "../../operate/index.ts";
-import { parseTarget } from "../../resources/index.ts";
+import { type ObjectTarget, parseTarget, remediationWorkflows, targetKindProblem } from "../../resources/index.ts";
 import type { ExecutionRow, IncidentRow, PauseRow, TargetDetail, TargetRow } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
 import { inOrder, ledgerTimeline, objectTimeline, pauseTimeline } from "./timeline.ts";
@@ -21,7 +21,7 @@ export async function readTarget(text: string, context: ReadContext): Promise<Ta
     context.projection.page("pauses", { filter: {}, limit: maxRows }),
     context.recorded({ target: target.text }),
     // Workflows act on objects, not on repositories.
-    target.type === "object" ? explainWorkflows(target.text, context).catch(withoutCatalog) : [],
+    target.type === "object" ? readWorkflows(target, context) : { workflows: [], otherWorkflows: [] },
   ]);
   const incidentRows = incidents as readonly IncidentRow[];
   const executionRows = executions as readonly ExecutionRow[];
@@ -33,7 +33,7 @@ export async function readTarget(text: string, context: ReadContext): Promise<Ta
     ...(row ? { row } : {}),
     target: target.text,
     events: inOrder([...events.filter(({ lane }) => lane !== "pauses"), ...pauseTimeline(covering)]),
-    workflows,
+    ...workflows,
     incidents: incidentRows,
     executions: executionRows,
   };
@@ -41,6 +41,25 @@ export async function readTarget(text: string, context: ReadContext): Promise<Ta
 
 async function page(kind: "targets" | "incidents" | "executions", target: string, { projection }: ReadContext) {
   return (await projection.page(kind, { filter: { target }, limit: maxRows })).rows;
+}
+
+/** The decision about each workflow that acts on targets of this kind, and the names of all others. */
+async function readWorkflows(
+  target: ObjectTarget,
+  context: ReadContext,
+): Promise<Pick<TargetDetail, "workflows" | "otherWorkflows">> {
+  const [verdicts, { items }, kinds] = await Promise.all([
+    explainWorkflows(target.text, context).catch(withoutCatalog),
+    context.client.list(remediationWorkflows, { namespace: context.catalogIn }),
+    context.kinds(),
+  ]);
+  const suitable = new Set(
+    items.filter(({ spec }) => !targetKindProblem(spec, target, kinds)).map(({ spec }) => spec.workflowId),
+  );
+  return {
+    workflows: verdicts.filter(({ workflow }) => suitable.has(workflow)),
+    otherWorkflows: verdicts.map(({ workflow }) => workflow).filter((workflow) => !suitable.has(workflow)),
+  };
 }
 
 /** The scopes of pauses that cover a target, as rows show them. */

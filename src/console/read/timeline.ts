@@ -73,6 +73,7 @@ function toTimelineEvent(event: LedgerEvent, end: LedgerEvent | undefined, line:
     lane: line.lane,
     title: eventTitle(shown),
     ...(detail === "" ? {} : { detail }),
+    ...(event.type === "signals.counted" ? { signals: Number(event.facts["occurrences"] ?? 0) } : {}),
     tone,
     ...(link === undefined ? {} : { link }),
   };
@@ -89,7 +90,7 @@ export function eventTitle({ type, facts }: LedgerEvent): string {
     case "incident.created":
       return `${fact("signal_name")} opened an incident`;
     case "signals.counted":
-      return `${fact("occurrences")} more signals`;
+      return facts["occurrences"] === 1 ? "1 signal" : `${fact("occurrences")} signals`;
     case "incident.decided":
       return facts["verdict"] === "block" ? `blocked: ${fact("reason")}` : `decided: ${fact("verdict")}`;
     case "incident.closed":

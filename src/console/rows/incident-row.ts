@@ -54,6 +54,8 @@ function incidentReason(incident: RemediationRequest): string | undefined {
 function incidentMessage(incident: RemediationRequest): string | undefined {
   const { status } = incident;
   const stall = status && "completedAt" in status ? undefined : findStall(incident);
+  // The message of its status names the commands for an answer; a page has buttons for it.
+  if (!stall && status?.phase === "AwaitingApproval") return `${status.diagnosis.workflowId} requires an approval`;
   const blockMessage = status?.phase === "Blocked" ? status.block.message : undefined;
   const message = stall ? describeStall(stall) : (status?.message ?? blockMessage);
   return message === undefined ? undefined : rowText(message);

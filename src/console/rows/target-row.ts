@@ -10,6 +10,7 @@ export function toTargetRow(record: RemediationTarget, waiting = 0): TargetRow {
     ...rowBase(record),
     target: record.spec.targetResource,
     ...field("holder", holder && rowKey({ namespace: holder.executionNamespace, name: holder.executionName })),
+    ...field("fence", holder && record.metadata.resourceVersion),
     ...field("heldSince", holder?.since),
     waiting,
   });

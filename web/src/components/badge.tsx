@@ -12,8 +12,9 @@ export function Phase({ phase }: { readonly phase: string }) {
   return <Badge tone={phaseTone(phase)} text={phase} />;
 }
 
-/** A bar before the text: it is seen in a long list without reading. */
+/** A bar before the text: it is seen in a long list without reading. Many senders report none. */
 export function Severity({ severity }: { readonly severity: string }) {
+  if (severity === "unknown") return <span class="muted">–</span>;
   return (
     <span class="severity" data-tone={severityTone(severity)}>
       {severity}

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
-import { formatLocal } from "../format.ts";
+import { axisTop, formatCount, formatTick } from "../format.ts";
 import { theme } from "../theme.ts";
 import type { Tone } from "../tones.ts";
 
@@ -62,26 +62,26 @@ function chartOptions(
     height,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
+    scales: { y: { range: (_plot, _min, max) => [0, axisTop(max)] } },
     axes: [
       {
         ...axis,
         size: 28,
-        values: (_plot, times) => times.map((time) => formatLocal(time * 1_000, Date.now()).replace(/:00$/, "")),
+        values: (_plot, times) => times.map((time) => formatTick(time * 1_000)),
       },
       {
         ...axis,
         size: 44,
-        space: 24,
-        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000],
+        splits: (_plot, _axis, min, max) => (Number.isInteger(max / 2) ? [min, max / 2, max] : [min, max]),
+        values: (_plot, counts) => counts.map(formatCount),
       },
     ],
     series: [
       {},
       ...series.map(({ label, tone }) => ({
         label,
-        stroke: color(`--tone-${tone}`),
-        fill: color(`--tone-${tone}`),
+        stroke: color(`--bar-${tone}`),
+        fill: color(`--bar-${tone}`),
         width: 0,
         points: { show: false },
         paths: UPlot.paths.bars?.({ size: [0.8, 24] }) ?? (() => null),

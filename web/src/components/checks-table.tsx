@@ -1,6 +1,6 @@
 import type { PolicyCheck } from "../../../src/console/wire.ts";
 import { Badge } from "./badge.tsx";
-import { Countdown } from "./time.tsx";
+import { Countdown, Sentence } from "./time.tsx";
 
 /** Every check of a decision, in the order of the policy. The first one that fails decides. */
 export function ChecksTable({
@@ -10,6 +10,8 @@ export function ChecksTable({
   readonly checks: readonly PolicyCheck[];
   readonly caption: string;
 }) {
+  // Most decisions pass all checks, and then nothing has to clear.
+  const hasClears = checks.some(({ passed }) => !passed);
   return (
     <table class="checks">
       <caption class="visually-hidden">{caption}</caption>
@@ -17,7 +19,7 @@ export function ChecksTable({
         <tr>
           <th scope="col">Check</th>
           <th scope="col">Evidence</th>
-          <th scope="col">Clears</th>
+          {hasClears && <th scope="col">Clears</th>}
         </tr>
       </thead>
       <tbody>
@@ -35,10 +37,14 @@ export function ChecksTable({
               {check.name}
               {check.isDeciding && <Badge tone="bad" text="decides" />}
             </th>
-            <td>{check.evidence}</td>
             <td>
-              <Clears check={check} />
+              <Sentence text={check.evidence} />
             </td>
+            {hasClears && (
+              <td class="checks-clears">
+                <Clears check={check} />
+              </td>
+            )}
           </tr>
         ))}
       </tbody>
@@ -53,6 +59,6 @@ function checkTone({ passed, isDeciding }: PolicyCheck) {
 
 function Clears({ check }: { readonly check: PolicyCheck }) {
   if (check.passed) return null;
-  if (check.clearsAt === undefined) return <>{check.clears}</>;
+  if (check.clearsAt === undefined) return <Sentence text={check.clears ?? ""} />;
   return <Countdown until={check.clearsAt} />;
 }

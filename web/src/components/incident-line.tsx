@@ -1,35 +1,35 @@
 import type { IncidentRow, OperationName } from "../../../src/console/wire.ts";
-import { objectPath } from "../api.ts";
+import { objectPath, withQuery } from "../api.ts";
+import { formatCount } from "../format.ts";
 import { targetPath } from "../router.ts";
 import { severityTone } from "../tones.ts";
 import { Badge } from "./badge.tsx";
 import { Link } from "./link.tsx";
 import { NextStep } from "./next-step.tsx";
-import { Countdown, Time } from "./time.tsx";
+import { Countdown, Sentence, Time } from "./time.tsx";
 
-/** One incident in a lane: what happened, where, why it waits, until when, and the next step. */
-export function IncidentLine({ row }: { readonly row: IncidentRow }) {
+interface IncidentLineProps {
+  readonly row: IncidentRow;
+  /** The number of incidents that the row stands for, such as "24" or "50+"; without it the line is about one. */
+  readonly count?: string | undefined;
+}
+
+/** Incidents in a lane: what happened, where, why they wait, until when, and the next step. */
+export function IncidentLine({ row, count }: IncidentLineProps) {
+  const all = withQuery("/incidents", { lane: row.lane, target: row.target, search: row.signal });
   return (
     <li class="line" data-tone={severityTone(row.severity)}>
       <div class="line-main">
-        <Link to={objectPath("incidents", row.key)} class="line-title" isRow>
+        <Link to={count === undefined ? objectPath("incidents", row.key) : all} class="line-title" isRow>
           {row.signal}
         </Link>
         <span class="line-sub">
-          {row.severity} · <span class="mono">{row.name}</span>
-          {row.seen > 1 && ` · seen ${row.seen}×`}
+          {row.severity !== "unknown" && `${row.severity} · `}
+          {count === undefined ? <span class="mono">{row.name}</span> : `${count} incidents`}
+          {count === undefined && row.seen > 1 && ` · ${formatCount(row.seen)}×`}
         </span>
       </div>
-      <div class="line-where">
-        {row.target === undefined ? (
-          <span class="mono">{row.subject}</span>
-        ) : (
-          <Link to={targetPath(row.target)} class="mono">
-            {row.target}
-          </Link>
-        )}
-        <span class="line-sub">{row.workflow ?? "no workflow"}</span>
-      </div>
+      <IncidentWhere row={row} />
       <div class="line-why">
         <IncidentReason row={row} />
       </div>
@@ -37,9 +37,32 @@ export function IncidentLine({ row }: { readonly row: IncidentRow }) {
         <IncidentWhen row={row} />
       </div>
       <div class="line-action">
-        <NextStep row={row} operations={lineOperations(row)} />
+        {count === undefined ? (
+          <NextStep row={row} operations={lineOperations(row)} />
+        ) : (
+          <Link to={all} class="button small">
+            Show {count}
+          </Link>
+        )}
       </div>
     </li>
+  );
+}
+
+function IncidentWhere({ row }: { readonly row: IncidentRow }) {
+  return (
+    <div class="line-where">
+      {row.target === undefined ? (
+        <span class="mono" title={row.subject}>
+          {row.subject}
+        </span>
+      ) : (
+        <Link to={targetPath(row.target)} class="mono" title={row.target}>
+          {row.target}
+        </Link>
+      )}
+      <span class="line-sub">{row.workflow ?? "no workflow"}</span>
+    </div>
   );
 }
 
@@ -49,13 +72,13 @@ function lineOperations({ next, lane }: IncidentRow): readonly OperationName[] {
 }
 
 /** Why it is where it is. */
-export function IncidentReason({ row }: { readonly row: IncidentRow }) {
+function IncidentReason({ row }: { readonly row: IncidentRow }) {
   return (
     <>
       <span class="line-reason">{row.outcome ?? row.reason ?? row.phase}</span>
       {row.message !== undefined && (
-        <span class="line-sub" title={row.message}>
-          {row.message}
+        <span class="line-sub line-message" title={row.message}>
+          <Sentence text={row.message} />
         </span>
       )}
     </>
@@ -63,7 +86,7 @@ export function IncidentReason({ row }: { readonly row: IncidentRow }) {
 }
 
 /** The number that matters in its lane: a place in the queue, an attempt, the end of a wait, or how long ago it was. */
-export function IncidentWhen({ row }: { readonly row: IncidentRow }) {
+function IncidentWhen({ row }: { readonly row: IncidentRow }) {
   if (row.closedAt !== undefined) return <Time at={row.closedAt} style="relative" />;
   return (
     <>
@@ -76,7 +99,7 @@ export function IncidentWhen({ row }: { readonly row: IncidentRow }) {
       )}
       {row.until === undefined && (
         <span class="line-sub">
-          open <Time at={row.createdAt} style="relative" />
+          opened <Time at={row.createdAt} style="relative" />
         </span>
       )}
     </>

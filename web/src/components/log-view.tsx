@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { LogLine, LogProblem } from "../../../src/console/wire.ts";
 import { ApiError, openStream, withQuery } from "../api.ts";
+import { countOf } from "../format.ts";
 import { readEvents } from "../live/events.ts";
 import { plainText } from "../log-text.ts";
 import { CopyButton } from "./copy-button.tsx";
@@ -40,7 +41,8 @@ export function LogView({ path }: { readonly path: string }) {
           <span>Follow</span>
         </label>
         <span class="muted grow" role="status">
-          {lines.length} lines{state === "ended" && ", complete"}
+          {countOf(lines.length, "line")}
+          {state === "ended" && ", complete"}
           {problem !== undefined && `; ${problem}`}
         </span>
         <CopyButton text={lines.map(({ text }) => plainText(text)).join("\n")} label="Copy the output" />

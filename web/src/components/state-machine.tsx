@@ -7,37 +7,37 @@ interface State {
   readonly y: number;
 }
 
-const size = { width: 760, height: 150 };
-const box = { width: 118, height: 34 };
+const size = { width: 800, height: 150 };
+const box = { width: 134, height: 34 };
 
 /** The way of an incident: the straight path above, what interrupts it below. */
 const states: readonly State[] = [
-  { phase: "Pending", x: 62, y: 42 },
-  { phase: "Analyzing", x: 220, y: 42 },
-  { phase: "Executing", x: 378, y: 42 },
-  { phase: "Verifying", x: 536, y: 42 },
-  { phase: "Completed", x: 694, y: 42 },
-  { phase: "Withdrawn", x: 62, y: 122 },
-  { phase: "Blocked", x: 220, y: 122 },
-  { phase: "AwaitingApproval", x: 378, y: 122 },
-  { phase: "Failed", x: 536, y: 122 },
+  { phase: "Pending", x: 70, y: 42 },
+  { phase: "Analyzing", x: 235, y: 42 },
+  { phase: "Executing", x: 400, y: 42 },
+  { phase: "Verifying", x: 565, y: 42 },
+  { phase: "Completed", x: 730, y: 42 },
+  { phase: "Withdrawn", x: 70, y: 122 },
+  { phase: "Blocked", x: 235, y: 122 },
+  { phase: "AwaitingApproval", x: 400, y: 122 },
+  { phase: "Failed", x: 565, y: 122 },
 ];
 
 /** Drawn by hand: they cross nothing. */
 const ways = [
-  "M121 42H157",
-  "M279 42H315",
-  "M437 42H473",
-  "M595 42H631",
-  "M212 59V101",
-  "M228 105V63",
-  "M258 59L318 103",
-  "M340 105L280 61",
-  "M161 122H125",
-  "M437 122H473",
-  "M412 59L486 102",
-  "M378 25V12H220V21",
-  "M536 25V12H378",
+  "M137 42H164",
+  "M302 42H329",
+  "M467 42H494",
+  "M632 42H659",
+  "M227 59V101",
+  "M243 105V63",
+  "M275 59L337 102",
+  "M357 105L297 62",
+  "M168 122H141",
+  "M467 122H494",
+  "M434 59L516 102",
+  "M400 25V12H235V21",
+  "M565 25V12H400",
 ];
 
 /** The states that an incident can be in, with the one that it is in. */
@@ -75,7 +75,7 @@ export function StateMachine({ phase }: { readonly phase: string }) {
             key={way}
             d={way}
             class="machine-way"
-            marker-end={way === "M536 25V12H378" ? undefined : "url(#arrow)"}
+            marker-end={way === "M565 25V12H400" ? undefined : "url(#arrow)"}
           />
         ))}
         {states.map((state) => (

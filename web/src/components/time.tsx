@@ -20,6 +20,14 @@ export function Time({ at, style = "local" }: TimeProps) {
   );
 }
 
+const utcTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
+
+/** A sentence of the server, with the times in it as everywhere on the page. */
+export function Sentence({ text }: { readonly text: string }) {
+  // With one group, every second part is a time.
+  return <>{text.split(utcTime).map((part, index) => (index % 2 === 1 ? <Time key={index} at={part} /> : part))}</>;
+}
+
 interface CountdownProps {
   readonly until: string;
   /** Before the time that is left, such as "ends in". */

@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TimelineEvent } from "../../../src/console/wire.ts";
-import { formatLocal } from "../format.ts";
+import { countOf, formatLocal, formatTick } from "../format.ts";
 import { navigate } from "../router.ts";
 import { clock } from "../time.ts";
 import {
@@ -16,7 +16,7 @@ import {
 } from "../timeline.ts";
 import { Badge } from "./badge.tsx";
 import { Link } from "./link.tsx";
-import { Time } from "./time.tsx";
+import { Sentence, Time } from "./time.tsx";
 
 const laneTitles: Readonly<Record<TimelineEvent["lane"], string>> = {
   signals: "Signals",
@@ -119,7 +119,7 @@ function TimelinePicture({ events, range, label, onZoom, onPan }: PictureProps) 
         <g key={at} class="timeline-tick">
           <path d={`M${labelWidth + toX(at, range, inner)} 0V${height - axisHeight}`} />
           <text x={labelWidth + toX(at, range, inner)} y={height - 8}>
-            {formatLocal(at, now).replace(/:00$/, "")}
+            {formatTick(at)}
           </text>
         </g>
       ))}
@@ -240,7 +240,7 @@ function EventList({ events, range }: { readonly events: readonly TimelineEvent[
   return (
     <details class="event-list" open>
       <summary>
-        {visible.length} events in this part
+        {countOf(visible.length, "event")} in this part
         {visible.length > maxListed && `, the newest ${maxListed} are listed`}
       </summary>
       <ul class="events">
@@ -254,7 +254,12 @@ function EventList({ events, range }: { readonly events: readonly TimelineEvent[
               ) : (
                 <Link to={event.link}>{event.title}</Link>
               )}
-              {event.detail !== undefined && <span class="muted"> {event.detail}</span>}
+              {event.detail !== undefined && (
+                <span class="muted">
+                  {" "}
+                  <Sentence text={event.detail} />
+                </span>
+              )}
             </span>
           </li>
         ))}

@@ -1,4 +1,5 @@
 import type { Changes, IncidentRow, Lane, Now, Row, RowKind } from "../../../src/console/wire.ts";
+import { compareActing } from "../lanes.ts";
 
 /** The loaded part of a list of rows, newest first. */
 export interface RowList<R extends Row> {
@@ -123,7 +124,9 @@ export function mergeNow(now: Now, changes: Changes, maxRows: number): Merged<No
 
   const shown = [...known.values()];
   const lanes = now.lanes.map(({ lane }) => {
-    const all = shown.flatMap((at) => (at.lane === lane ? at.row : [])).sort(compareRows);
+    const all = shown
+      .flatMap((at) => (at.lane === lane ? at.row : []))
+      .sort((a, b) => (lane === "running" ? compareActing(a, b) : 0) || compareRows(a, b));
     const total = Math.max(totals.get(lane) ?? 0, all.length);
     if (all.length < Math.min(total, maxRows)) isExact = false;
     return { lane, total, rows: all.slice(0, maxRows) };

@@ -9,7 +9,8 @@ import { LogView } from "../components/log-view.tsx";
 import { Facts, PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { TaskGraph } from "../components/task-graph.tsx";
-import { Duration, Time } from "../components/time.tsx";
+import { Duration, Sentence, Time } from "../components/time.tsx";
+import { shortName } from "../format.ts";
 import { useDetail } from "../live/use-detail.ts";
 import { type PageProps, targetPath } from "../router.ts";
 
@@ -40,7 +41,7 @@ function Execution({ detail, logs }: { readonly detail: ExecutionDetail; readonl
         <div class="notice" data-tone={row.phase === "Failed" ? "bad" : "wait"}>
           <p>
             {row.reason !== undefined && <strong>{row.reason}. </strong>}
-            {failure ?? row.message}
+            <Sentence text={failure ?? row.message ?? ""} />
           </p>
         </div>
       )}
@@ -83,7 +84,9 @@ function Subtitle({ detail: { row } }: { readonly detail: ExecutionDetail }) {
   return (
     <p class="subtitle">
       <Phase phase={row.phase} />
-      <span class="mono muted">{row.key}</span>
+      <span class="mono muted" title={row.key}>
+        {row.name}
+      </span>
       <Link to={targetPath(row.target)} class="mono">
         {row.target}
       </Link>
@@ -104,15 +107,18 @@ function ExecutionFacts({ detail }: { readonly detail: ExecutionDetail }) {
         [
           "Incident",
           row.incident !== undefined && (
-            <Link to={objectPath("incidents", row.incident)} class="mono">
-              {row.incident}
+            <Link to={objectPath("incidents", row.incident)} class="mono" title={row.incident}>
+              {shortName(row.incident)}
             </Link>
           ),
         ],
         ["Created", <Time at={row.createdAt} />],
         ["Started", row.startedAt !== undefined && <Time at={row.startedAt} />],
         ["Ended", row.endedAt !== undefined && <Time at={row.endedAt} />],
-        ["Took", row.startedAt !== undefined && <Duration from={row.startedAt} to={row.endedAt} />],
+        [
+          row.endedAt === undefined ? "Running for" : "Took",
+          row.startedAt !== undefined && <Duration from={row.startedAt} to={row.endedAt} />,
+        ],
       ]}
     />
   );

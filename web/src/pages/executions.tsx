@@ -33,7 +33,14 @@ const columns: readonly Column<ExecutionRow>[] = [
       </Link>
     ),
   },
-  { title: "Why", cell: (row) => <span title={row.message}>{row.reason ?? row.message ?? ""}</span> },
+  {
+    title: "Why",
+    cell: ({ reason, message }) => (
+      <span title={message}>
+        {reason} {message !== undefined && <span class="line-sub">{message}</span>}
+      </span>
+    ),
+  },
   {
     title: "Took",
     width: "100px",

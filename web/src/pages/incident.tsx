@@ -13,9 +13,9 @@ import { NextStep } from "../components/next-step.tsx";
 import { Facts, PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { StateMachine } from "../components/state-machine.tsx";
-import { Countdown, Time } from "../components/time.tsx";
+import { Countdown, Sentence, Time } from "../components/time.tsx";
 import { TimelineView } from "../components/timeline-view.tsx";
-import { formatCount } from "../format.ts";
+import { formatCount, shortName } from "../format.ts";
 import { useDetail } from "../live/use-detail.ts";
 import { type PageProps, targetPath } from "../router.ts";
 import { serverNow } from "../time.ts";
@@ -121,7 +121,9 @@ function Subtitle({ detail: { row } }: { readonly detail: IncidentDetail }) {
   return (
     <p class="subtitle">
       <Phase phase={row.phase} /> <Severity severity={row.severity} />
-      <span class="mono muted">{row.key}</span>
+      <span class="mono muted" title={row.key}>
+        {row.name}
+      </span>
       {row.target !== undefined && (
         <Link to={targetPath(row.target)} class="mono">
           {row.target}
@@ -135,7 +137,12 @@ function StateText({ detail: { row } }: { readonly detail: IncidentDetail }) {
   return (
     <span class="state-text">
       {row.outcome ?? row.reason}
-      {row.message !== undefined && <span class="muted"> {row.message}</span>}
+      {row.message !== undefined && (
+        <span class="muted">
+          {" "}
+          <Sentence text={row.message} />
+        </span>
+      )}
       {row.until !== undefined && row.closedAt === undefined && (
         <>
           {" "}
@@ -156,8 +163,8 @@ function IncidentFacts({ detail: { row } }: { readonly detail: IncidentDetail })
         [
           "Execution",
           row.execution !== undefined && (
-            <Link to={objectPath("executions", row.execution)} class="mono">
-              {row.execution}
+            <Link to={objectPath("executions", row.execution)} class="mono" title={row.execution}>
+              {shortName(row.execution)}
             </Link>
           ),
         ],
@@ -175,11 +182,13 @@ const buckets = 48;
 
 function Occurrences({ detail: { events, series, row } }: { readonly detail: IncidentDetail }) {
   const { starts, counts } = useMemo(() => {
-    const signals = events.filter(({ lane }) => lane === "signals");
-    const times =
-      signals.length > 0 ? signals.map(({ at }) => Date.parse(at)) : series.map(({ firingAt }) => Date.parse(firingAt));
-    const range = fullRange(signals, serverNow());
-    return countByTime(times, { ...range, from: Math.min(range.from, Date.parse(row.createdAt)) }, buckets);
+    const counted = events.filter(({ signals = 0 }) => signals > 0);
+    const points =
+      counted.length > 0
+        ? counted.map(({ at, signals = 0 }) => ({ at: Date.parse(at), count: signals }))
+        : series.map(({ firingAt }) => ({ at: Date.parse(firingAt), count: 1 }));
+    const range = fullRange(counted, serverNow());
+    return countByTime(points, { ...range, from: Math.min(range.from, Date.parse(row.createdAt)) }, buckets);
   }, [events, series, row.createdAt]);
   const bars = useMemo(() => [{ label: "Signals", tone: "active" as const, values: counts }], [counts]);
   const firing = series.filter(({ resolvedAt }) => resolvedAt === undefined).length;
@@ -203,7 +212,7 @@ function Notices({ notices }: { readonly notices: readonly NoticeRow[] }) {
           <Time at={notice.createdAt} />
           <Phase phase={notice.phase} />
           <span class="grow">
-            {notice.subject} <span class="muted">{notice.channels.join(", ")}</span>
+            <Sentence text={notice.subject} /> <span class="muted">{notice.channels.join(", ")}</span>
           </span>
         </li>
       ))}

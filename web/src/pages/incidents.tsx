@@ -1,13 +1,12 @@
 import { type IncidentRow, lanes } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
-import { Phase, Severity } from "../components/badge.tsx";
+import { Badge, Phase, Severity } from "../components/badge.tsx";
 import { type Column, DataTable } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
-import { IncidentReason, IncidentWhen } from "../components/incident-line.tsx";
 import { Link } from "../components/link.tsx";
 import { PageHeader } from "../components/panel.tsx";
-import { Time } from "../components/time.tsx";
+import { Countdown, Sentence, Time } from "../components/time.tsx";
 import { laneTexts } from "../lanes.ts";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
@@ -39,8 +38,8 @@ const columns: readonly Column<IncidentRow>[] = [
         </Link>
       ),
   },
-  { title: "Why", cell: (row) => <IncidentReason row={row} /> },
-  { title: "Next change", width: "150px", cell: (row) => <IncidentWhen row={row} /> },
+  { title: "Why", cell: (row) => <Why row={row} /> },
+  { title: "Next change", width: "150px", cell: (row) => <NextChange row={row} /> },
   {
     title: "Opened",
     width: "100px",
@@ -48,6 +47,34 @@ const columns: readonly Column<IncidentRow>[] = [
     cell: (row) => <Time at={row.createdAt} style="relative" />,
   },
 ];
+
+/** The phase has a column of its own. */
+function Why({ row: { outcome, reason, message } }: { readonly row: IncidentRow }) {
+  const [first, ...others] = [outcome ?? reason, message].filter((text) => text !== undefined);
+  return (
+    <span title={[first, ...others].join(": ")}>
+      {first !== undefined && <Sentence text={first} />}
+      {others.map((text) => (
+        <span key={text} class="line-sub">
+          <Sentence text={text} />
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** When it moves on by itself, or its place in the queue. */
+function NextChange({ row }: { readonly row: IncidentRow }) {
+  if (row.closedAt !== undefined)
+    return (
+      <span class="muted">
+        closed <Time at={row.closedAt} style="relative" />
+      </span>
+    );
+  if (row.until !== undefined) return <Countdown until={row.until} />;
+  if (row.position !== undefined) return <Badge tone="wait" text={`queue: ${row.position}`} />;
+  return <span class="muted">–</span>;
+}
 
 const choices: readonly FilterChoice[] = [
   { name: "lane", label: "Lane", options: lanes.map((lane) => ({ value: lane, label: laneTexts[lane].title })) },

@@ -9,9 +9,9 @@ import { Link } from "../components/link.tsx";
 import { Modal } from "../components/modal.tsx";
 import { PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { Time } from "../components/time.tsx";
-import { formatCount } from "../format.ts";
-import { chainTone, factText, type LedgerRow } from "../ledger.ts";
+import { Sentence, Time } from "../components/time.tsx";
+import { formatCount, shortName } from "../format.ts";
+import { aboutText, chainTone, factText, type LedgerRow } from "../ledger.ts";
 import { type LedgerFilter, useLedger } from "../live/use-ledger.ts";
 import { usePolled } from "../live/use-polled.ts";
 import { location } from "../router.ts";
@@ -47,7 +47,6 @@ function ledgerFilter(query: URLSearchParams): LedgerFilter {
 
 function eventColumns(show: (event: LedgerRow) => void): readonly Column<LedgerRow & { readonly key: string }>[] {
   return [
-    { title: "Time", width: "170px", onPhone: "second line", cell: ({ at }) => <Time at={at} /> },
     {
       title: "Type",
       width: "200px",
@@ -58,8 +57,28 @@ function eventColumns(show: (event: LedgerRow) => void): readonly Column<LedgerR
         </button>
       ),
     },
-    { title: "Event", onPhone: "second line", cell: ({ summary }) => <span title={summary}>{summary}</span> },
+    { title: "Time", width: "150px", onPhone: "first line", cell: ({ at }) => <Time at={at} /> },
+    { title: "About", width: "24%", cell: (event) => <About event={event} /> },
+    {
+      title: "Event",
+      onPhone: "second line",
+      cell: ({ summary }) => (
+        <span title={summary}>
+          <Sentence text={summary} />
+        </span>
+      ),
+    },
   ];
+}
+
+/** The object that an event is about. */
+function About({ event: { facts } }: { readonly event: LedgerRow }) {
+  const about = aboutText(facts);
+  return (
+    <span class="mono" title={about}>
+      {shortName(`/${about}`)}
+    </span>
+  );
 }
 
 /** The server reads the whole ledger to verify it. */
@@ -127,7 +146,9 @@ function EventDialog({ event, onClose }: { readonly event: LedgerRow; readonly o
   const { id, at, type, summary, facts } = event;
   return (
     <Modal title={type} onClose={onClose}>
-      <p>{summary}</p>
+      <p>
+        <Sentence text={summary} />
+      </p>
       <dl class="event-facts">
         <dt>Time</dt>
         <dd>

@@ -8,7 +8,7 @@ import { FilterBar } from "../components/filter-bar.tsx";
 import { Link } from "../components/link.tsx";
 import { PageHeader } from "../components/panel.tsx";
 import { Countdown, Duration } from "../components/time.tsx";
-import { formatCount } from "../format.ts";
+import { formatCount, shortName } from "../format.ts";
 import { usePolled } from "../live/use-polled.ts";
 import { useRows } from "../live/use-rows.ts";
 import { type HeldLock, orderLocks, toHeldLock } from "../locks.ts";
@@ -43,7 +43,7 @@ const columns: readonly Column<HeldLock>[] = [
     cell: ({ waiters }) =>
       waiters > 0 ? <Badge tone="wait" text={formatCount(waiters)} /> : <span class="muted">0</span>,
   },
-  { title: "Fence", width: "110px", align: "end", cell: ({ fence }) => <span class="number">{fence ?? ""}</span> },
+  { title: "Fence", width: "160px", align: "end", cell: ({ fence }) => <span class="number">{fence ?? ""}</span> },
   {
     title: "Age",
     width: "100px",
@@ -69,7 +69,7 @@ function Holder({ lock: { holder, execution } }: { readonly lock: HeldLock }) {
     );
   return (
     <Link to={objectPath("executions", execution)} class="mono" title={holder}>
-      {holder}
+      {shortName(holder)}
     </Link>
   );
 }

@@ -10,8 +10,8 @@ import { OperationButton } from "../components/operation-button.tsx";
 import { PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Countdown, Time } from "../components/time.tsx";
-import { formatCount } from "../format.ts";
-import { laneTexts, sortLane } from "../lanes.ts";
+import { countOf, formatCount } from "../format.ts";
+import { groupRows, laneTexts, sortLane } from "../lanes.ts";
 import { useNow } from "../live/use-now.ts";
 
 /** A lane shows its first rows; all of them are one click away. What waits for a person is never cut short. */
@@ -71,7 +71,10 @@ interface LanePanelProps {
 
 function LanePanel({ lane, total, rows }: LanePanelProps) {
   const { title, meaning, tone } = laneTexts[lane];
-  const shown = sortLane(lane, rows).slice(0, lane === "needsYou" ? rows.length : shownRows);
+  const sorted = sortLane(lane, rows);
+  // Each one that needs a person has a decision of its own.
+  const groups = lane === "needsYou" ? sorted.map((row) => ({ row, count: 1 })) : groupRows(sorted).slice(0, shownRows);
+  const shownCount = groups.reduce((sum, { count }) => sum + count, 0);
   return (
     <Panel
       title={title}
@@ -79,7 +82,7 @@ function LanePanel({ lane, total, rows }: LanePanelProps) {
         <>
           <Badge tone={tone} text={formatCount(total)} />
           <span class="muted panel-meaning">{meaning}</span>
-          {total > shown.length && (
+          {total > shownCount && (
             <Link to={withQuery("/incidents", { lane })} class="panel-more">
               Show all {formatCount(total)}
             </Link>
@@ -88,8 +91,12 @@ function LanePanel({ lane, total, rows }: LanePanelProps) {
       }
     >
       <ul class="lines">
-        {shown.map((row) => (
-          <IncidentLine key={row.key} row={row} />
+        {groups.map(({ row, count }) => (
+          <IncidentLine
+            key={row.key}
+            row={row}
+            count={count === 1 ? undefined : `${formatCount(count)}${total > rows.length ? "+" : ""}`}
+          />
         ))}
       </ul>
     </Panel>
@@ -105,8 +112,8 @@ function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
             <strong>Automation is paused: {pause.scope}.</strong> {pause.reason}
             <span class="muted">
               {" "}
-              by {pause.author}, <Time at={pause.createdAt} style="relative" />, holds back{" "}
-              {formatCount(pause.suppressed)}
+              by {pause.author} <Time at={pause.createdAt} style="relative" />, holds back{" "}
+              {countOf(pause.suppressed, "incident")}
             </span>
           </p>
           {pause.until !== undefined && <Countdown until={pause.until} prefix="ends in" />}

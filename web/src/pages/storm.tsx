@@ -8,7 +8,7 @@ import { Link } from "../components/link.tsx";
 import { PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Time } from "../components/time.tsx";
-import { formatCount, formatDuration } from "../format.ts";
+import { formatCount, formatPeriod } from "../format.ts";
 import { type FunnelStep, formatShare, funnelSteps } from "../funnel.ts";
 import { usePolled } from "../live/use-polled.ts";
 import { location } from "../router.ts";
@@ -121,9 +121,11 @@ const graphs = [
 /** One chart for each stage, with a scale of its own: one run stands beside a thousand signals. */
 function OverTime({ storm }: { readonly storm: Storm }) {
   const times = useMemo(() => storm.times.map((time) => Date.parse(time)), [storm]);
-  const bucket = formatDuration(storm.bucketSeconds * 1_000);
   return (
-    <Panel title="Over time" aside={<span class="muted">in steps of {bucket}</span>}>
+    <Panel
+      title="Over time"
+      aside={<span class="muted">per {formatPeriod(storm.bucketSeconds).replace(/^1 /, "")}</span>}
+    >
       <div class="panel-body">
         {graphs.map(({ field, label, tone }) => (
           <Graph key={field} label={label} tone={tone} times={times} values={storm[field]} />

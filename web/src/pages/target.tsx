@@ -12,7 +12,7 @@ import { Facts, PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Countdown, Duration } from "../components/time.tsx";
 import { TimelineView } from "../components/timeline-view.tsx";
-import { formatCount } from "../format.ts";
+import { formatCount, shortName } from "../format.ts";
 import { useDetail } from "../live/use-detail.ts";
 import { location } from "../router.ts";
 
@@ -51,7 +51,7 @@ function concernsTarget({ changed, removed }: Changes, { target, row, incidents,
 }
 
 function Target({ detail }: { readonly detail: TargetDetail }) {
-  const { incidents, executions, workflows, events, target } = detail;
+  const { incidents, executions, workflows, otherWorkflows, events, target } = detail;
   return (
     <>
       <Panel title="Holder">
@@ -72,6 +72,9 @@ function Target({ detail }: { readonly detail: TargetDetail }) {
         {workflows.map((workflow) => (
           <WorkflowWhy key={workflow.workflow} workflow={workflow} />
         ))}
+        {otherWorkflows.length > 0 && (
+          <p class="panel-body muted">For targets of other kinds: {otherWorkflows.join(", ")}</p>
+        )}
       </Panel>
       {incidents.length > 0 && (
         <Panel title="Incidents" aside={<Badge tone="neutral" text={formatCount(incidents.length)} />}>
@@ -100,8 +103,8 @@ function Holder({ detail: { row, executions } }: { readonly detail: TargetDetail
         facts={[
           [
             "Held by",
-            <Link to={objectPath("executions", row.holder)} class="mono">
-              {row.holder}
+            <Link to={objectPath("executions", row.holder)} class="mono" title={row.holder}>
+              {shortName(row.holder)}
             </Link>,
           ],
           ["Workflow", holder?.workflow],

@@ -1,12 +1,13 @@
 import type { TargetRow } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
+import { Badge } from "../components/badge.tsx";
 import { type Column, DataTable } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { FilterBar } from "../components/filter-bar.tsx";
 import { Link } from "../components/link.tsx";
 import { PageHeader } from "../components/panel.tsx";
 import { Duration } from "../components/time.tsx";
-import { formatCount } from "../format.ts";
+import { formatCount, shortName } from "../format.ts";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
 import { location, targetPath } from "../router.ts";
@@ -29,19 +30,19 @@ const columns: readonly Column<TargetRow>[] = [
       row.holder === undefined ? (
         <span class="muted">free</span>
       ) : (
-        <Link to={objectPath("executions", row.holder)} class="mono">
-          {row.holder}
+        <Link to={objectPath("executions", row.holder)} class="mono" title={row.holder}>
+          {shortName(row.holder)}
         </Link>
       ),
   },
   { title: "Held", width: "110px", align: "end", cell: (row) => row.holder && <Duration from={row.heldSince} /> },
-  { title: "Fence", width: "90px", align: "end", cell: (row) => <span class="number">{row.fence ?? ""}</span> },
+  { title: "Fence", width: "160px", align: "end", cell: (row) => <span class="number">{row.fence ?? ""}</span> },
   {
     title: "Waiting",
     width: "90px",
     align: "end",
-    onPhone: "second line",
-    cell: (row) => <span class="number">{row.waiting > 0 ? formatCount(row.waiting) : ""}</span>,
+    onPhone: "first line",
+    cell: (row) => row.waiting > 0 && <Badge tone="wait" text={formatCount(row.waiting)} />,
   },
 ];
 

@@ -17,7 +17,8 @@ const columns: readonly Column<TaskRow>[] = [
     onPhone: "first line",
     cell: (row) => (
       <span title={row.name}>
-        <span class="strong">{row.reference}</span> <span class="line-sub">{row.project}</span>
+        {row.project}
+        <span class="strong">{row.reference}</span>
       </span>
     ),
   },
