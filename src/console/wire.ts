@@ -212,6 +212,8 @@ export interface PolicyCheck {
 /** GET /api/v1/incidents/NAMESPACE/NAME */
 export interface IncidentDetail {
   readonly row: IncidentRow;
+  /** The message of the row at its full length. */
+  readonly message?: string;
   readonly checks: readonly PolicyCheck[];
   /** The lines of `interlock why`. */
   readonly why: readonly string[];

@@ -134,17 +134,21 @@ function retriesLeft({ workflowId }: ActionRequest, { record, settings }: Situat
   });
 }
 
+function failures(count: number): string {
+  return count === 1 ? "1 failure" : `${count} failures`;
+}
+
 function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situation): CheckResult {
   const history = historyOf(record, workflowId);
   if (!history?.nextAllowed) return passes("no failure before acting to wait for");
   const untilMs = Date.parse(history.nextAllowed);
   if (nowMs >= untilMs)
-    return passes(`the wait after ${history.consecutiveFailures} failures ended ${history.nextAllowed}`);
+    return passes(`the wait after ${failures(history.consecutiveFailures)} ended ${history.nextAllowed}`);
 
   const earlier = history.lastFailure;
   return blocks("RecentlyRemediated", {
     cause: "backoff",
-    evidence: `${history.consecutiveFailures} failures in a row before acting; ${remaining(untilMs - nowMs)} to wait`,
+    evidence: `${failures(history.consecutiveFailures)} in a row before acting; ${remaining(untilMs - nowMs)} to wait`,
     nextStep: "wait; it is decided again then",
     ...at(untilMs),
     ...(earlier ? { earlier } : {}),

@@ -29,7 +29,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     refusing.spec.params = [{ name: "TARGET_RESOURCE", type: "string", enum: ["node/other"] }];
     writeFileSync(pipeline, stringify(refusing));
     const incident = await up.signal("broken", "node/a");
-    const said = await why(incident, "Blocked: 1 failures in a row before acting");
+    const said = await why(incident, "Blocked: 1 failure in a row before acting");
 
     expect(said).toMatch(/Decided at \S+: block, ExhaustedRetries/);
     writeFileSync(pipeline, right);

@@ -83,7 +83,12 @@ export function countOf(count: number, noun: string): string {
 
 /** The name in NAMESPACE/NAME, with its hash cut as the command line prints it. */
 export function shortName(key: string): string {
-  return key.slice(key.indexOf("/") + 1).replace(/[0-9a-v]{52}/g, (hash) => hash.slice(0, 8));
+  return shortNames(key.slice(key.indexOf("/") + 1));
+}
+
+/** A text with the hashes of names cut as the command line prints them. */
+export function shortNames(text: string): string {
+  return text.replace(/\b((?:[a-z]+-)?[0-9a-v]{8})[0-9a-v]{44}\b/g, "$1");
 }
 
 /** "1,234" */

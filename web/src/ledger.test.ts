@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { aboutText, appendEvents, chainTone, factText, type LoadedEvents, refreshEvents } from "./ledger.ts";
+import {
+  aboutText,
+  appendEvents,
+  chainTone,
+  factText,
+  type LoadedEvents,
+  orderFacts,
+  refreshEvents,
+} from "./ledger.ts";
 
 describe("the loaded part of the ledger", () => {
   it("gets new events in front, and keeps its place at the end", () => {
@@ -37,6 +45,7 @@ it.each([
   ["worker-1", "worker-1"],
   [3, "3"],
   [["a", "b"], '[\n  "a",\n  "b"\n]'],
+  [[{ answer: "passes", asks: "is it paused", evidence: "no", number: 1 }], "passes: is it paused: no"],
 ])("shows the fact %j as text", (fact, expected) => {
   expect(factText(fact)).toBe(expected);
 });
@@ -47,6 +56,12 @@ it.each([
   [{ channels: ["console"] }, ""],
 ])("an event with the facts %j is about %j", (facts, expected) => {
   expect(aboutText(facts)).toBe(expected);
+});
+
+it("shows short facts before long ones", () => {
+  const facts = orderFacts({ checks: [], message: "paused", verdict: "block" });
+
+  expect(facts.map(([name]) => name)).toEqual(["message", "verdict", "checks"]);
 });
 
 it.each([

@@ -27,9 +27,23 @@ export function appendEvents(list: LoadedEvents, page: LoadedEvents): LoadedEven
   return { rows: [...list.rows, ...page.rows.filter(({ id }) => !known.has(id))], next: page.next };
 }
 
-/** A fact as text: structured ones as JSON. */
+/** The facts with the short ones first. */
+export function orderFacts(facts: LedgerRow["facts"]): readonly (readonly [name: string, fact: unknown])[] {
+  const entries = Object.entries(facts);
+  const isLong = ([, fact]: readonly [string, unknown]) => typeof fact === "object";
+  return [...entries.filter((entry) => !isLong(entry)), ...entries.filter(isLong)];
+}
+
+/** A fact as text: the checks of a decision one per line, other structured ones as JSON. */
 export function factText(fact: unknown): string {
+  if (isChecks(fact)) return fact.map(({ answer, asks, evidence }) => `${answer}: ${asks}: ${evidence}`).join("\n");
   return typeof fact === "string" ? fact : JSON.stringify(fact, undefined, 2);
+}
+
+type RecordedCheck = Readonly<Record<"answer" | "asks" | "evidence", string>>;
+
+function isChecks(fact: unknown): fact is readonly RecordedCheck[] {
+  return Array.isArray(fact) && fact.length > 0 && fact.every((one) => typeof one === "object" && one && "asks" in one);
 }
 
 const aboutFacts = [

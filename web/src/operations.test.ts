@@ -13,6 +13,11 @@ describe("an operation as a command line", () => {
       "interlock pause namespace payment --for 2h --reason r",
     ],
     ["resume", { object: "n/pause-1", reason: "r" }, "interlock resume pause-1 --reason r"],
+    [
+      "retry",
+      { object: `n/rr-${"0a1b".repeat(13)}-1`, reason: "-x" },
+      "interlock retry rr-0a1b0a1b-1 -n n --reason=-x",
+    ],
     ["cancel", { object: "n/e-1", block: true, reason: "r" }, "interlock cancel e-1 -n n --block --reason r"],
     [
       "run",

@@ -1,4 +1,5 @@
 import type { OperationName, OperationRequest, Row } from "../../src/console/wire.ts";
+import { shortNames } from "./format.ts";
 
 /** What a person fills in for an operation. */
 export type OperationField = "reason" | "for" | "block" | "scope";
@@ -6,6 +7,8 @@ export type OperationField = "reason" | "for" | "block" | "scope";
 export interface OperationText {
   /** On the button. */
   readonly label: string;
+  /** On the button that confirms it, if that is another text. */
+  readonly confirmLabel?: string;
   /** What it does, for the dialog. */
   readonly effect: string;
   readonly fields: readonly OperationField[];
@@ -42,6 +45,8 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
   },
   cancel: {
     label: "Cancel",
+    // "Cancel" alone would read as leaving the dialog.
+    confirmLabel: "Cancel it",
     effect: "Stops it and records who stopped it. Nothing that has ended changes.",
     fields: ["block", "reason"],
     isDangerous: true,
@@ -69,7 +74,7 @@ export function commandLine(operation: OperationName, request: Omit<OperationReq
   if (operation === "run" && request.workflow) words.push(request.workflow);
   if (request.object !== undefined) {
     const [namespace, name] = splitKey(request.object);
-    words.push(name);
+    words.push(shortNames(name));
     // Pauses are in no namespace that a person names.
     if (namespace !== undefined && operation !== "resume") words.push("-n", namespace);
   }
@@ -80,7 +85,9 @@ export function commandLine(operation: OperationName, request: Omit<OperationReq
   if (request.approval) words.push("--approval", request.approval);
   if (request.for) words.push("--for", request.for);
   if (request.block) words.push("--block");
-  if (request.reason) words.push("--reason", request.reason);
+  // Joined, as a reason may begin with a dash.
+  if (request.reason)
+    words.push(...(request.reason.startsWith("-") ? [`--reason=${request.reason}`] : ["--reason", request.reason]));
   return joinWords(words);
 }
 

@@ -88,7 +88,11 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
 
 async function found<T>(reading: Promise<T | undefined>): Promise<T> {
   const value = await reading.catch(toProblem);
-  if (value === undefined) throw new ProblemError(404, "There is no such object.");
+  if (value === undefined) {
+    throw new ProblemError(404, "There is no object of this name, or it was removed.", {
+      hint: "The ledger keeps what happened to it.",
+    });
+  }
   return value;
 }
 

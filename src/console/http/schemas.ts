@@ -223,6 +223,7 @@ const timelineEvent = z.object({
 const incidentDetail = describes<IncidentDetail>()(
   z.object({
     row: incidentRow,
+    message: text.optional(),
     checks: z.array(check),
     why: z.array(text),
     labels: texts,

@@ -1,6 +1,6 @@
 import { explainIncident, paragraphLines } from "../../operate/index.ts";
 import { type RemediationRequest, remediationRequests, workflowExecutions } from "../../resources/index.ts";
-import { rowKey, toExecutionRow, toIncidentRow } from "../rows/index.ts";
+import { incidentMessage, rowKey, toExecutionRow, toIncidentRow } from "../rows/index.ts";
 import type { ExecutionRow, IncidentDetail, IncidentRow, NoticeRow } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
 import { inOrder, ledgerTimeline, objectTimeline } from "./timeline.ts";
@@ -26,8 +26,10 @@ export async function readIncident(ref: NamedObject, context: ReadContext): Prom
     readNotices(row.key, ref.name, context),
     context.recorded({ incident: ref.name }),
   ]);
+  const message = incidentMessage(incident);
   return {
     row,
+    ...(message === undefined ? {} : { message }),
     checks: explanation.checks,
     why: paragraphLines(explanation.text),
     labels: incident.spec.signalLabels ?? {},

@@ -93,6 +93,14 @@ export function eventTitle({ type, facts }: LedgerEvent): string {
       return facts["occurrences"] === 1 ? "1 signal" : `${fact("occurrences")} signals`;
     case "incident.decided":
       return facts["verdict"] === "block" ? `blocked: ${fact("reason")}` : `decided: ${fact("verdict")}`;
+    case "incident.diagnosed":
+      return facts["workflow_id"] === undefined ? "no rule matches" : `diagnosed: ${fact("workflow_id")}`;
+    case "approval.requested":
+      return `approval of ${fact("workflow_id")} requested`;
+    case "execution.admitted":
+      return `${fact("workflow_id")} admitted`;
+    case "run.created":
+      return `run of ${fact("workflow_id")} created`;
     case "incident.closed":
       return `closed: ${fact("outcome")}`;
     case "execution.skipped":

@@ -20,6 +20,7 @@ export function toIncidentRow(incident: RemediationRequest, links: IncidentLinks
   const block = status?.phase === "Blocked" ? status.block : undefined;
   const closing = status && "completedAt" in status ? status : undefined;
   const { deduplication } = status ?? {};
+  const message = incidentMessage(incident);
   return fitRow({
     kind: "incidents",
     ...rowBase(incident),
@@ -32,7 +33,7 @@ export function toIncidentRow(incident: RemediationRequest, links: IncidentLinks
     ...field("workflow", diagnosis?.workflowId),
     ...field("rule", diagnosis?.rule),
     ...field("reason", incidentReason(incident)),
-    ...field("message", incidentMessage(incident)),
+    ...field("message", message && rowText(message)),
     ...field("until", block?.until),
     ...field("execution", incidentExecution(incident)),
     ...links,
@@ -51,14 +52,14 @@ function incidentReason(incident: RemediationRequest): string | undefined {
   return status && "completedAt" in status ? undefined : findStall(incident)?.reason;
 }
 
-function incidentMessage(incident: RemediationRequest): string | undefined {
+/** The sentence that explains its state. */
+export function incidentMessage(incident: RemediationRequest): string | undefined {
   const { status } = incident;
   const stall = status && "completedAt" in status ? undefined : findStall(incident);
+  if (stall) return describeStall(stall);
   // The message of its status names the commands for an answer; a page has buttons for it.
-  if (!stall && status?.phase === "AwaitingApproval") return `${status.diagnosis.workflowId} requires an approval`;
-  const blockMessage = status?.phase === "Blocked" ? status.block.message : undefined;
-  const message = stall ? describeStall(stall) : (status?.message ?? blockMessage);
-  return message === undefined ? undefined : rowText(message);
+  if (status?.phase === "AwaitingApproval") return `${status.diagnosis.workflowId} requires an approval`;
+  return status?.message ?? (status?.phase === "Blocked" ? status.block.message : undefined);
 }
 
 /** The object that the first signal named. */

@@ -1,7 +1,7 @@
 export { toApprovalRow } from "./approval-row.ts";
 export { toExecutionRow } from "./execution-row.ts";
 export { fitRow, maxRowBytes } from "./fit-row.ts";
-export { type IncidentLinks, toIncidentRow } from "./incident-row.ts";
+export { type IncidentLinks, incidentMessage, toIncidentRow } from "./incident-row.ts";
 export { isClosed } from "./lane.ts";
 export { toNoticeRow } from "./notice-row.ts";
 export { toPauseRow } from "./pause-row.ts";

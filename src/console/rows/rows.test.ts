@@ -159,7 +159,12 @@ describe("the row of another kind", () => {
   it("names the holder of a target", () => {
     const holder = { executionName: "wfe-1", executionNamespace: "kubernaut", since: at };
 
-    expect(toTargetRow(record(holder), 4)).toMatchObject({ holder: "kubernaut/wfe-1", heldSince: at, waiting: 4, fence: "1" });
+    expect(toTargetRow(record(holder), 4)).toMatchObject({
+      holder: "kubernaut/wfe-1",
+      heldSince: at,
+      waiting: 4,
+      fence: "1",
+    });
   });
 
   it("names the answer to an approval", () => {

@@ -13,7 +13,7 @@ export interface ChartSeries {
 interface ChartProps {
   /** What the chart shows, for screen readers: the numbers are in a table or in text beside it. */
   readonly label: string;
-  /** Milliseconds. */
+  /** The starts of the bars, in milliseconds and equally far apart. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
   readonly height?: number;
@@ -32,7 +32,7 @@ export function Chart({ label, times, series, height = 160 }: ChartProps) {
     const resize = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
     void import("uplot").then(({ default: UPlot }) => {
       if (isGone) return;
-      plot = new UPlot(chartOptions(UPlot, element, series, height), chartData(times, series), element);
+      plot = new UPlot(chartOptions(UPlot, element, { times, series, height }), chartData(times, series), element);
       resize.observe(element);
     });
     return () => {
@@ -45,15 +45,20 @@ export function Chart({ label, times, series, height = 160 }: ChartProps) {
 }
 
 function chartData(times: readonly number[], series: readonly ChartSeries[]): uPlot.AlignedData {
-  return [times.map((time) => time / 1_000), ...series.map(({ values }) => [...values])];
+  // A bar is drawn around its value, and stands between its start and the next one.
+  return [times.map((time) => (time + barLength(times) / 2) / 1_000), ...series.map(({ values }) => [...values])];
+}
+
+function barLength([first = 0, second = first]: readonly number[]): number {
+  return second - first;
 }
 
 function chartOptions(
   UPlot: typeof uPlot,
   element: HTMLElement,
-  series: readonly ChartSeries[],
-  height: number,
+  { times, series, height }: Required<Omit<ChartProps, "label">>,
 ): uPlot.Options {
+  const [from = 0, to = 0] = [times[0], times.at(-1)];
   const style = getComputedStyle(element);
   const color = (name: string) => style.getPropertyValue(name).trim();
   const axis = { stroke: color("--text-muted"), grid: { stroke: color("--line"), width: 1 }, ticks: { show: false } };
@@ -62,7 +67,10 @@ function chartOptions(
     height,
     legend: { show: false },
     cursor: { show: false },
-    scales: { y: { range: (_plot, _min, max) => [0, axisTop(max)] } },
+    scales: {
+      x: { range: () => [from / 1_000, (to + barLength(times)) / 1_000] },
+      y: { range: (_plot, _min, max) => [0, axisTop(max)] },
+    },
     axes: [
       {
         ...axis,

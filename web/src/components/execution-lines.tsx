@@ -52,11 +52,14 @@ export function ExecutionLines({ executions }: { readonly executions: readonly E
 
 /** What a person can do about an execution: stop it while it runs, run it again once it has ended. */
 export function ExecutionSteps({ row }: { readonly row: ExecutionRow }) {
-  if (row.endedAt === undefined) return <OperationButton operation="cancel" subject={row.name} row={row} />;
+  if (row.endedAt === undefined)
+    return <OperationButton operation="cancel" subject={`${row.workflow} on ${row.target}`} row={row} />;
   return (
     <>
-      {row.phase === "Failed" && <OperationButton operation="ack" subject={row.name} row={row} />}
-      <OperationButton operation="retry" subject={row.name} row={row} />
+      {row.phase === "Failed" && (
+        <OperationButton operation="ack" subject={`${row.workflow} on ${row.target}`} row={row} />
+      )}
+      <OperationButton operation="retry" subject={`${row.workflow} on ${row.target}`} row={row} />
     </>
   );
 }

@@ -23,7 +23,7 @@ export function NextStep({
           <OperationButton
             key={operation}
             operation={operation}
-            subject={row.name}
+            subject={incidentTitle(row)}
             {...(operation === "approve" || operation === "reject"
               ? { request: { object: row.approval ?? row.key } }
               : { row })}
@@ -33,4 +33,9 @@ export function NextStep({
       )}
     </>
   );
+}
+
+/** An incident as the title of a dialog names it: by what is done, not by an identifier. */
+function incidentTitle({ workflow, target, signal, subject }: IncidentRow): string {
+  return workflow === undefined || target === undefined ? `${signal} of ${subject}` : `${workflow} on ${target}`;
 }

@@ -14,7 +14,7 @@ import { showToast } from "./toasts.tsx";
 /** An operation, and what it is about. */
 export interface OperationSubject {
   readonly operation: OperationName;
-  /** What the operation is about, for the title of the dialog: "rr-1". */
+  /** What the operation is about, for the title of the dialog: "node-drain on node/worker-1". */
   readonly subject: string;
   /** The row that the caller sees: the server refuses the operation if it has changed meanwhile. */
   readonly row?: Row | undefined;
@@ -43,7 +43,7 @@ const empty: Filled = { reason: "", for: "", block: false, scope: "" };
 /** Asks for the reason and whatever else the operation needs, shows it as a command line, and performs it. */
 export function OperationDialog(props: OperationDialogProps) {
   const { operation, subject, row, request, shownRequest, form, onClose, onDone } = props;
-  const { label, effect, fields: all, isDangerous = false } = operationTexts[operation];
+  const { label, confirmLabel = label, effect, fields: all, isDangerous = false } = operationTexts[operation];
   const fields = all.filter((field) => field !== "scope" || request?.scope === undefined);
   const [filled, setFilled] = useState(empty);
   const [seen, setSeen] = useSeenRow(row);
@@ -122,7 +122,7 @@ export function OperationDialog(props: OperationDialogProps) {
               data-danger={isDangerous || undefined}
               disabled={isSending || isStale.value}
             >
-              {isSending ? "Sending…" : label}
+              {isSending ? "Sending…" : confirmLabel}
             </button>
           )}
         </footer>

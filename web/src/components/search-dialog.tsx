@@ -13,6 +13,9 @@ interface Result {
 
 const searched = ["incidents", "executions", "targets", "approvals"] as const satisfies readonly RowKind[];
 const typingMs = 150;
+/** Of each kind. */
+const readRows = 50;
+const shownRows = 5;
 
 /** Finds incidents, executions, targets and approvals by words, and opens one. */
 export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
@@ -94,9 +97,22 @@ async function find(text: string, signal: AbortSignal): Promise<readonly Result[
   const search = text.trim();
   if (search === "") return [];
   const pages = await Promise.all(
-    searched.map((kind) => getJson<RowPage>(withQuery(`/rows/${kind}`, { search, limit: 5 }), signal)),
+    searched.map((kind) => getJson<RowPage>(withQuery(`/rows/${kind}`, { search, limit: readRows }), signal)),
   );
-  return pages.flatMap(({ rows }) => rows.flatMap((row) => toResult(row) ?? []));
+  return pages.flatMap(({ rows }) =>
+    bestResults(
+      rows.flatMap((row) => toResult(row) ?? []),
+      search,
+    ),
+  );
+}
+
+/** The first ones, those with the words in what they show before those that have them elsewhere. */
+function bestResults(results: readonly Result[], search: string): readonly Result[] {
+  const words = search.toLowerCase().split(/\s+/);
+  const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const rank = ({ title, detail }: Result) => (has(title) ? 0 : has(`${title} ${detail}`) ? 1 : 2);
+  return results.toSorted((a, b) => rank(a) - rank(b)).slice(0, shownRows);
 }
 
 function toResult(row: Row): Result | undefined {
@@ -106,14 +122,14 @@ function toResult(row: Row): Result | undefined {
         path: objectPath(row.kind, row.key),
         kind: "Incident",
         title: row.signal,
-        detail: `${row.name} · ${row.phase}`,
+        detail: `${row.subject} · ${row.phase} · ${row.name}`,
       };
     case "executions":
       return {
         path: objectPath(row.kind, row.key),
         kind: "Execution",
         title: row.workflow,
-        detail: `${row.name} · ${row.phase}`,
+        detail: `${row.target} · ${row.phase} · ${row.name}`,
       };
     case "targets":
       return { path: targetPath(row.target), kind: "Target", title: row.target, detail: row.holder ? "held" : "" };
@@ -122,7 +138,7 @@ function toResult(row: Row): Result | undefined {
         path: withQuery("/approvals", { search: row.name, phase: row.decision }),
         kind: "Approval",
         title: row.workflow,
-        detail: `${row.name} · ${row.decision ?? "open"}`,
+        detail: `${row.target} · ${row.decision ?? "open"}`,
       };
     default:
       return undefined;

@@ -1,4 +1,4 @@
-import { formatCountdown, formatDuration, formatLocal, formatRelative, formatUtc } from "../format.ts";
+import { formatCountdown, formatDuration, formatLocal, formatRelative, formatUtc, shortNames } from "../format.ts";
 import { clock } from "../time.ts";
 
 interface TimeProps {
@@ -22,10 +22,16 @@ export function Time({ at, style = "local" }: TimeProps) {
 
 const utcTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
-/** A sentence of the server, with the times in it as everywhere on the page. */
+/** A sentence of the server, with the times and names in it as everywhere on the page. */
 export function Sentence({ text }: { readonly text: string }) {
   // With one group, every second part is a time.
-  return <>{text.split(utcTime).map((part, index) => (index % 2 === 1 ? <Time key={index} at={part} /> : part))}</>;
+  return (
+    <>
+      {shortNames(text)
+        .split(utcTime)
+        .map((part, index) => (index % 2 === 1 ? <Time key={index} at={part} /> : part))}
+    </>
+  );
 }
 
 interface CountdownProps {

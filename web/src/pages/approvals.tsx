@@ -157,8 +157,8 @@ function approvalColumns(marks: Marks | undefined): readonly Column<ApprovalRow>
       cell: (row) =>
         isOpen(row) && (
           <span class="row-actions">
-            <OperationButton operation="approve" subject={row.workflow} row={row} />
-            <OperationButton operation="reject" subject={row.workflow} row={row} />
+            <OperationButton operation="approve" subject={`${row.workflow} on ${row.target}`} row={row} />
+            <OperationButton operation="reject" subject={`${row.workflow} on ${row.target}`} row={row} />
           </span>
         ),
     },

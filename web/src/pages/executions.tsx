@@ -14,7 +14,7 @@ import { location, targetPath } from "../router.ts";
 const columns: readonly Column<ExecutionRow>[] = [
   {
     title: "Workflow",
-    width: "22%",
+    width: "18%",
     onPhone: "first line",
     cell: (row) => (
       <Link to={objectPath("executions", row.key)} class="strong" isRow title={row.name}>
@@ -25,7 +25,7 @@ const columns: readonly Column<ExecutionRow>[] = [
   { title: "Phase", width: "130px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
   {
     title: "Target",
-    width: "24%",
+    width: "20%",
     onPhone: "second line",
     cell: (row) => (
       <Link to={targetPath(row.target)} class="mono">
@@ -43,13 +43,13 @@ const columns: readonly Column<ExecutionRow>[] = [
   },
   {
     title: "Took",
-    width: "100px",
+    width: "84px",
     align: "end",
     cell: (row) => <Duration from={row.startedAt} to={row.startedAt && row.endedAt} />,
   },
   {
     title: "Created",
-    width: "110px",
+    width: "90px",
     onPhone: "second line",
     cell: (row) => <Time at={row.createdAt} style="relative" />,
   },

@@ -54,7 +54,6 @@ function concernsIncident({ changed, removed }: Changes, { row, executions, foll
 
 function Incident({ detail }: { readonly detail: IncidentDetail }) {
   const { row, checks, executions, followers, notices, events } = detail;
-  const deciding = checks.find(({ isDeciding }) => isDeciding);
   return (
     <>
       <Panel title="State" aside={<StateText detail={detail} />}>
@@ -62,7 +61,7 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
           <StateMachine phase={row.phase} />
         </div>
       </Panel>
-      <Panel title="Why" aside={deciding && <span class="muted">decided by {deciding.name}</span>}>
+      <Panel title="Why">
         {checks.length > 0 ? (
           <ChecksTable checks={checks} caption="Checks of the decision" />
         ) : (
@@ -133,14 +132,14 @@ function Subtitle({ detail: { row } }: { readonly detail: IncidentDetail }) {
   );
 }
 
-function StateText({ detail: { row } }: { readonly detail: IncidentDetail }) {
+function StateText({ detail: { row, message } }: { readonly detail: IncidentDetail }) {
   return (
     <span class="state-text">
       {row.outcome ?? row.reason}
-      {row.message !== undefined && (
+      {message !== undefined && (
         <span class="muted">
           {" "}
-          <Sentence text={row.message} />
+          <Sentence text={message} />
         </span>
       )}
       {row.until !== undefined && row.closedAt === undefined && (

@@ -15,19 +15,22 @@ import { location, targetPath } from "../router.ts";
 const columns: readonly Column<IncidentRow>[] = [
   {
     title: "Signal",
-    width: "19%",
+    width: "22%",
     onPhone: "first line",
     cell: (row) => (
-      <Link to={objectPath("incidents", row.key)} class="strong" isRow title={row.name}>
-        {row.signal}
-      </Link>
+      <>
+        <Link to={objectPath("incidents", row.key)} class="strong" isRow title={row.name}>
+          {row.signal}
+        </Link>
+        {row.target !== undefined && row.subject !== row.target && <span class="line-sub mono">{row.subject}</span>}
+      </>
     ),
   },
-  { title: "Severity", width: "104px", cell: (row) => <Severity severity={row.severity} /> },
-  { title: "Phase", width: "164px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
+  { title: "Severity", width: "88px", cell: (row) => <Severity severity={row.severity} /> },
+  { title: "Phase", width: "154px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
   {
     title: "Target",
-    width: "18%",
+    width: "17%",
     onPhone: "second line",
     cell: (row) =>
       row.target === undefined ? (
@@ -39,10 +42,10 @@ const columns: readonly Column<IncidentRow>[] = [
       ),
   },
   { title: "Why", cell: (row) => <Why row={row} /> },
-  { title: "Next change", width: "150px", cell: (row) => <NextChange row={row} /> },
+  { title: "Next change", width: "112px", cell: (row) => <NextChange row={row} /> },
   {
     title: "Opened",
-    width: "100px",
+    width: "84px",
     onPhone: "second line",
     cell: (row) => <Time at={row.createdAt} style="relative" />,
   },

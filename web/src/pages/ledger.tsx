@@ -1,3 +1,4 @@
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import { type LedgerChains, ledgerTypes } from "../../../src/console/wire.ts";
 import { withQuery } from "../api.ts";
@@ -10,8 +11,8 @@ import { Modal } from "../components/modal.tsx";
 import { PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Sentence, Time } from "../components/time.tsx";
-import { formatCount, shortName } from "../format.ts";
-import { aboutText, chainTone, factText, type LedgerRow } from "../ledger.ts";
+import { formatCount, shortNames } from "../format.ts";
+import { aboutText, chainTone, factText, type LedgerRow, orderFacts } from "../ledger.ts";
 import { type LedgerFilter, useLedger } from "../live/use-ledger.ts";
 import { usePolled } from "../live/use-polled.ts";
 import { location } from "../router.ts";
@@ -76,7 +77,7 @@ function About({ event: { facts } }: { readonly event: LedgerRow }) {
   const about = aboutText(facts);
   return (
     <span class="mono" title={about}>
-      {shortName(`/${about}`)}
+      {shortNames(about)}
     </span>
   );
 }
@@ -156,13 +157,13 @@ function EventDialog({ event, onClose }: { readonly event: LedgerRow; readonly o
         </dd>
         <dt>Id</dt>
         <dd class="mono">{id}</dd>
-        {Object.entries(facts).map(([name, fact]) => (
-          <>
-            <dt key={`${name} name`}>{name}</dt>
-            <dd key={`${name} value`}>
+        {orderFacts(facts).map(([name, fact]) => (
+          <Fragment key={name}>
+            <dt>{name}</dt>
+            <dd>
               <pre>{factText(fact)}</pre>
             </dd>
-          </>
+          </Fragment>
         ))}
       </dl>
       <footer class="modal-footer">

@@ -19,7 +19,7 @@ const windows = [
   { value: "1h", label: "1 hour" },
   { value: "6h", label: "6 hours" },
   { value: "24h", label: "1 day" },
-  { value: "7d", label: "7 days" },
+  { value: "168h", label: "7 days" },
 ] as const;
 
 const defaultWindow = "1h";

@@ -113,7 +113,7 @@ function Holder({ detail: { row, executions } }: { readonly detail: TargetDetail
           ["Waiting", row.waiting > 0 && formatCount(row.waiting)],
         ]}
       />
-      {holder && <OperationButton operation="cancel" subject={holder.name} row={holder} />}
+      {holder && <OperationButton operation="cancel" subject={`${holder.workflow} on ${holder.target}`} row={holder} />}
     </div>
   );
 }

@@ -37,7 +37,9 @@ const columns: readonly Column<TaskRow>[] = [
     width: "100px",
     align: "end",
     cell: (row) =>
-      row.endedAt === undefined && <OperationButton operation="cancel" subject={row.reference} row={row} />,
+      row.endedAt === undefined && (
+        <OperationButton operation="cancel" subject={`${row.type} of ${row.project}${row.reference}`} row={row} />
+      ),
   },
 ];
 
