@@ -1,3 +1,4 @@
+import { iso } from "../kube/index.ts";
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
 import type { Paused } from "../policy/index.ts";
 import { type CodingTask, type CodingTaskStatus, readCancelRequest } from "../resources/index.ts";
@@ -59,7 +60,7 @@ function pausedEvent(task: CodingTask, paused: Paused, nowMs: number): LedgerEve
   return {
     id: `${task.metadata.uid}/task.paused/${names.join()}`,
     type: "task.paused",
-    at: new Date(nowMs).toISOString(),
+    at: iso(nowMs),
     facts: { ...taskFacts(task), ...facts },
   };
 }

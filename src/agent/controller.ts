@@ -1,28 +1,29 @@
-import { setMaxListeners } from "node:events";
-import { keyOf, type Locks } from "../coordination/index.ts";
+import type { Locks } from "../coordination/index.ts";
 import {
-  Controller,
-  informer,
+  controllerGroup,
   keysFrom,
-  lostEventMs,
-  OwnWrites,
   objectKey,
-  type Problem,
+  type RunningControllers,
+  reconcile,
+  reconcileCached,
+  refOf,
   refOfKey,
+  type StallWatch,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import { lastingPauses } from "../policy/index.ts";
-import { automationPauses, builtInKinds, type CodingTask, codingTasks } from "../resources/index.ts";
+import { type CodingTask, codingTasks } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
 import { taskIntake } from "../tasks/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
-import { announcer } from "./announce.ts";
-import { cancelRequest, decide } from "./decide.ts";
+import { type AnnounceTask, announcer } from "./announce.ts";
+import { decide } from "./decide.ts";
 import { agentMetrics } from "./metrics.ts";
+import { activePauses, type Caches, listOpen, listQueue, listRelated, observe, openCaches } from "./observe.ts";
 import { pauseChanges } from "./pause-changes.ts";
-import { perform } from "./perform.ts";
-import { byCreation, isClosed, queueKey } from "./snapshot.ts";
+import { type Deps, perform } from "./perform.ts";
+import { byCreation, isClosed } from "./queue.ts";
 import type { AttemptDeps } from "./work/attempt.ts";
+import { busyMs } from "./work/busy-tasks.ts";
 import { redactedGitLab, redactedJira, redactedLedger, redactedWorkshop } from "./work/redacted.ts";
 import { runAttempt } from "./work/run-attempt.ts";
 import { Workers } from "./work/workers.ts";
@@ -33,62 +34,20 @@ export interface AgentOptions extends Omit<AttemptDeps, "relatedTasks" | "pauses
   readonly metrics: Metrics;
 }
 
-export interface Agent {
-  readonly ready: Promise<void>;
-  readonly isReady: boolean;
-  /** Why stalled tasks cannot be reported as such; undefined while they can. */
-  readonly problem: string | undefined;
-  /** Starts nothing new, hands running tasks over, and stops the watches. */
-  stop(options: { readonly deadlineMs: number }): Promise<void>;
-}
-
-/**
- * Another replica works on the task. If that replica dies, its lock expires, and this replica notices after this delay.
- */
-const busyMs = 5_000;
+export type Agent = RunningControllers;
 
 /** A replica that has just closed a task still releases its lock, and is waited for; a replica at work is not. */
 const handOverMs = 500;
 
 /** Works on coding tasks until `stop`. Any number of replicas may run. */
 export function startAgent(given: AgentOptions): Agent {
-  const { redact } = given;
-  const options: AgentOptions = {
-    ...given,
-    gitlab: redactedGitLab(given.gitlab, redact),
-    jira: given.jira && redactedJira(given.jira, redact),
-    workshop: redactedWorkshop(given.workshop, redact),
-    ledger: redactedLedger(given.ledger, redact),
-  };
-  const { client, clock, random, log, ledger, settings, gitlab } = options;
-  const stop = new AbortController();
-  setMaxListeners(0, stop.signal);
-  const problem = (problem: Problem) => log.warn("agent problem", problem);
-  const follow = { client, clock, random, problem, signal: stop.signal };
-  const tasks = informer<CodingTask, "queue" | "subject">({
-    ...follow,
-    type: codingTasks,
-    query: { namespace: settings.namespace },
-    indexes: { queue: (task) => [keyOf(...queueKey(task))], subject: subjectOf },
-  });
-  const allPauses = informer({ ...follow, type: automationPauses });
-  const ownWrites = new OwnWrites();
-  tasks.subscribe((event, task) => event === "DELETED" && ownWrites.forget(task));
+  const options = redactAll(given);
+  const { client, clock, random, log, ledger, redact } = options;
+  const group = controllerGroup({ client, clock, random, problem: (problem) => log.warn("agent problem", problem) });
+  const caches = openCaches(group, options);
+  const { tasks, pauses } = caches;
   const nowMs = () => client.serverNowMs();
-  // Coding tasks are on branches, so the spelling of other kinds does not matter.
-  const pauses = () => lastingPauses(allPauses.list(), nowMs(), builtInKinds);
-  const intake = taskIntake({ client, ledger, namespace: settings.namespace, log });
   const announce = announcer({ ledger, log, metrics: agentMetrics(options.metrics, { tasks, nowMs }), nowMs });
-  const relatedTasks = (task: CodingTask) => subjectOf(task).flatMap((subject) => tasks.byIndex("subject", subject));
-  const queueWith = (task: CodingTask) => tasks.byIndex("queue", keyOf(...queueKey(task)));
-  /** Until when another replica is assumed to work on a task, by the local clock. */
-  const busyUntil = new Map<string, number>();
-  tasks.subscribe((event, task) => {
-    // A task that is closed or deleted no longer blocks the others of its queue.
-    if (event === "DELETED" || isClosed(task))
-      for (const { metadata } of queueWith(task)) busyUntil.delete(metadata.uid ?? "");
-  });
-
   const stalls = stallReporter({ ...options, stage: "agent" });
   const subject = {
     type: codingTasks,
@@ -97,110 +56,90 @@ export function startAgent(given: AgentOptions): Agent {
     find: (key: string) => tasks.get(refOfKey(key)),
     redact: (text: string) => redact(text),
   };
-  /** Attempts run outside of the controller, whose reconciliation succeeds while they fail. */
-  const attempts = stalls.watch(subject);
-  const workers = new Workers({
-    size: settings.concurrency,
-    async work(task, interrupted) {
-      const uid = task.metadata.uid ?? "";
-      try {
-        const lockWaitMs = queueWith(task).some(isClosed) ? handOverMs : 0;
-        const outcome = await runAttempt(
-          task,
-          { ...options, intake, relatedTasks, pauses, announce, lockWaitMs },
-          interrupted,
-        );
-        attempts.succeeded(objectKey(task));
-        if (outcome === "busy" || outcome === "left") busyUntil.set(uid, clock.now() + busyMs);
-      } catch (error) {
-        busyUntil.set(uid, clock.now() + busyMs);
-        attempts.failed(objectKey(task), error, busyMs);
-        log.warn("task attempt aborted", { task: task.metadata.name, error });
-      }
-    },
+  const workers = openWorkers(options, {
+    ...{ caches, announce, stalls: stalls.watch(subject) },
     onEnd: (task) => controller.add(objectKey(task)),
   });
-  const deps = { client, gitlab, workers, announce, ownWrites, settings, redact, log };
-
-  const controller = new Controller({
+  const deps = { ...options, caches, workers, announce };
+  const controller = group.controller({
     name: "tasks",
-    clock,
-    random,
-    problem,
     concurrency: 8,
     sources: [
       // Every change of a task can change the position of the others in its queue.
-      keysFrom(tasks, (task) => [objectKey(task), ...queueWith(task).filter(isOpen).map(objectKey)]),
-      pauseChanges(allPauses, {
+      keysFrom(tasks, (task) => [objectKey(task), ...listOpen(listQueue(task, caches)).map(objectKey)]),
+      pauseChanges(pauses, {
         clock,
         nowMs,
-        keys: () => tasks.list().filter(isOpen).sort(byCreation).map(objectKey),
+        keys: () => [...listOpen(tasks.list())].sort(byCreation).map(objectKey),
       }),
     ],
-    async reconcile(key, signal) {
-      const task = tasks.get(refOfKey(key));
-      if (!task) return undefined;
-      if (ownWrites.isOutdated(task)) return { kind: "skipped", inMs: lostEventMs };
-      const uid = task.metadata.uid ?? "";
-      if (workers.isRunning(uid)) return interruptIfNeeded(task);
-      const leftMs = (busyUntil.get(uid) ?? 0) - clock.now();
-      if (leftMs > 0 && !isClosed(task)) return leftMs;
-      busyUntil.delete(uid);
-      const queue = queueWith(task).filter((other) => other.metadata.uid !== uid);
-      const { keepFinishedMs } = settings;
-      const decision = decide({ task, queue, pauses: pauses(), nowMs: nowMs(), keepFinishedMs });
-      return perform(decision, task, deps, signal);
-    },
+    reconcile: (key, signal) =>
+      reconcileCached(tasks.get(refOfKey(key)), caches.ownWrites, (task) => reconcileTask(task, deps, signal)),
     stalls: stalls.watch(subject),
   });
+  return group.running({ stalls, drain: () => workers.stop() });
+}
 
-  /** Stops a running attempt that is cancelled or superseded. */
-  async function interruptIfNeeded(task: CodingTask): Promise<undefined> {
-    const { uid = "" } = task.metadata;
-    const by = cancelRequest(task);
-    if (by !== undefined) workers.interrupt(uid, { kind: "cancelled", by });
-    const head = await newerHead(task);
-    if (head !== undefined) workers.interrupt(uid, { kind: "superseded", by: head });
-  }
-
-  /**
-   * Returns the head of the merge request if it is another commit that waits for review. Only GitLab can order two
-   * commits.
-   */
-  async function newerHead(task: CodingTask): Promise<string | undefined> {
-    const { spec } = task;
-    if (spec.type !== "Review") return undefined;
-    const { iid, headSha } = spec.mergeRequest;
-    const others = queueWith(task).filter(isOpen);
-    const isOther = ({ spec }: CodingTask) => spec.type === "Review" && spec.mergeRequest.headSha !== headSha;
-    if (!others.some(isOther)) return undefined;
-    const now = await gitlab.mergeRequest({ projectId: spec.project.id, iid });
-    return now.headSha === headSha ? undefined : now.headSha;
-  }
-
+/** Removes secrets from everything that people read. */
+function redactAll(options: AgentOptions): AgentOptions {
+  const { redact } = options;
   return {
-    ready: controller.ready,
-    get isReady() {
-      return controller.isReady;
-    },
-    get problem() {
-      return stalls.problem;
-    },
-    async stop({ deadlineMs }) {
-      await controller.stop({ deadlineMs });
-      await workers.stop();
-      await stalls.stop();
-      stop.abort();
-    },
+    ...options,
+    gitlab: redactedGitLab(options.gitlab, redact),
+    jira: options.jira && redactedJira(options.jira, redact),
+    workshop: redactedWorkshop(options.workshop, redact),
+    ledger: redactedLedger(options.ledger, redact),
   };
 }
 
-/** The merge request or issue that a task is about. */
-function subjectOf({ spec }: CodingTask): readonly string[] {
-  const { host, id } = spec.project;
-  return [spec.type === "Issue" ? `${spec.issue.site}/${spec.issue.key}` : `${host}/${id}!${spec.mergeRequest.iid}`];
+interface WorkersDeps {
+  readonly caches: Caches;
+  readonly announce: AnnounceTask;
+  /** Attempts run outside of the controller, whose reconciliation succeeds while they fail. */
+  readonly stalls: StallWatch;
+  readonly onEnd: (task: CodingTask) => void;
 }
 
-function isOpen(task: CodingTask): boolean {
-  return !isClosed(task);
+function openWorkers(options: AgentOptions, { caches, announce, stalls, onEnd }: WorkersDeps): Workers {
+  const { log, ledger, settings } = options;
+  const { client, busy } = caches;
+  const deps = {
+    ...options,
+    client,
+    announce,
+    intake: taskIntake({ client, ledger, namespace: settings.namespace, log }),
+    relatedTasks: (task: CodingTask) => listRelated(task, caches),
+    pauses: () => activePauses(caches),
+  };
+  return new Workers({
+    size: settings.concurrency,
+    async work(task, interrupted) {
+      try {
+        const lockWaitMs = listQueue(task, caches).some(isClosed) ? handOverMs : 0;
+        const outcome = await runAttempt(task, { ...deps, lockWaitMs }, interrupted);
+        stalls.succeeded(objectKey(task));
+        if (outcome === "busy" || outcome === "left") busy.add(task);
+      } catch (error) {
+        busy.add(task);
+        stalls.failed(objectKey(task), error, busyMs);
+        log.warn("task attempt aborted", { task: task.metadata.name, error });
+      }
+    },
+    onEnd,
+  });
+}
+
+async function reconcileTask(cached: CodingTask, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
+  return reconcile(await observe(cached, deps, signal), {
+    decide,
+    perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+    observeAgain: async (after) => after ?? observeCached(cached, deps, signal),
+  });
+}
+
+/** Observes the task again, unless its current version is still to arrive as an event. */
+async function observeCached(observed: CodingTask, deps: Deps, signal: AbortSignal) {
+  const { tasks, ownWrites } = deps.caches;
+  const task = tasks.get(refOf(observed));
+  return task && !ownWrites.isOutdated(task) ? observe(task, deps, signal) : undefined;
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { Decision } from "../kube/index.ts";
 import type { Pause } from "../policy/index.ts";
 import { annotationKeys, type CodingTask, type CodingTaskStatus } from "../resources/index.ts";
 import { draftTask } from "../tasks/index.ts";
-import { decide } from "./decide.ts";
+import { type Action, decide, type Snapshot } from "./decide.ts";
+import type { Interruption } from "./work/interruption.ts";
 
 const nowMs = Date.parse("2026-11-15T12:00:00.000Z");
 const day = 24 * 3_600_000;
@@ -25,7 +27,7 @@ describe("a coding task", () => {
     ["keeps a closed task during its retention", { phase: "Completed", endedAgoMs: day - 1 }, "look-again"],
     ["removes a closed task after its retention", { phase: "Completed", endedAgoMs: day }, "remove"],
   ])("%s", (_what, making, expected) => {
-    expect(decision(task(making)).do).toBe(expected);
+    expect(nextStep(decision(task(making)))).toBe(expected);
   });
 
   it.each<[string, Partial<Making>, Partial<Making>, string]>([
@@ -53,7 +55,7 @@ describe("a coding task", () => {
       "work",
     ],
   ])("%s", (_what, making, other, expected) => {
-    expect(decision(task(making), [task(other)]).do).toBe(expected);
+    expect(nextStep(decision(task(making), [task(other)]))).toBe(expected);
   });
 
   it.each<[string, Partial<Making>, string]>([
@@ -67,20 +69,20 @@ describe("a coding task", () => {
     ["can be cancelled", { cancel: true }, "settle"],
     ["is removed after its retention", { phase: "Completed", endedAgoMs: day }, "remove"],
   ])("on a paused branch %s", (_what, making, expected) => {
-    expect(decision(task(making), [], [pause()]).do).toBe(expected);
+    expect(nextStep(decision(task(making), [], [pause()]))).toBe(expected);
   });
 
   it("that solves an issue is remembered longer, because the issue may be read again", () => {
     const { spec, ...rest } = task({ phase: "Completed", endedAgoMs: day });
     const issue = { ...rest, spec: { ...spec, type: "Issue" } } as CodingTask;
 
-    expect(decision(issue)).toEqual({ do: "look-again", inMs: 29 * day });
+    expect(decision(issue)).toEqual({ actions: [], requeueAfterMs: 29 * day });
   });
 
   it("names the pause that it waits for, and keeps its steps and attempts", () => {
     const waiting = task({ phase: "Waiting", attempts: 1, nextAttemptInMs: 30_000 });
 
-    const { status } = decision(waiting, [], [pause({ until: iso(nowMs + day) })]) as { status: CodingTaskStatus };
+    const status = writtenStatus(decision(waiting, [], [pause({ until: iso(nowMs + day) })]));
 
     expect(status).toEqual({
       phase: "Waiting",
@@ -95,34 +97,35 @@ describe("a coding task", () => {
   it("continues although an earlier one waits for a pause", () => {
     const begun = task({ note: 2, phase: "Waiting", attempts: 1 });
 
-    expect(decision(begun, [task({ note: 1 })], [pause()]).do).toBe("work");
+    expect(nextStep(decision(begun, [task({ note: 1 })], [pause()]))).toBe("work");
   });
 
   it("starts in order after the pause, and no longer names it", () => {
     const [first, second] = [task({ note: 1 }), task({ note: 2 })].map((one) => {
-      return { ...one, status: (decision(one, [], [pause()]) as { status: CodingTaskStatus }).status };
+      return { ...one, status: writtenStatus(decision(one, [], [pause()])) };
     }) as [CodingTask, CodingTask];
 
-    expect(decision(first, [second]).do).toBe("work");
-    expect(decision(second, [first])).toMatchObject({ do: "wait", status: { position: 1 } });
-    expect(decision(second, [first])).not.toHaveProperty("status.pause");
+    expect(nextStep(decision(first, [second]))).toBe("work");
+    expect(nextStep(decision(second, [first]))).toBe("wait");
+    expect(writtenStatus(decision(second, [first]))).toMatchObject({ position: 1 });
+    expect(writtenStatus(decision(second, [first]))).not.toHaveProperty("pause");
   });
 
   it("that failed before the pause still waits for its next attempt", () => {
     const failed = task({ phase: "Waiting", attempts: 1, nextAttemptInMs: 30_000 });
-    const paused = { ...failed, status: (decision(failed, [], [pause()]) as { status: CodingTaskStatus }).status };
+    const paused = { ...failed, status: writtenStatus(decision(failed, [], [pause()])) };
 
-    const { status } = decision(paused) as { status: CodingTaskStatus };
+    const status = writtenStatus(decision(paused));
 
     expect(status).toMatchObject({ phase: "Waiting", nextAttemptTime: iso(nowMs + 30_000) });
     expect(status).not.toHaveProperty("pause");
-    expect(decision({ ...paused, status }).do).toBe("look-again");
+    expect(decision({ ...paused, status })).toEqual({ actions: [], requeueAfterMs: 30_000 });
   });
 
   it("reports its position in the queue, and the task ahead", () => {
     const queue = [task({ note: 1, phase: "Running" }), task({ note: 2 }), task({ note: 4 })];
 
-    const { status } = decision(task({ note: 3 }), queue) as { status: CodingTaskStatus };
+    const status = writtenStatus(decision(task({ note: 3 }), queue));
 
     expect(status).toMatchObject({ phase: "Waiting", position: 2, holder: { identity: "comment 1 on group/app!7" } });
   });
@@ -130,14 +133,78 @@ describe("a coding task", () => {
   it("keeps its steps and attempts while it waits", () => {
     const waiting = task({ note: 3, attempts: 2 });
 
-    const { status } = decision(waiting, [task({ note: 1 })]) as { status: CodingTaskStatus };
+    const status = writtenStatus(decision(waiting, [task({ note: 1 })]));
 
     expect(status).toMatchObject({ attempts: 2, steps: waiting.status?.steps });
   });
 });
 
+describe("a coding task among the workers of this process", () => {
+  const cancelled = { kind: "cancelled", by: "requested by @me" };
+
+  it.each<[string, Partial<Snapshot>, readonly Action[]]>([
+    ["is not offered again while it waits for a worker", { work: "ready" }, []],
+    [
+      "is withdrawn if another has to end first",
+      { work: "ready", queue: [task({ note: 0, phase: "Running" })] },
+      [{ do: "withdraw" }, { do: "wait", status: expect.objectContaining({ position: 1 }) }],
+    ],
+    ["is withdrawn if it is closed", { work: "ready", task: task({ phase: "Completed" }) }, [{ do: "withdraw" }]],
+    ["is not changed by a pause while it runs", { work: "running", pauses: [pause()] }, []],
+    [
+      "is interrupted if it is cancelled",
+      { work: "running", task: task({ phase: "Running", cancel: true }), newerHead: "b" },
+      [{ do: "interrupt", why: cancelled as Interruption }],
+    ],
+    [
+      "is interrupted by a newer commit",
+      { work: "running", newerHead: "b" },
+      [{ do: "interrupt", why: { kind: "superseded", by: "b" } }],
+    ],
+    ["is interrupted once", { work: "interrupted", newerHead: "b" }, []],
+  ])("%s", (_what, more, expected) => {
+    expect(decide(snapshot(more)).actions).toEqual(expected);
+  });
+
+  it("no longer names a pause that is over while it waits for a worker", () => {
+    const paused = { ...task({}), status: writtenStatus(decision(task({}), [], [pause()])) };
+
+    expect(writtenStatus(decide(snapshot({ work: "ready", task: paused })))).not.toHaveProperty("pause");
+  });
+
+  it("does not start while another replica is assumed to work on it", () => {
+    expect(decide(snapshot({ busyMs: 70 }))).toEqual({ actions: [], requeueAfterMs: 70 });
+  });
+
+  it("is removed in time although another replica was assumed to work on it", () => {
+    const closed = task({ phase: "Completed", endedAgoMs: day });
+
+    expect(nextStep(decide(snapshot({ busyMs: 70, task: closed })))).toBe("remove");
+  });
+
+  it("is not written again with the status that it has", () => {
+    const waiting = { ...task({}), status: writtenStatus(decision(task({}), [], [pause()])) };
+
+    expect(decision(waiting, [], [pause()])).toEqual({ actions: [] });
+  });
+});
+
 function decision(one: CodingTask, queue: readonly CodingTask[] = [], pauses: readonly Pause[] = []) {
-  return decide({ task: one, queue, pauses, nowMs, keepFinishedMs: day });
+  return decide(snapshot({ task: one, queue, pauses }));
+}
+
+function snapshot(more: Partial<Snapshot>): Snapshot {
+  return { task: task({}), queue: [], pauses: [], work: "idle", busyMs: 0, nowMs, keepFinishedMs: day, ...more };
+}
+
+function nextStep({ actions, requeueAfterMs }: Decision<Action>): string {
+  return actions[0]?.do ?? (requeueAfterMs === undefined ? "nothing" : "look-again");
+}
+
+function writtenStatus({ actions }: Decision<Action>): CodingTaskStatus {
+  const [action] = actions;
+  if (!action || !("status" in action)) throw new Error("no status is written");
+  return action.status;
 }
 
 function pause(more: { readonly until?: string } = {}): Pause {

@@ -1,10 +1,31 @@
-import { type Paused, taskPause } from "../policy/index.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Decision, decision, nothing, requeueAfter } from "../kube/index.ts";
+import { type Pause, type Paused, taskPause } from "../policy/index.ts";
 import { begunAt, type CodingTask, type CodingTaskStatus, readCancelRequest } from "../resources/index.ts";
-import { byCreation, isClosed, isWriting, type Snapshot } from "./snapshot.ts";
+import { byCreation, isClosed, isWriting } from "./queue.ts";
 import { cancelledStatus, isPaused, pausedStatus, queuedStatus, resumedStatus } from "./statuses.ts";
+import type { Interruption } from "./work/interruption.ts";
+import type { WorkState } from "./work/workers.ts";
 
-export type Decision =
-  | { readonly do: "look-again"; readonly inMs: number }
+/** A task and the state that its decision depends on. */
+export interface Snapshot {
+  readonly task: CodingTask;
+  /** Every other task in the same queue. */
+  readonly queue: readonly CodingTask[];
+  /** All active pauses, whatever they cover. */
+  readonly pauses: readonly Pause[];
+  /** The state of the task among the workers of this process. */
+  readonly work: WorkState;
+  /** How long another replica is still assumed to work on the task. */
+  readonly busyMs: number;
+  /** The head of the merge request, if it is another commit than the one under review here, and waits for review. */
+  readonly newerHead?: string | undefined;
+  readonly nowMs: number;
+  /** How long closed tasks are kept, so that a repeated report is not acted on again. */
+  readonly keepFinishedMs: number;
+}
+
+export type Action =
   /** The retention of the closed task is over. */
   | { readonly do: "remove" }
   /** Shows the author that the comment was received. */
@@ -13,8 +34,11 @@ export type Decision =
   | { readonly do: "wait"; readonly status: CodingTaskStatus }
   /** Automation is paused here, so the task does not start. */
   | { readonly do: "pause"; readonly status: CodingTaskStatus; readonly paused: Paused }
-  /** The task is first in its queue: start an attempt, unless one is running. */
-  | { readonly do: "work" };
+  /** The task is first in its queue: it starts when a worker is free. */
+  | { readonly do: "work" }
+  /** The task must not start: it no longer waits for a free worker. */
+  | { readonly do: "withdraw" }
+  | { readonly do: "interrupt"; readonly why: Interruption };
 
 /**
  *   ∅ ─acknowledge─▶ Pending ─┬─▶ Waiting (paused, in line, or for its next try) ─┐
@@ -23,28 +47,55 @@ export type Decision =
  *   any of them ─cancel─▶ Cancelled                                                  ▼  │
  *                                                                                  Waiting
  */
-export function decide(snapshot: Snapshot): Decision {
-  const { task, pauses, nowMs } = snapshot;
-  if (isClosed(task)) return decideClosed(snapshot);
+export function decide(snapshot: Snapshot): Decision<Action> {
+  const { task, work } = snapshot;
+  if (work === "interrupted") return nothing;
+  if (work === "running") return decideRunning(snapshot);
+  const next = isClosed(task) ? decideClosed(snapshot) : decideOpen(snapshot);
+  if (work === "idle") return next;
+  const mayStart = next.actions.some((action) => action.do === "work");
+  return mayStart ? decideReady(task) : { ...next, actions: [{ do: "withdraw" }, ...next.actions] };
+}
+
+/** Stops a running attempt that is cancelled or superseded. */
+function decideRunning({ task, newerHead }: Snapshot): Decision<Action> {
+  const by = cancelRequest(task);
+  if (by !== undefined) return decision({ do: "interrupt", why: { kind: "cancelled", by } });
+  if (newerHead === undefined) return nothing;
+  return decision({ do: "interrupt", why: { kind: "superseded", by: newerHead } });
+}
+
+/** A task that waits for a free worker must not be displayed as paused. */
+function decideReady(task: CodingTask): Decision<Action> {
+  return isPaused(task) ? decision({ do: "wait", status: resumedStatus(task) }) : nothing;
+}
+
+function decideOpen(snapshot: Snapshot): Decision<Action> {
+  const { task, pauses, nowMs, busyMs } = snapshot;
+  if (busyMs > 0) return requeueAfter(busyMs);
 
   const by = cancelRequest(task);
   if (by !== undefined) {
     // People have read that the work began, so its end is reported to them, too: under the lock, like every report.
-    return begunAt(task) ? { do: "work" } : { do: "settle", status: cancelledStatus(task, by, nowMs) };
+    return decision(begunAt(task) ? { do: "work" } : { do: "settle", status: cancelledStatus(task, by, nowMs) });
   }
-  if (needsAcknowledgement(task)) return { do: "acknowledge" };
+  if (needsAcknowledgement(task)) return decision({ do: "acknowledge" });
 
   const paused = taskPause(task, pauses, nowMs);
-  if (paused) return { do: "pause", status: pausedStatus(task, paused), paused };
+  if (paused) return changeStatus(task, { do: "pause", status: pausedStatus(task, paused), paused });
 
   const waitMs = nextAttemptMs(task) - nowMs;
-  if (waitMs > 0 && isPaused(task)) return { do: "wait", status: resumedStatus(task) };
-  if (waitMs > 0) return { do: "look-again", inMs: waitMs };
+  if (waitMs > 0 && isPaused(task)) return changeStatus(task, { do: "wait", status: resumedStatus(task) });
+  if (waitMs > 0) return requeueAfter(waitMs);
 
   const before = isRunning(task) ? [] : tasksBefore(snapshot);
   const [holder] = before;
-  if (!holder) return { do: "work" };
-  return { do: "wait", status: queuedStatus(task, before.length, holder) };
+  if (!holder) return decision({ do: "work" });
+  return changeStatus(task, { do: "wait", status: queuedStatus(task, before.length, holder) });
+}
+
+function changeStatus(task: CodingTask, action: Extract<Action, { readonly do: "wait" | "pause" }>): Decision<Action> {
+  return isDeepStrictEqual(task.status, action.status) ? nothing : decision(action);
 }
 
 /** Returns who cancelled the task, and why. */
@@ -76,10 +127,10 @@ function isRunning({ status }: CodingTask): boolean {
  */
 const issuesKept = 30;
 
-function decideClosed({ task: { spec, status }, nowMs, keepFinishedMs }: Snapshot): Decision {
+function decideClosed({ task: { spec, status }, nowMs, keepFinishedMs }: Snapshot): Decision<Action> {
   const endedMs = status && "completionTime" in status ? Date.parse(status.completionTime) : nowMs;
   const leftMs = endedMs + keepFinishedMs * (spec.type === "Issue" ? issuesKept : 1) - nowMs;
-  return leftMs > 0 ? { do: "look-again", inMs: leftMs } : { do: "remove" };
+  return leftMs > 0 ? requeueAfter(leftMs) : decision({ do: "remove" });
 }
 
 function needsAcknowledgement({ spec, status }: CodingTask): boolean {

@@ -1,7 +1,7 @@
 import type { Informer } from "../kube/index.ts";
 import type { CodingTask, CodingTaskSpec } from "../resources/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
-import { type ClosedTaskPhase, closedTaskPhases } from "./snapshot.ts";
+import { type ClosedTaskPhase, closedTaskPhases } from "./queue.ts";
 import { isPaused } from "./statuses.ts";
 
 export interface AgentMetrics {

@@ -1,73 +1,86 @@
 import { isDeepStrictEqual } from "node:util";
-import type { KubeClient, OwnWrites } from "../kube/index.ts";
+import { deleteExactly, iso, type Performed, writeStatus } from "../kube/index.ts";
 import { type CodingTask, type CodingTaskStatus, codingTasks } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { accessRefusal } from "./access.ts";
 import type { AnnounceTask } from "./announce.ts";
-import type { Decision } from "./decide.ts";
+import type { Action, Snapshot } from "./decide.ts";
 import type { GitLab } from "./gitlab/gitlab.ts";
+import type { Caches } from "./observe.ts";
 import { isRemoteError } from "./remote-error.ts";
 import type { Settings } from "./settings.ts";
-import { endedStatus, iso, isPaused, pendingStatus, resumedStatus } from "./statuses.ts";
+import { endedStatus, pendingStatus } from "./statuses.ts";
 import { type Redact, redactedStatus } from "./work/redacted.ts";
 import type { Workers } from "./work/workers.ts";
 
 export interface Deps {
-  readonly client: KubeClient;
+  readonly caches: Caches;
   readonly gitlab: GitLab;
   readonly workers: Workers;
   readonly announce: AnnounceTask;
-  readonly ownWrites: OwnWrites;
-  readonly settings: Pick<Settings, "minAccessLevel" | "forks">;
+  readonly settings: Pick<Settings, "minAccessLevel" | "forks" | "keepFinishedMs">;
   readonly redact: Redact;
   readonly log: Logger;
 }
 
-/** Performs the decision; the workers do the long work. Returns when to reconcile again. */
+/** Performs one action; the workers do the long work. A written status arrives as an event, which the next step follows from. */
 export async function perform(
-  decision: Decision,
-  task: CodingTask,
+  action: Action,
+  snapshot: Snapshot,
   deps: Deps,
   signal: AbortSignal,
-): Promise<number | undefined> {
-  const { workers, client } = deps;
-  const { name = "", namespace = "", uid = "", resourceVersion = "" } = task.metadata;
-  if (decision.do !== "work") workers.withdraw(uid);
-  switch (decision.do) {
-    case "look-again":
-      return decision.inMs;
+): Promise<Performed<Snapshot>> {
+  const { task } = snapshot;
+  const { workers, caches } = deps;
+  const { uid = "" } = task.metadata;
+  // A worker that became free may have started the task since, or its attempt may have ended.
+  if (workers.stateOf(uid) !== snapshot.work) return { kind: "stale" };
+  switch (action.do) {
     case "work":
-      // A task that waits for a free worker must not be displayed as paused.
-      if (!workers.offer(task) && isPaused(task)) {
-        await writeStatus(task, resumedStatus(task), deps, signal);
-      }
-      return undefined;
+      workers.offer(task);
+      return afterWorkChange(snapshot, workers);
+    case "withdraw":
+      workers.withdraw(uid);
+      return afterWorkChange(snapshot, workers);
+    case "interrupt":
+      workers.interrupt(uid, action.why);
+      return afterWorkChange(snapshot, workers);
     case "pause":
-      if (isDeepStrictEqual(task.status, decision.status)) return undefined;
-      await deps.announce.recordPause(task, decision.paused);
-      await writeStatus(task, decision.status, deps, signal);
-      return undefined;
+      await setStatus(task, action.status, deps, {
+        signal,
+        record: () => deps.announce.recordPause(task, action.paused),
+      });
+      break;
     case "wait":
-      await writeStatus(task, decision.status, deps, signal);
-      return undefined;
+      await setStatus(task, action.status, deps, { signal });
+      break;
     case "settle":
-      return settle(task, decision.status, deps, signal);
+      await settle(task, action.status, deps, signal);
+      break;
     case "acknowledge":
-      return acknowledge(task, deps, signal);
+      await acknowledge(task, deps, signal);
+      break;
     case "remove":
-      await client.delete(codingTasks, { name, namespace }, { preconditions: { uid, resourceVersion } }, { signal });
-      return undefined;
+      await deleteExactly(caches.client, codingTasks, task, { signal });
+      break;
   }
+  return { kind: "waiting" };
+}
+
+/** Workers that are stopping accept no task: then there is nothing more to do here. */
+function afterWorkChange(snapshot: Snapshot, workers: Workers): Performed<Snapshot> {
+  const work = workers.stateOf(snapshot.task.metadata.uid ?? "");
+  return work === snapshot.work ? { kind: "waiting" } : { kind: "done", snapshot: { ...snapshot, work } };
 }
 
 /**
  * Marks the comment, so that its author sees at once that it was received. Repeating it is harmless. The comment of a
  * user who is not served gets no mark, and its task ends here; the attempt checks the access again.
  */
-async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
+async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): Promise<void> {
   const { spec } = task;
-  if (spec.type !== "Command") return undefined;
-  const { gitlab, client, log, settings } = deps;
+  if (spec.type !== "Command") return;
+  const { gitlab, caches, log, settings } = deps;
   const place = { projectId: spec.project.id, iid: spec.mergeRequest.iid };
   let result = {};
   try {
@@ -79,7 +92,7 @@ async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): P
     });
     if (refusal) {
       const end = { kind: "cancelled", message: `not served: ${refusal.message}`, reason: refusal.reason } as const;
-      return await settle(task, endedStatus(task, end, client.serverNowMs()), deps, signal);
+      return await settle(task, endedStatus(task, end, caches.client.serverNowMs()), deps, signal);
     }
     await gitlab.award(place, spec.note.id, "eyes", signal);
   } catch (error) {
@@ -88,29 +101,31 @@ async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): P
     log.warn("comment acknowledgement failed", { task: task.metadata.name, error });
     result = { not: error.message };
   }
-  const step = { name: "acknowledge", completedAt: iso(client.serverNowMs()), result };
-  await writeStatus(task, pendingStatus(task, [step]), deps, signal);
-  return undefined;
+  const step = { name: "acknowledge", completedAt: iso(caches.client.serverNowMs()), result };
+  await setStatus(task, pendingStatus(task, [step]), deps, { signal });
 }
 
-async function settle(task: CodingTask, status: CodingTaskStatus, deps: Deps, signal: AbortSignal) {
-  await deps.announce.recordEnd(task, status);
-  const written = await writeStatus(task, status, deps, signal);
+async function settle(task: CodingTask, status: CodingTaskStatus, deps: Deps, signal: AbortSignal): Promise<void> {
+  const record = () => deps.announce.recordEnd(task, status);
+  const written = await setStatus(task, status, deps, { signal, record });
   if (written) deps.announce.reportEnd(written);
-  return undefined;
 }
 
-async function writeStatus(
+interface SetStatusOptions {
+  readonly signal: AbortSignal;
+  /** Appends the change to the ledger, before it is written. */
+  readonly record?: () => Promise<void>;
+}
+
+/** Writes the status if it differs. After a conflict, the watch brings the newer object. */
+async function setStatus(
   task: CodingTask,
   status: CodingTaskStatus,
-  { client, ownWrites, redact }: Deps,
-  signal: AbortSignal,
+  { caches, redact }: Deps,
+  { signal, record }: SetStatusOptions,
 ): Promise<CodingTask | undefined> {
   const wanted = await redactedStatus(status, redact);
   if (isDeepStrictEqual(task.status, wanted)) return undefined;
-  const outcome = await client.update(codingTasks, { ...task, status: wanted }, { subresource: "status", signal });
-  // After a conflict, the watch brings the newer object.
-  if (outcome.kind !== "updated") return undefined;
-  ownWrites.note(outcome.object);
-  return outcome.object;
+  await record?.();
+  return writeStatus(caches.client, codingTasks, { ...task, status: wanted }, signal);
 }

@@ -1,3 +1,4 @@
+import { iso } from "../kube/index.ts";
 import type { Paused } from "../policy/index.ts";
 import { begunAt, begunStep, type CodingTask, type CodingTaskStatus, type CodingTaskStep } from "../resources/index.ts";
 import type { End } from "./end.ts";
@@ -136,8 +137,4 @@ export function describeTask({ spec }: CodingTask): string {
     case "Issue":
       return `issue ${spec.issue.key}`;
   }
-}
-
-export function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

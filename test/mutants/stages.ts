@@ -146,12 +146,20 @@ export const stageMutants = [
     ["matches patterns at the beginning only", "|| !value.endsWith(last) ", ""],
   ]),
   ...mutantsOf({ file: "src/agent/decide.ts", suite: "src/agent/decide.test.ts" }, [
-    ["works during a pause", 'if (paused) return { do: "pause"', 'if (paused && !task) return { do: "pause"'],
+    ["works during a pause", "if (paused) return changeStatus(", "if (paused && !task) return changeStatus("],
     ["overtakes a task on the same branch", "byCreation(other, task) < 0", "byCreation(other, task) > 0"],
     ["waits behind a closed task", "!isClosed(other) && ", ""],
     ["works on a cancelled task that has not begun", 'begunAt(task) ? { do: "work" } :', 'task ? { do: "work" } :'],
     ["forgets issues like other tasks", 'spec.type === "Issue" ? issuesKept : 1', "1"],
     ["acknowledges again and again", "!status?.steps?.some(", "status?.steps?.some("],
+    ["starts a task that another replica works on", "if (busyMs > 0)", "if (busyMs > nowMs)"],
+    ["keeps a task ready that has to wait", '[{ do: "withdraw" }, ...next.actions]', "next.actions"],
+    ["interrupts an attempt again and again", 'if (work === "interrupted") return nothing;', ""],
+    [
+      "writes the same status again and again",
+      "isDeepStrictEqual(task.status, action.status) ? nothing",
+      "!task ? nothing",
+    ],
   ]),
   ...mutantsOf({ file: "src/agent/flows/review.ts", suite: "test/agent/review.test.ts" }, [
     [

@@ -1,8 +1,7 @@
 import type { Lease } from "../../coordination/index.ts";
-import type { KubeClient, UpdateOutcome } from "../../kube/index.ts";
+import { iso, type KubeClient, type UpdateOutcome } from "../../kube/index.ts";
 import { type CodingTask, type CodingTaskStatus, codingTasks } from "../../resources/index.ts";
-import { isClosed } from "../snapshot.ts";
-import { iso } from "../statuses.ts";
+import { isClosed } from "../queue.ts";
 import { type Redact, redactedStatus } from "./redacted.ts";
 
 /** Another replica works on the task, or the task is deleted: this attempt must not write. */

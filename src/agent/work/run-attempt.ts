@@ -12,8 +12,8 @@ import { runCommand } from "../flows/command.ts";
 import { runIssue } from "../flows/issue.ts";
 import { reportEnd } from "../flows/report.ts";
 import { runReview } from "../flows/review.ts";
+import { isClosed, queueKey } from "../queue.ts";
 import { isRemoteError } from "../remote-error.ts";
-import { isClosed, queueKey } from "../snapshot.ts";
 import { describeTask, endedStatus, handedOverStatus, retryStatus, runningStatus } from "../statuses.ts";
 import {
   type Attempt,

@@ -1,5 +1,5 @@
 import type { CodingTask } from "../../resources/index.ts";
-import { byCreation } from "../snapshot.ts";
+import { byCreation } from "../queue.ts";
 
 /**
  * Returns the task to start next: of the project with the fewest running tasks, the one that came first. So a project

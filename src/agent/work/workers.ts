@@ -11,6 +11,9 @@ export interface WorkersOptions {
   readonly onEnd: (task: CodingTask) => void;
 }
 
+/** `ready`: the task waits for a free worker. `interrupted`: its attempt has to stop, and has not ended yet. */
+export type WorkState = "idle" | "ready" | "running" | "interrupted";
+
 interface Work {
   readonly task: CodingTask;
   readonly controller: AbortController;
@@ -28,21 +31,18 @@ export class Workers {
     this.#options = options;
   }
 
-  get load(): { readonly running: number; readonly ready: number } {
-    return { running: this.#running.size, ready: this.#ready.size };
+  stateOf(uid: string): WorkState {
+    const work = this.#running.get(uid);
+    if (work) return work.controller.signal.aborted ? "interrupted" : "running";
+    return this.#ready.has(uid) ? "ready" : "idle";
   }
 
-  isRunning(uid: string): boolean {
-    return this.#running.has(uid);
-  }
-
-  /** Queues the task for a free worker. Returns whether it is running. */
-  offer(task: CodingTask): boolean {
+  /** Queues the task for a free worker. */
+  offer(task: CodingTask): void {
     const uid = uidOf(task);
-    if (this.#isStopped || this.#running.has(uid)) return this.#running.has(uid);
+    if (this.#isStopped || this.#running.has(uid)) return;
     this.#ready.set(uid, task);
     this.#begin();
-    return this.#running.has(uid);
   }
 
   /** Removes the task from the ready ones. */

@@ -1,17 +1,4 @@
-import type { Pause } from "../policy/index.ts";
 import { type CodingTask, isBuiltIn } from "../resources/index.ts";
-
-/** A task and the state that its decision depends on. */
-export interface Snapshot {
-  readonly task: CodingTask;
-  /** Every other task in the same queue. */
-  readonly queue: readonly CodingTask[];
-  /** All active pauses, whatever they cover. */
-  readonly pauses: readonly Pause[];
-  readonly nowMs: number;
-  /** How long closed tasks are kept, so that a repeated report is not acted on again. */
-  readonly keepFinishedMs: number;
-}
 
 export const closedTaskPhases = ["Completed", "Failed", "Superseded", "Cancelled"] as const;
 export type ClosedTaskPhase = (typeof closedTaskPhases)[number];
