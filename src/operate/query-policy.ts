@@ -49,7 +49,9 @@ export async function queryPolicy(
     const known = entries.filter(({ spec }) => spec.workflowId === workflowId);
     const ref = workflowRef ?? { workflowId };
     const entry = lookUpEntry(known, parameters ? { workflowId } : ref, kinds);
-    const usage = parameters ? { diagnosis: { parameters } } : { workflowRef: ref, defaults };
+    const usage = parameters
+      ? { diagnosis: { parameters }, target: { kind: "target", target } as const }
+      : { workflowRef: ref, defaults };
     const { text, namespace } = target;
     return askPolicy(
       { target: text, namespace, workflowId, ...asker, entry, usage },

@@ -4,9 +4,11 @@ import {
   type AutomationPause,
   type Catalog,
   isUnfinished,
+  type Kinds,
   type KindsCache,
   labelKeys,
   parseRecordedTarget,
+  parseTarget,
   type RemediationApprovalRequest,
   type RemediationRequest,
   type RemediationTarget,
@@ -25,7 +27,7 @@ import type { OutdatedDiagnoses } from "./incidents/outdated-diagnoses.ts";
 import { isOwnedBy } from "./own-executions.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 import type { Snapshot } from "./snapshot.ts";
-import type { TargetView } from "./targets/target-view.ts";
+import type { TargetView, ViewedTarget } from "./targets/target-view.ts";
 
 /** The informers that the orchestrator reads. They may be a moment old, so every write is conditional. */
 export interface Caches {
@@ -135,12 +137,24 @@ function latest(approvals: readonly RemediationApprovalRequest[]): RemediationAp
   return [...approvals].sort((a, b) => (ageOf(a) < ageOf(b) ? 1 : -1))[0];
 }
 
+/** Parses a target that incidents were diagnosed to. */
+export function parseDiagnosedTarget(text: string, kinds: Kinds): ViewedTarget {
+  const reading = parseTarget(text, kinds);
+  const recorded = reading.kind === "target" ? reading : parseRecordedTarget(text);
+  const isObject = recorded.kind === "target" && recorded.target.type === "object";
+  return { reading, namespace: isObject ? recorded.target.namespace : undefined };
+}
+
 /** Returns the target as the caches show it: enough to decide that there is nothing to do. */
-export function viewCachedTarget(hash: string, waiting: readonly RemediationRequest[], caches: Caches): TargetView {
-  const [first] = waiting;
+export function viewCachedTarget(
+  hash: string,
+  target: ViewedTarget,
+  waiting: readonly RemediationRequest[],
+  caches: Caches,
+): TargetView {
   const asked = waiting.flatMap(({ metadata }) => caches.approvals.byIndex("incident", metadata.uid ?? ""));
   return {
-    ...commonView(first?.status?.diagnosis?.target ?? "", caches),
+    ...commonView(target, caches),
     record: caches.records.get({ namespace: caches.namespace, name: hash }),
     executions: caches.executions.byIndex("target", hash),
     approvals: new Map(asked.map((approval) => [approval.metadata.name ?? "", approval])),
@@ -150,7 +164,7 @@ export function viewCachedTarget(hash: string, waiting: readonly RemediationRequ
 /** Reads the target from the server. */
 export async function readTargetView(
   hash: string,
-  target: string,
+  target: ViewedTarget,
   caches: Caches,
   signal: AbortSignal,
 ): Promise<TargetView> {
@@ -163,13 +177,12 @@ export async function readTargetView(
   return { ...around, record, executions, approvals: new Map() };
 }
 
-function commonView(target: string, { client, incidents, pauses, catalog, kinds: known, settings }: Caches) {
+function commonView(target: ViewedTarget, { client, incidents, pauses, catalog, kinds: known, settings }: Caches) {
   const nowMs = client.serverNowMs();
   const { current: kinds } = known;
-  const read = parseRecordedTarget(target);
   return {
     nowMs,
-    namespace: read.kind === "target" && read.target.type === "object" ? read.target.namespace : undefined,
+    target,
     pauses: lastingPauses(pauses.list(), nowMs, kinds),
     catalog,
     kinds,

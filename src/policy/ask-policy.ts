@@ -1,4 +1,4 @@
-import type { CatalogLookup, Diagnosis, Kinds, WorkflowRef } from "../resources/index.ts";
+import type { CatalogLookup, Diagnosis, Kinds, TargetReading, WorkflowRef } from "../resources/index.ts";
 import { decide, type PolicyDecision } from "./decide.ts";
 import type { ActionRequest, Situation } from "./request.ts";
 import { diagnosedWorkflow, referencedWorkflow } from "./workflow-rules.ts";
@@ -10,9 +10,9 @@ export interface PolicyQuestion extends Omit<ActionRequest, "namespace" | "rules
   readonly namespace: string | undefined;
   /** The catalog's entry for the workflow. */
   readonly entry: CatalogLookup;
-  /** What the entry is checked against: the parameters of a diagnosis, or the workflow as an execution describes it. */
+  /** The entry is checked against a diagnosis, with its target by the current kinds, or against the reference of an execution. */
   readonly usage:
-    | { readonly diagnosis: Pick<Diagnosis, "parameters"> }
+    | { readonly diagnosis: Pick<Diagnosis, "parameters">; readonly target: TargetReading }
     | { readonly workflowRef: Partial<WorkflowRef>; readonly defaults: Defaults };
 }
 
@@ -30,7 +30,11 @@ export function askPolicy(
   const request = { ...question, ...(namespace === undefined ? {} : { namespace }) };
   const workflow =
     "diagnosis" in usage
-      ? diagnosedWorkflow({ ...usage.diagnosis, target: question.target }, entry, { ...situation, kinds })
+      ? diagnosedWorkflow(
+          { text: question.target, reading: usage.target, parameters: usage.diagnosis.parameters },
+          entry,
+          { ...situation, kinds },
+        )
       : referencedWorkflow(usage.workflowRef, entry, usage.defaults);
   return { request, decision: decide(request, { ...situation, workflow }) };
 }

@@ -3,8 +3,8 @@ import {
   type CatalogLookup,
   catalogDifference,
   type Diagnosis,
-  parseTarget,
   type RemediationWorkflow,
+  type TargetReading,
   type WorkflowRef,
 } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
@@ -20,12 +20,20 @@ export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): Work
   };
 }
 
+interface DiagnosedUse {
+  /** The target of the diagnosis. */
+  readonly text: string;
+  /** The target by the kinds of now: its kind may have been deleted since the diagnosis. */
+  readonly reading: TargetReading;
+  readonly parameters: Diagnosis["parameters"];
+}
+
 /**
  * The part of the diagnosed workflow that the policy reads; undefined if the catalog has none of this name. A
  * diagnosis that can never be carried out is blocked at once: no execution is created that would fail.
  */
 export function diagnosedWorkflow(
-  { target, parameters }: Pick<Diagnosis, "target" | "parameters">,
+  { text, reading, parameters }: DiagnosedUse,
   found: CatalogLookup,
   installation: Installation,
 ): WorkflowRules | undefined {
@@ -35,11 +43,10 @@ export function diagnosedWorkflow(
     case "unusable":
       return { problems: [found.problem] };
     case "entry": {
-      const read = parseTarget(target, installation.kinds);
       const problems =
-        read.kind === "problem"
-          ? [`target ${target} ${read.problem}`]
-          : diagnosisProblems({ target: read.target, parameters }, found.entry, installation);
+        reading.kind === "problem"
+          ? [`target ${text} ${reading.problem}`]
+          : diagnosisProblems({ target: reading.target, parameters }, found.entry, installation);
       return { ...workflowRules(found.entry), ...(problems.length === 0 ? {} : { problems }) };
     }
   }

@@ -16,13 +16,21 @@ import type { TargetView } from "./target-view.ts";
 
 /** Asks the policy whether an incident may act on its target now. */
 export function decideAction(incident: RemediationRequest, view: TargetView): PolicyDecision {
-  const { catalog, kinds, pauses, settings, nowMs, namespace, causesOf } = view;
+  const { catalog, kinds, pauses, settings, nowMs, target, causesOf } = view;
   const diagnosis = diagnosisOf(incident);
-  const { target, workflowId } = diagnosis;
+  const { workflowId } = diagnosis;
   const asking = askingIncident(incident, causesOf(incident));
   const record = asHeld(asking.wasIneffective ? withLatestSuccess(view, workflowId) : view);
   const entry = catalog.lookUp(workflowId);
-  const question = { target, workflowId, namespace, incident: asking, entry, usage: { diagnosis } };
+  const usage = { diagnosis, target: target.reading };
+  const question = {
+    target: diagnosis.target,
+    namespace: target.namespace,
+    workflowId,
+    incident: asking,
+    entry,
+    usage,
+  };
   return askPolicy(question, { record, kinds, pauses, settings, nowMs }).decision;
 }
 

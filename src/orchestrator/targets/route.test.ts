@@ -13,6 +13,7 @@ import {
   type WorkflowExecution,
 } from "../../resources/index.ts";
 import type { Action } from "../action.ts";
+import { parseDiagnosedTarget } from "../observe.ts";
 import { approvalNameFor, route } from "./route.ts";
 import type { TargetView } from "./target-view.ts";
 
@@ -268,7 +269,7 @@ function words({ actions, requeueAfterMs }: Decision<Action>): string {
 function view(world: Partial<TargetView>): TargetView {
   return {
     nowMs: now,
-    namespace: undefined,
+    target: parseDiagnosedTarget("node/worker-1", world.kinds ?? builtInKinds),
     record: undefined,
     executions: [],
     pauses: [],

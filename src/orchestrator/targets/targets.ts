@@ -7,12 +7,12 @@ import {
   remediationRequests,
   type WorkflowExecution,
 } from "../../resources/index.ts";
-import { type Caches, readTargetView, viewCachedTarget } from "../observe.ts";
+import { type Caches, parseDiagnosedTarget, readTargetView, viewCachedTarget } from "../observe.ts";
 import { type Deps, type IncidentChanges, perform } from "../perform.ts";
 import { sharedSuccess } from "../reports/notices.ts";
 import { diagnosisOf } from "../statuses.ts";
 import { approvalNameFor, isRouted, route } from "./route.ts";
-import type { TargetView } from "./target-view.ts";
+import type { TargetView, ViewedTarget } from "./target-view.ts";
 
 export interface TargetDeps extends Deps {
   readonly locks: Locks;
@@ -40,14 +40,15 @@ async function routeWaiting(hash: string, deps: TargetDeps, signal: AbortSignal)
   const waiting = listWaiting(hash, caches);
   const [first] = waiting;
   if (!first) return undefined;
-  const { target } = diagnosisOf(first);
-  const glance = viewCachedTarget(hash, waiting, caches);
+  const { target: text } = diagnosisOf(first);
+  const target = parseDiagnosedTarget(text, caches.kinds.current);
+  const glance = viewCachedTarget(hash, target, waiting, caches);
   const turns = waiting.map((incident) => route(incident, glance));
   // The caches show nothing to do. A change that they do not show yet arrives as an event.
   if (turns.every(({ actions }) => actions.length === 0))
     return soonest(...turns.map(({ requeueAfterMs }) => requeueAfterMs));
 
-  await using lease = await acquireShortly(target, locks, signal);
+  await using lease = await acquireShortly(text, locks, signal);
   // Awaited here, so that the lock is held until all incidents are routed.
   return await routeIncidents(hash, target, deps, lease, signal);
 }
@@ -68,7 +69,7 @@ async function acquireShortly(target: string, locks: Locks, signal: AbortSignal)
 
 async function routeIncidents(
   hash: string,
-  target: string,
+  target: ViewedTarget,
   deps: TargetDeps,
   lease: Lease | undefined,
   outer: AbortSignal,
