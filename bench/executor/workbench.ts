@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { freezeJson } from "../../src/apiserver/json/frozen-json.ts";
+import { freezeJson } from "../../src/apiserver/json/parse-json.ts";
 import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import type { ObjectStore } from "../../src/apiserver/object-store.ts";
 import { tektonEngine } from "../../src/engines/index.ts";

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { freezeJson } from "../../src/apiserver/json/frozen-json.ts";
+import { freezeJson } from "../../src/apiserver/json/parse-json.ts";
 import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import type { ObjectStore } from "../../src/apiserver/object-store.ts";
 import { systemClock } from "../../src/time/index.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { freezeJson } from "../../src/apiserver/json/frozen-json.ts";
+import { freezeJson } from "../../src/apiserver/json/parse-json.ts";
 import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { machineMs } from "../locks/machine-time.ts";

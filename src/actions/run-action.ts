@@ -3,8 +3,8 @@ import { type Call, type KubeClient, KubeError, type KubeObject, refOf } from ".
 import { type Clock, sleep } from "../time/index.ts";
 import type { Action, ActionInputs, Decision, Reader, Write } from "./action.ts";
 import { type IssueTracker, IssueTrackerError } from "./issues/issue-tracker.ts";
-import { annotate } from "./marks.ts";
 import { missingRights } from "./missing-rights.ts";
+import { annotate } from "./target-object.ts";
 
 export interface ActionDeps {
   readonly client: KubeClient;

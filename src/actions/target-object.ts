@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from "../kube/index.ts";
+import type { KubeObject, ObjectMeta, ResourceType } from "../kube/index.ts";
 import { builtInKinds, type ObjectTarget, toResourceType } from "../resources/index.ts";
 import type { Reader } from "./action.ts";
 
@@ -13,4 +13,22 @@ export function typeOf<T extends KubeObject>(target: ObjectTarget): ResourceType
 export async function readTarget<T extends KubeObject>(target: ObjectTarget, reader: Reader): Promise<T | undefined> {
   const { name, namespace } = target;
   return await reader.get(typeOf<T>(target), namespace === undefined ? { name } : { name, namespace });
+}
+
+/** On what an action changed or created: uid of the execution that did it. */
+export const actedBy = "kubernaut.ai/acted-by";
+
+/** Whether this execution has already made its change: an action that is repeated after a crash must not make it twice. */
+export function hasActed({ metadata }: Pick<KubeObject, "metadata">, executionUid: string): boolean {
+  return metadata.annotations?.[actedBy] === executionUid;
+}
+
+/** The metadata with annotations added or, with undefined, removed. */
+export function annotate(metadata: ObjectMeta, changes: Readonly<Record<string, string | undefined>>): ObjectMeta {
+  const annotations = { ...metadata.annotations };
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined) delete annotations[name];
+    else annotations[name] = value;
+  }
+  return { ...metadata, annotations };
 }

@@ -2,7 +2,7 @@ export type { AdmissionPolicy } from "./api/admission.ts";
 export { embeddedClient } from "./embedded-client.ts";
 export { adminName } from "./http/authenticate.ts";
 export { serveApi } from "./http/serve.ts";
-export { freezeJson } from "./json/frozen-json.ts";
+export { freezeJson } from "./json/parse-json.ts";
 export { kubeconfigFor } from "./kubeconfig.ts";
 export { openFileSpill } from "./log/file-spill.ts";
 export { openLogStore } from "./log/open-log-store.ts";

@@ -28,12 +28,12 @@ export {
   fencedUpdate,
   fenceOf,
 } from "./fencing/kubernetes.ts";
-export type { JanitorEvents, Swept } from "./janitor-events.ts";
 export { type Key, keyOf } from "./key.ts";
 export { type JanitorOptions, startJanitor } from "./kubernetes/janitor.ts";
 export { type KubernetesClaimsOptions, kubernetesClaims } from "./kubernetes/kubernetes-claims.ts";
 export { type KubernetesLocksOptions, kubernetesLocks } from "./kubernetes/kubernetes-locks.ts";
 export { type KubernetesWatermarksOptions, kubernetesWatermarks } from "./kubernetes/kubernetes-watermarks.ts";
+export type { JanitorEvents, Swept } from "./kubernetes/lease-sweep.ts";
 export { type ListedLock, listLocks } from "./kubernetes/list-locks.ts";
 export type { LockTableOptions } from "./locks/lock-table.ts";
 export type {
@@ -53,8 +53,7 @@ export { memoryLocks } from "./memory/memory-locks.ts";
 export { memoryWatermarks } from "./memory/memory-watermarks.ts";
 export { observeClaims } from "./observed/observe-claims.ts";
 export { observeJanitor } from "./observed/observe-janitor.ts";
-export { observeLockLoad } from "./observed/observe-lock-load.ts";
-export { observeLocks } from "./observed/observe-locks.ts";
+export { observeLockLoad, observeLocks } from "./observed/observe-locks.ts";
 export { type ObservedWatermark, observeWatermarks } from "./observed/observe-watermarks.ts";
 export type { Observer, Stage } from "./observed/observer.ts";
 export { RedisConnection, type RedisOptions } from "./redis/connection.ts";

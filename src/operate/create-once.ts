@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type KubeObject, type ResourceType, refOf } from "../kube/index.ts";
+import { type KubeObject, nameHash, type ResourceType, refOf } from "../kube/index.ts";
 import { OperationError } from "./errors/index.ts";
 import type { Order } from "./operation.ts";
 
@@ -24,4 +24,12 @@ export async function createOnce<T extends KubeObject>(
     throw new OperationError("conflict", message, { hint: "send this one with a new key", current: existing });
   }
   throw new OperationError("conflict", `${draft.metadata.name} was deleted meanwhile`, { hint: "try again" });
+}
+
+/** Short enough to type. Whether a name that is taken belongs to the same request is checked by its content. */
+const hashLength = 12;
+
+/** The name of the object that a request creates: the same for the same caller and key, so the second create fails. */
+export function keyedName(prefix: string, { caller, request }: Order<{ readonly key: string }>): string {
+  return `${prefix}-${nameHash(JSON.stringify([caller.name, request.key])).slice(0, hashLength)}`;
 }

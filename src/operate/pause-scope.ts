@@ -1,8 +1,7 @@
 import type { KubeClient } from "../kube/index.ts";
 import { type AutomationPauseSpec, parsePauseTarget, remediationWorkflows } from "../resources/index.ts";
 import type { OperateContext } from "./context.ts";
-import { OperationError } from "./errors/index.ts";
-import { noWorkflow } from "./no-workflow.ts";
+import { noWorkflow, OperationError } from "./errors/index.ts";
 
 /** What a pause covers. */
 export type PauseScope =

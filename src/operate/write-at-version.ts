@@ -1,6 +1,6 @@
 import { type KubeObject, type ResourceType, refOf } from "../kube/index.ts";
+import { blockText } from "../resources/index.ts";
 import { shortNames } from "../resources/short-names/index.ts";
-import { describeState } from "./describe-state.ts";
 import { OperationError } from "./errors/index.ts";
 import type { Order } from "./operation.ts";
 
@@ -60,4 +60,26 @@ export function requireVersion(object: KubeObject, ifVersion: string | undefined
 function toPatch(change: VersionedChange, { metadata: { resourceVersion } }: KubeObject) {
   if ("status" in change) return { merge: { metadata: { resourceVersion }, status: change.status } };
   return { merge: { metadata: { resourceVersion, annotations: change.annotations } } };
+}
+
+/** The fields of a status that tell people where an object of any of our kinds stands. */
+interface State {
+  readonly phase?: string;
+  readonly block?: { readonly reason: string; readonly cause?: string };
+  readonly decision?: string;
+  readonly decidedBy?: string;
+  readonly endedAt?: string;
+  readonly endedBy?: string;
+}
+
+/** The state of an object as a main clause: `it is Blocked now, Paused`. */
+function describeState(object: KubeObject): string {
+  const { phase = "Pending", block, decision, decidedBy, endedAt, endedBy } = stateOf(object);
+  if (decision) return `it is ${decision} now${decidedBy ? `, by ${decidedBy}` : ""}`;
+  if (endedAt) return `it was ended at ${endedAt}${endedBy ? ` by ${endedBy}` : ""}`;
+  return `it is ${phase} now${block ? `, ${blockText(block.reason, block.cause)}` : ""}`;
+}
+
+function stateOf(object: KubeObject & { readonly status?: State }): State {
+  return object.status ?? {};
 }

@@ -1,10 +1,10 @@
 import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
 import type { ClaimStore } from "../../src/coordination/claims/claim-store.ts";
 import { hashOf, nameOf } from "../../src/coordination/key.ts";
-import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";
-import { MemoryClaimStore } from "../../src/coordination/memory/memory-claim-store.ts";
+import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claims.ts";
+import { MemoryClaimStore } from "../../src/coordination/memory/memory-claims.ts";
 import { RedisConnection } from "../../src/coordination/redis/connection.ts";
-import { redisClaimStore } from "../../src/coordination/redis/redis-claim-store.ts";
+import { redisClaimStore } from "../../src/coordination/redis/redis-claims.ts";
 import { leases } from "../../src/kube/index.ts";
 import { sleep, systemClock, systemRandom } from "../../src/time/index.ts";
 import { ManualClock, settle } from "../doubles/manual-clock.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
 import type { Claims } from "../../src/coordination/claims/claims.ts";
 import { keyOf } from "../../src/coordination/key.ts";
-import { MemoryClaimStore } from "../../src/coordination/memory/memory-claim-store.ts";
+import { MemoryClaimStore } from "../../src/coordination/memory/memory-claims.ts";
 import { memoryWatermarks } from "../../src/coordination/memory/memory-watermarks.ts";
 import { instantMs, type PolledItem } from "../../src/coordination/watermarks/cursor.ts";
 import { openWatermark, type WatermarkStore } from "../../src/coordination/watermarks/watermarks.ts";

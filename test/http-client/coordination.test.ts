@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from "vitest";
 import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
 import { claimsContract } from "../../src/coordination/claims/claims.contract.ts";
 import { nameOf } from "../../src/coordination/key.ts";
-import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";
+import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claims.ts";
 import { kubernetesWatermarks } from "../../src/coordination/kubernetes/kubernetes-watermarks.ts";
 import { locksContract } from "../../src/coordination/locks/locks.contract.ts";
 import { watermarksContract } from "../../src/coordination/watermarks/watermarks.contract.ts";

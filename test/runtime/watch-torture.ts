@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import { serveApi } from "../../src/apiserver/http/serve.ts";
-import { freezeJson } from "../../src/apiserver/json/frozen-json.ts";
+import { freezeJson } from "../../src/apiserver/json/parse-json.ts";
 import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import type { Change, ObjectStore } from "../../src/apiserver/object-store.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";

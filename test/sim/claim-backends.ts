@@ -1,9 +1,9 @@
 import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
 import type { ClaimStore, Ending } from "../../src/coordination/claims/claim-store.ts";
 import { CoordinationError } from "../../src/coordination/errors.ts";
-import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claim-store.ts";
+import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claims.ts";
 import { claimScript, renewScript, settleScript } from "../../src/coordination/redis/claim-script.ts";
-import { redisClaimStore } from "../../src/coordination/redis/redis-claim-store.ts";
+import { redisClaimStore } from "../../src/coordination/redis/redis-claims.ts";
 import type { Scripts } from "../../src/coordination/redis/script.ts";
 import type { ClaimBackend } from "./claim-sim.ts";
 import { ApiServer, namespace } from "./kube-network.ts";

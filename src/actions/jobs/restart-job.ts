@@ -1,8 +1,7 @@
 import { type KubeObject, nameHash, type OwnerReference, type ResourceType } from "../../kube/index.ts";
 import { labelKeys } from "../../resources/index.ts";
 import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, wait, write } from "../action.ts";
-import { actedBy } from "../marks.ts";
-import { readTarget } from "../target-object.ts";
+import { actedBy, readTarget } from "../target-object.ts";
 
 interface JobSpec {
   readonly selector?: object;

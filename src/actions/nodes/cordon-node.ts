@@ -1,8 +1,12 @@
-import { defineAction, done, refuse, write } from "../action.ts";
-import { readTarget } from "../target-object.ts";
-import { cordonWrite, type Node } from "./node.ts";
+import { type ActionInputs, type Decision, defineAction, done, refuse, write } from "../action.ts";
+import { annotate, readTarget, typeOf } from "../target-object.ts";
+import { cordonedBy, cordonWrite, type Node } from "./node.ts";
 
-export const cordonNode = defineAction<{ readonly target: Node | undefined }>({
+interface Snapshot {
+  readonly target: Node | undefined;
+}
+
+export const cordonNode = defineAction<Snapshot>({
   name: "cordon-node",
   version: "1.0.0",
   description: "Marks a node as unschedulable, so that no new pods are placed on it.",
@@ -20,3 +24,35 @@ export const cordonNode = defineAction<{ readonly target: Node | undefined }>({
       : write(cordonWrite(node, target, executionUid));
   },
 });
+
+export const uncordonNode = defineAction<Snapshot>({
+  name: "uncordon-node",
+  version: "1.0.0",
+  description:
+    "Makes a node schedulable again that an action has cordoned. With force, also one that an operator cordoned.",
+  verification: "the node is schedulable",
+  targetKinds: ["node"],
+  parameters: {
+    force: { type: "boolean", default: false, description: "Also if no action of Interlock cordoned the node." },
+  },
+  rights: [{ group: "", resource: "nodes", verbs: ["get", "update"], where: "cluster" }],
+  alerts: [],
+  cooldown: "5m",
+  observe: async ({ target }, reader) => ({ target: await readTarget<Node>(target, reader) }),
+  decide: decideUncordon,
+});
+
+function decideUncordon({ target: node }: Snapshot, { target, parameters }: ActionInputs): Decision {
+  if (!node) return refuse(`${target.text} does not exist`);
+  if (!node.spec?.unschedulable) return done(`${target.text} is schedulable`);
+  const isOurs = node.metadata.annotations?.[cordonedBy] !== undefined;
+  if (!isOurs && parameters["force"] !== true) {
+    return refuse(`${target.text} was not cordoned by an action: set force to uncordon it`);
+  }
+  const next: Node = {
+    ...node,
+    metadata: annotate(node.metadata, { [cordonedBy]: undefined }),
+    spec: { ...node.spec, unschedulable: false },
+  };
+  return write({ do: "update", type: typeOf(target), observed: node, next, text: `uncordon ${target.text}` });
+}

@@ -1,8 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import type { ActionInputs, Reader, Write } from "../action.ts";
-import { annotate } from "../marks.ts";
 import { type ObservedPod, pods } from "../pods/pod.ts";
-import { readTarget, typeOf } from "../target-object.ts";
+import { annotate, readTarget, typeOf } from "../target-object.ts";
 
 /** A Node, as far as actions read and write it. */
 export interface Node extends KubeObject {

@@ -1,7 +1,6 @@
 import { iso } from "../../kube/index.ts";
 import { type ActionInputs, type Decision, defineAction, done, refuse, wait, write } from "../action.ts";
-import { actedBy, annotate, hasActed } from "../marks.ts";
-import { readTarget, typeOf } from "../target-object.ts";
+import { actedBy, annotate, hasActed, readTarget, typeOf } from "../target-object.ts";
 import { type Rollout, rolloutState } from "./rollout.ts";
 
 interface Snapshot {

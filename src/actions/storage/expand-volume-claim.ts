@@ -1,7 +1,6 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
 import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, wait, write } from "../action.ts";
-import { actedBy, annotate, hasActed } from "../marks.ts";
-import { readTarget, typeOf } from "../target-object.ts";
+import { actedBy, annotate, hasActed, readTarget, typeOf } from "../target-object.ts";
 import { formatBytes, parseBytes } from "./bytes.ts";
 
 interface VolumeClaim extends KubeObject {

@@ -1,7 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
-import { type Draft, deepFreeze } from "../json/json.ts";
-import { writeJson } from "../json/write-json.ts";
+import { type Draft, deepFreeze, writeJson } from "../json/json.ts";
 import type { Entry, ObjectStore, WriteDecision } from "../object-store.ts";
 import type { LabelIndex } from "./label-index.ts";
 import type { Registry } from "./registry.ts";

@@ -1,9 +1,8 @@
 import type { ObjectMeta } from "../../kube/index.ts";
-import { type Draft, isRecord, member } from "../json/json.ts";
-import { writeJson } from "../json/write-json.ts";
+import { type Draft, isRecord, member, writeJson } from "../json/json.ts";
 import { objectMeta } from "../kinds/object-meta.ts";
 import { decodeValue, prune } from "../structural/decode.ts";
-import { WrongTypeError } from "../structural/wrong-type-error.ts";
+import { WrongTypeError } from "../structural/decode-scalar.ts";
 import { invalidValue } from "./problem.ts";
 import type { Resource } from "./resource.ts";
 import { badRequest, invalid, StatusError } from "./status-error.ts";

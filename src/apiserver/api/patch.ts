@@ -1,9 +1,7 @@
-import { type Draft, isRecord, toDraft } from "../json/json.ts";
-import { writeJson } from "../json/write-json.ts";
+import { type Draft, isRecord, toDraft, writeJson } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import { applyJsonPatch } from "../patch/json-patch.ts";
-import { applyMergePatch } from "../patch/merge-patch.ts";
-import { applyStrategicMergePatch } from "../patch/strategic-merge-patch.ts";
+import { applyMergePatch, applyStrategicMergePatch } from "../patch/merge-patch.ts";
 import { type Api, commit } from "./api.ts";
 import type { Written } from "./create.ts";
 import { decodePatched, type FieldValidation } from "./decode-object.ts";

@@ -1,4 +1,4 @@
-import { writeJson } from "../json/write-json.ts";
+import { writeJson } from "../json/json.ts";
 
 /** One thing that is wrong with one field, worded as kube-apiserver words it. */
 export interface FieldProblem {

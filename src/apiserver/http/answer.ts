@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { stringify } from "yaml";
 import type { ApiStatus } from "../api/status-error.ts";
-import { writeJson } from "../json/write-json.ts";
+import { writeJson } from "../json/json.ts";
 
 /** Sends JSON text: as a string, which Node sends together with the headers. */
 export function sendJson(response: ServerResponse, code: number, json: string, type = "application/json"): void {

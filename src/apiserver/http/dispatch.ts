@@ -1,5 +1,5 @@
 import { methodNotAllowed, unknownPath } from "../api/status-error.ts";
-import { writeJson } from "../json/write-json.ts";
+import { writeJson } from "../json/json.ts";
 import { mediaTypes } from "./accept.ts";
 import { sendJson, sendText } from "./answer.ts";
 import { aggregatedDiscovery, apiGroup, apiGroupList, listGroups, resourceList } from "./discovery.ts";

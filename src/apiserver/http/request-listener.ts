@@ -10,7 +10,6 @@ import type { Caller } from "./authenticate.ts";
 import { dispatch } from "./dispatch.ts";
 import { refusePlainCredentials } from "./plain-tokens.ts";
 import type { BodyReader } from "./read-body.ts";
-import type { Underway } from "./underway.ts";
 import type { WatchStreams } from "./watch-streams.ts";
 
 export interface ListenerOptions {
@@ -109,4 +108,25 @@ function answeredHealth(response: ServerResponse, segments: readonly string[], q
   const verbose = query.has("verbose");
   sendText(response, 200, verbose ? `[+]ping ok\n${endpoint} check passed\n` : "ok");
   return true;
+}
+
+/** The answers that a server still owes. */
+export class Underway {
+  readonly #responses = new Set<ServerResponse>();
+  #closing = false;
+
+  add(response: ServerResponse): void {
+    this.#responses.add(response);
+    if (this.#closing) response.shouldKeepAlive = false;
+    response.on("close", () => {
+      this.#responses.delete(response);
+      if (this.#closing) response.req.socket.end();
+    });
+  }
+
+  /** From now on every answer is the last one on its connection. */
+  close(): void {
+    this.#closing = true;
+    for (const response of this.#responses) response.shouldKeepAlive = false;
+  }
 }

@@ -1,9 +1,8 @@
 import { invalidValue } from "../api/problem.ts";
 import type { Registry } from "../api/registry.ts";
 import { badRequest, invalid, StatusError } from "../api/status-error.ts";
-import { isRecord, member } from "../json/json.ts";
+import { isRecord, member, writeJson } from "../json/json.ts";
 import { JsonSyntaxError } from "../json/parse-json.ts";
-import { writeJson } from "../json/write-json.ts";
 import { sendJson } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { isAllowed, objectVerbs } from "./authorize.ts";

@@ -11,8 +11,7 @@ import { authenticator, type Tokens } from "./authenticate.ts";
 import { bothProtocols } from "./both-protocols.ts";
 import { isLoopback } from "./plain-tokens.ts";
 import { BodyReader } from "./read-body.ts";
-import { requestListener } from "./request-listener.ts";
-import { Underway } from "./underway.ts";
+import { requestListener, Underway } from "./request-listener.ts";
 import { WatchStreams } from "./watch-streams.ts";
 
 export interface ServeOptions {

@@ -1,11 +1,11 @@
 import type { Resource } from "../api/resource.ts";
 import type { ApiStatus } from "../api/status-error.ts";
 import type { Event, Watch } from "../api/watch.ts";
-import { writeJson } from "../json/write-json.ts";
+import { writeJson } from "../json/json.ts";
+import type { Entry } from "../object-store.ts";
 import { partialMetadata, table } from "../tables/table.ts";
 import type { Format } from "./accept.ts";
 import type { Exchange } from "./exchange.ts";
-import type { WatchFrames } from "./watch-frames.ts";
 import { tableOptions } from "./write-object.ts";
 
 /** A watcher that is this far behind is cut off: it can come back and continue from where it was. */
@@ -110,5 +110,26 @@ export class WatchStream {
     log?.warn("watcher cut off", { resource: this.#resource.storedAs, unsentBytes: response.writableLength });
     this.#ended = true;
     response.destroy();
+  }
+}
+
+/**
+ * Encoded events: watchers of the same events share the same bytes. Only the latest are kept,
+ * because all watchers get one change before the next.
+ */
+export class WatchFrames {
+  #entry: Entry | undefined;
+  #frames = new Map<Event["type"], Buffer>();
+
+  of({ type, entry }: Event): Buffer {
+    if (this.#entry !== entry) {
+      this.#entry = entry;
+      this.#frames = new Map();
+    }
+    const known = this.#frames.get(type);
+    if (known) return known;
+    const frame = Buffer.from(`{"type":"${type}","object":${entry.json}}\n`);
+    this.#frames.set(type, frame);
+    return frame;
   }
 }

@@ -5,8 +5,7 @@ import { bookmarkEveryMs, type Watch, type WatchOptions, watchObjects } from "..
 import { acceptedFormat } from "./accept.ts";
 import type { Exchange } from "./exchange.ts";
 import { parseFlag, parseNumber } from "./options.ts";
-import { WatchFrames } from "./watch-frames.ts";
-import { WatchStream } from "./watch-stream.ts";
+import { WatchFrames, WatchStream } from "./watch-stream.ts";
 
 /** A last bookmark comes this long before the end of a watch that is short. */
 const bookmarkBeforeEndMs = 2_000;

@@ -1,7 +1,7 @@
 import type { Page } from "../api/list.ts";
 import type { Resource } from "../api/resource.ts";
 import { StatusError } from "../api/status-error.ts";
-import { writeJson } from "../json/write-json.ts";
+import { writeJson } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import { isIncludeObject, partialMetadata, type TableOptions, table } from "../tables/table.ts";
 import { acceptedFormat, type Format } from "./accept.ts";

@@ -2,8 +2,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { writeJson } from "./json.ts";
 import { parseJson } from "./parse-json.ts";
-import { writeJson } from "./write-json.ts";
 
 describe("JSON", () => {
   it.each([

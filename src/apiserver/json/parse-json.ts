@@ -1,5 +1,5 @@
-import { isJsonDeeper } from "../../kube/index.ts";
-import type { Draft } from "./json.ts";
+import { isJsonDeeper, type KubeObject } from "../../kube/index.ts";
+import { type Draft, deepFreeze } from "./json.ts";
 
 /** The text is not valid JSON, or exceeds a limit. The message has position and reason. */
 export class JsonSyntaxError extends Error {
@@ -239,4 +239,11 @@ function numberOf(literal: string): number | bigint {
   if (Number.isSafeInteger(number) || !/^-?\d+$/.test(literal)) return number === 0 ? 0 : number;
   const exact = BigInt(literal);
   return BigInt.asIntN(64, exact) === exact ? exact : number;
+}
+
+/** The object that a stored text stands for, deeply frozen, with all digits of its numbers. */
+export function freezeJson(text: string): KubeObject {
+  // Fewer digits than this always fit a number, and the built-in parser is the faster one.
+  const value: unknown = /\d{16}/.test(text) ? parseJson(text).value : JSON.parse(text);
+  return deepFreeze(value) as KubeObject;
 }

@@ -1,7 +1,6 @@
 import { subdomainProblem } from "../api/names.ts";
 import type { Conversion, Resource } from "../api/resource.ts";
-import { deepFreeze, toDraft } from "../json/json.ts";
-import { writeJson } from "../json/write-json.ts";
+import { deepFreeze, toDraft, writeJson } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import { Compiled } from "../structural/compiled.ts";
 import { applyDefaults, hasDefaults } from "../structural/defaults.ts";

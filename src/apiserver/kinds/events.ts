@@ -1,8 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { type FieldProblem, invalidValue, required } from "../api/problem.ts";
 import type { Conversion } from "../api/resource.ts";
-import { type Draft, deepFreeze, member } from "../json/json.ts";
-import { writeJson } from "../json/write-json.ts";
+import { type Draft, deepFreeze, member, writeJson } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import type { Schema } from "../structural/schema.ts";
 import { age, nameColumn, textColumn } from "../tables/column.ts";

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../telemetry/index.ts";
 import { openFileSpill } from "./file-spill.ts";
-import type { SpilledText, TextSpill } from "./text-spill.ts";
+import type { SpilledText, TextSpill } from "./stored-object.ts";
 
 let directory: string;
 let spill: TextSpill;

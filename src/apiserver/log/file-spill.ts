@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { KubeError } from "../../kube/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
-import type { SpilledText, TextSpill } from "./text-spill.ts";
+import type { SpilledText, TextSpill } from "./stored-object.ts";
 
 const blockBytes = 1_024;
 

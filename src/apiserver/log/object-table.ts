@@ -1,7 +1,6 @@
 import type { ObjectKey } from "../object-store.ts";
 import { SortedObjects } from "./sorted-objects.ts";
-import type { StoredObject } from "./stored-object.ts";
-import type { TextSpill } from "./text-spill.ts";
+import type { StoredObject, TextSpill } from "./stored-object.ts";
 
 /** All objects: found by key without a search, listed in order without sorting. Long texts are in the spill. */
 export class ObjectTable {

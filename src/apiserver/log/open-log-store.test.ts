@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { recordingLogger } from "../../../test/doubles/recording-logger.ts";
-import type { Disk, DiskFile } from "../../disk/index.ts";
-import { openDirectory } from "../../disk/index.ts";
+import { type Disk, type DiskFile, openDirectory } from "../../disk/index.ts";
 import { KubeError } from "../../kube/client.ts";
 import { silentLogger } from "../../telemetry/index.ts";
 import { systemClock } from "../../time/index.ts";
@@ -12,7 +11,7 @@ import { objectStoreContract } from "../object-store.contract.ts";
 import type { ObjectStore, WriteDecision } from "../object-store.ts";
 import { openFileSpill } from "./file-spill.ts";
 import { type LogStoreOptions, openLogStore } from "./open-log-store.ts";
-import type { SpilledText, TextSpill } from "./text-spill.ts";
+import type { SpilledText, TextSpill } from "./stored-object.ts";
 
 let directory: string;
 

@@ -8,8 +8,7 @@ import type { LoggedChange } from "./logged-change.ts";
 import { type LogSpace, ObjectLog } from "./object-log.ts";
 import { ObjectTable } from "./object-table.ts";
 import { recover } from "./recover.ts";
-import { type Parse, StoredObject } from "./stored-object.ts";
-import type { TextSpill } from "./text-spill.ts";
+import { type Parse, StoredObject, type TextSpill } from "./stored-object.ts";
 
 export interface LogStoreOptions {
   /** Created if need be. Belongs to one process at a time: a second opener gets a DiskError `in-use`. */

@@ -1,6 +1,5 @@
 import { rejectedRequest } from "../api/status-error.ts";
-import { type Draft, isRecord, sameJson, toDraft } from "../json/json.ts";
-import { writeJson } from "../json/write-json.ts";
+import { type Draft, isRecord, sameJson, toDraft, writeJson } from "../json/json.ts";
 
 interface PatchOperation {
   readonly op: string;

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyJsonPatch } from "./json-patch.ts";
-import { applyMergePatch } from "./merge-patch.ts";
-import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
+import { applyMergePatch, applyStrategicMergePatch } from "./merge-patch.ts";
 
 describe("a JSON patch", () => {
   it.each([

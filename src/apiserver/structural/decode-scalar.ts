@@ -1,5 +1,9 @@
 import type { Schema } from "./schema.ts";
-import { WrongTypeError } from "./wrong-type-error.ts";
+
+/** A value of a built-in kind has a type that its field cannot hold. Becomes a 400, not a list of problems. */
+export class WrongTypeError extends Error {
+  override readonly name = "WrongTypeError";
+}
 
 /** The string, number or boolean that a field of a built-in kind takes from `value`. Throws `WrongTypeError`. */
 export function decodeScalar(value: unknown, { type, format }: Schema, path: string): unknown {

@@ -1,7 +1,6 @@
 import { type Draft, isRecord } from "../json/json.ts";
-import { decodeScalar } from "./decode-scalar.ts";
+import { decodeScalar, WrongTypeError } from "./decode-scalar.ts";
 import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
-import { WrongTypeError } from "./wrong-type-error.ts";
 
 /**
  * Removes the fields that are not in `schema` from `value`, in place, and adds their paths to `unknown`. A frozen value is

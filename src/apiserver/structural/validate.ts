@@ -8,8 +8,7 @@ import {
   tooMany,
   wrongType,
 } from "../api/problem.ts";
-import { isRecord, sameJson } from "../json/json.ts";
-import { writeJson } from "../json/write-json.ts";
+import { isRecord, sameJson, writeJson } from "../json/json.ts";
 import type { Compiled } from "./compiled.ts";
 import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
 

@@ -1,4 +1,4 @@
-import { writeJson } from "../json/write-json.ts";
+import { writeJson } from "../json/json.ts";
 import type { PrinterColumn } from "../kinds/definition.ts";
 import { age, type Column } from "./column.ts";
 import { jsonPath } from "./json-path.ts";

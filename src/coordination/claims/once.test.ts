@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
 import { systemRandom } from "../../time/index.ts";
 import { keyOf } from "../key.ts";
-import { MemoryClaimStore } from "../memory/memory-claim-store.ts";
+import { MemoryClaimStore } from "../memory/memory-claims.ts";
 import { claimsOver } from "./claim-client.ts";
 import type { ClaimEvents } from "./claims.ts";
 import { type OnceOptions, once } from "./once.ts";

@@ -1,9 +1,8 @@
 import type { KubeClient } from "../../kube/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
-import type { JanitorEvents } from "../janitor-events.ts";
 import { keyOf } from "../key.ts";
 import type { Locks } from "../locks/locks.ts";
-import { LeaseSweep } from "./lease-sweep.ts";
+import { type JanitorEvents, LeaseSweep } from "./lease-sweep.ts";
 
 export interface JanitorOptions {
   readonly client: KubeClient;

@@ -1,7 +1,15 @@
-import type { KubeClient } from "../../kube/index.ts";
+import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
+import type { Clock } from "../../time/index.ts";
 import { type ClaimClientOptions, claimsOver } from "../claims/claim-client.ts";
+import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing } from "../claims/claim-store.ts";
 import type { Claims } from "../claims/claims.ts";
-import { kubernetesClaimStore } from "./kubernetes-claim-store.ts";
+import { CoordinationError } from "../errors.ts";
+import { type Key, nameOf } from "../key.ts";
+import { promiseFrom, type Renewal } from "../tenure.ts";
+import * as rules from "./claim-rules.ts";
+import { describeHolder, marginMs, sameHolding } from "./lease-rules.ts";
+import { removeLease } from "./lease-sweep.ts";
+import { rethrowFor } from "./refusal.ts";
 
 export interface KubernetesClaimsOptions extends ClaimClientOptions {
   readonly client: KubeClient;
@@ -15,4 +23,154 @@ export interface KubernetesClaimsOptions extends ClaimClientOptions {
  */
 export function kubernetesClaims(options: KubernetesClaimsOptions): Claims {
   return claimsOver(kubernetesClaimStore(options), options);
+}
+
+export interface KubernetesClaimStoreOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly namespace: string;
+}
+
+/** How often others may be faster before we stop looking again. */
+const maxTries = 10;
+
+/** Claims as Lease objects: each change is one compare-and-swap on the resourceVersion. The claiming one is the fence. */
+export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): ClaimStore {
+  const { client, clock, namespace } = options;
+  const sightings = new Sightings(clock);
+
+  /** The create is the claim; if the object exists already, its content decides. */
+  async function claim(bid: ClaimBid): Promise<Standing> {
+    const name = claimName(bid.key);
+    const empty: KubeLease = { metadata: { name, namespace, labels: rules.claimLabels } };
+    for (let tries = 0; tries < maxTries; tries++) {
+      const sentAt = clock.now();
+      const outcome = await client.create(leases, rules.claimed(empty, bid, client.serverNowMs()));
+      if (outcome.kind === "created") return { state: "new", grant: claimGrant(options, bid, outcome.object, sentAt) };
+      const found = await client.get(leases, { namespace, name });
+      const standing = found && (await look(found, bid));
+      if (standing) return standing;
+    }
+    throw tooBusy(bid.key);
+  }
+
+  /** Undefined when another writer was faster: look again. */
+  async function look(found: KubeLease, bid: ClaimBid): Promise<Standing | undefined> {
+    const key = rules.keyIn(found);
+    if (key !== bid.key) {
+      throw new CoordinationError("collision", `${bid.key} collides with the claim of another key: ${key ?? "none"}`);
+    }
+    const now = clock.now();
+    const since = rules.isClaimed(found) ? sightings.since(found) : now;
+    const move = rules.nextMove(found, bid, { now, since, serverNowMs: client.serverNowMs() });
+    if (move.do === "answer") return move.taken;
+
+    const sentAt = clock.now();
+    const outcome = await client.update(leases, rules.claimed(found, bid, client.serverNowMs()));
+    if (outcome.kind !== "updated") return undefined;
+    sightings.forget(outcome.object);
+    return { state: "new", grant: claimGrant(options, bid, outcome.object, sentAt) };
+  }
+
+  return {
+    guarantee: "consensus",
+    claim: (bid) => claim(bid).catch(rethrowFor(bid.key)),
+    close: async () => {},
+  };
+}
+
+/** The claim of `bid`, as it was written at `sentAt`. */
+function claimGrant(
+  { client, clock, namespace }: KubernetesClaimStoreOptions,
+  bid: ClaimBid,
+  written: KubeLease,
+  sentAt: number,
+): ClaimGrant {
+  // As we last wrote or read it: the next write builds on exactly that version.
+  let mine = written;
+
+  const reread = () => client.get(leases, { namespace, name: claimName(bid.key) });
+
+  async function renew(): Promise<Renewal> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      const renewedAt = clock.now();
+      const outcome = await client.update(leases, rules.renewed(mine, client.serverNowMs()));
+      if (outcome.kind === "updated") {
+        mine = outcome.object;
+        return { kind: "ok", ...promiseFrom(renewedAt, bid.leaseMs, marginMs) };
+      }
+      const found = await reread();
+      if (!found || !rules.isClaimOf(found, bid)) return { kind: "lost", holder: found && describeHolder(found) };
+      mine = found;
+    }
+    return { kind: "unknown", cause: tooBusy(bid.key) };
+  }
+
+  async function settle(ending: Ending): Promise<"settled" | "lost"> {
+    for (let tries = 0; tries < maxTries; tries++) {
+      if (await settled(mine, ending)) return "settled";
+      const found = await reread();
+      if (!found) return "lost";
+      if (!rules.isClaimOf(found, bid)) return rules.isSettledBy(found, bid, ending) ? "settled" : "lost";
+      mine = found;
+    }
+    throw tooBusy(bid.key);
+  }
+
+  async function settled(lease: KubeLease, ending: Ending): Promise<boolean> {
+    if (ending.kind === "retry" && ending.afterMs === 0) return removeLease(client, lease);
+    const next = rules.settled(lease, bid, ending, client.serverNowMs());
+    return (await client.update(leases, next)).kind === "updated";
+  }
+
+  return {
+    fence: fenceOf(written),
+    ...promiseFrom(sentAt, bid.leaseMs, marginMs),
+    renew: () => renew().catch((cause) => ({ kind: "unknown", cause })),
+    settle: (ending) => settle(ending).catch(rethrowFor(bid.key)),
+  };
+}
+
+function claimName(key: Key): string {
+  return `claim-${nameOf(key)}`;
+}
+
+function fenceOf({ metadata }: KubeLease): bigint {
+  const { resourceVersion = "" } = metadata;
+  if (/^\d+$/.test(resourceVersion)) return BigInt(resourceVersion);
+  throw new CoordinationError("forbidden", `resourceVersion ${JSON.stringify(resourceVersion)} cannot be a fence`);
+}
+
+function tooBusy(key: Key): CoordinationError {
+  return new CoordinationError("unavailable", `${key}: it changes faster than it can be read`);
+}
+
+/** Leases beyond this are seen as if for the first time, which only makes a takeover later. */
+const maxRemembered = 10_000;
+
+/** Since when, on our own clock, the holder of each Lease has shown no sign of life. */
+class Sightings {
+  readonly #clock: Clock;
+  readonly #seen = new Map<string, { readonly lease: KubeLease; readonly since: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Looks at `lease`, which was read just now. */
+  since(lease: KubeLease): number {
+    const { name = "" } = lease.metadata;
+    const last = this.#seen.get(name);
+    if (last && sameHolding(last.lease, lease)) return last.since;
+
+    const since = this.#clock.now();
+    this.#seen.delete(name);
+    this.#seen.set(name, { lease, since });
+    if (this.#seen.size > maxRemembered) this.#seen.delete(this.#seen.keys().next().value as string);
+    return since;
+  }
+
+  forget(lease: KubeLease): void {
+    this.#seen.delete(lease.metadata.name ?? "");
+  }
 }

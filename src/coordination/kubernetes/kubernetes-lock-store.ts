@@ -14,6 +14,7 @@ import type { Guarantee, ReleaseOutcome } from "../locks/locks.ts";
 import { type Promised, promiseFrom, type Renewal } from "../tenure.ts";
 import * as rules from "./lease-rules.ts";
 import { LeaseWatch } from "./lease-watch.ts";
+import { OpenBid } from "./open-bid.ts";
 import { toCoordinationError } from "./refusal.ts";
 
 export interface KubernetesLockStoreOptions {
@@ -297,49 +298,6 @@ export class KubernetesLockStore implements LockStore {
 
   #wallMs(): number {
     return this.#in.clock.wallMs();
-  }
-}
-
-class OpenBid {
-  readonly bid: Bid;
-  readonly name: string;
-  /** Answered or withdrawn. */
-  over = false;
-  /** The server may know of this bid. */
-  leftTraces = false;
-  /** Its traces are being removed. */
-  retracting = false;
-  /** We have asked the server itself how things stand. */
-  hasRead = false;
-  /** What we know of the Lease may be old in a way that matters. */
-  mustRead = false;
-  #wake: (() => void) | undefined;
-
-  constructor(bid: Bid, name: string) {
-    this.bid = bid;
-    this.name = name;
-  }
-
-  withdraw(): void {
-    this.over = true;
-    this.wake();
-  }
-
-  wake(): void {
-    this.#wake?.();
-  }
-
-  /** True if something woke it before the time was over. */
-  sleep(clock: Clock, ms: number): Promise<boolean> {
-    return new Promise((resolve) => {
-      const end = (woken: boolean) => {
-        timer.cancel();
-        this.#wake = undefined;
-        resolve(woken);
-      };
-      const timer = clock.after(ms, () => end(false));
-      this.#wake = () => end(true);
-    });
   }
 }
 

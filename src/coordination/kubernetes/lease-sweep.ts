@@ -1,9 +1,20 @@
 import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Swept } from "../janitor-events.ts";
 import { claimLabels, isSpent } from "./claim-rules.ts";
 import { isIdle, lockLabels } from "./lease-rules.ts";
-import { removeLease } from "./remove-lease.ts";
+
+/** The number of unused records that were removed. */
+export interface Swept {
+  readonly locks: number;
+  readonly claims: number;
+}
+
+/** Events of a backend that removes its unused records. */
+export interface JanitorEvents {
+  swept?(removed: Swept): void;
+  /** Tried again at the next sweep. */
+  failed?(error: unknown): void;
+}
 
 export interface LeaseSweepOptions {
   readonly client: KubeClient;
@@ -82,3 +93,11 @@ export class LeaseSweep {
 
 const managedBy = "app.kubernetes.io/managed-by";
 const kindOf = "kubernaut.ai/kind";
+
+/** Deletes exactly the Lease that was read: if anything about it has changed since, it stays. True if it was deleted. */
+export async function removeLease(client: KubeClient, { metadata }: KubeLease, signal?: AbortSignal): Promise<boolean> {
+  const { namespace = "", name = "", uid = "", resourceVersion = "" } = metadata;
+  const preconditions = { uid, resourceVersion };
+  const outcome = await client.delete(leases, { namespace, name }, { preconditions }, signal ? { signal } : {});
+  return outcome.kind === "deleted";
+}

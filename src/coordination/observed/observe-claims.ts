@@ -1,8 +1,7 @@
 import type { Metrics } from "../../telemetry/index.ts";
 import type { Claim, ClaimEvents, Effect } from "../claims/claims.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
-import { lineLimiter } from "./line-limiter.ts";
-import { type Observer, type Stage, seriesByName } from "./observer.ts";
+import { lineLimiter, type Observer, type Stage, seriesByName } from "./observer.ts";
 
 /** Counts and logs what happens to the claims of a stage: `redisClaims({ …, events: observeClaims(observer) })`. */
 export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEvents {

@@ -1,4 +1,4 @@
-import type { JanitorEvents } from "../janitor-events.ts";
+import type { JanitorEvents } from "../kubernetes/lease-sweep.ts";
 import type { Observer } from "./observer.ts";
 
 /** Counts and logs what the janitor of a stage removes: `startJanitor({ …, events: observeJanitor(observer) })`. */

@@ -1,8 +1,7 @@
 import type { Metrics } from "../../telemetry/index.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
-import type { LockEvents } from "../locks/locks.ts";
-import { lineLimiter } from "./line-limiter.ts";
-import { type Observer, type Stage, seriesByName } from "./observer.ts";
+import type { LockEvents, Locks } from "../locks/locks.ts";
+import { lineLimiter, type Observer, type Stage, seriesByName } from "./observer.ts";
 
 /** Counts and logs what happens to the locks of a stage: `redisLocks({ …, events: observeLocks(observer) })`. */
 export function observeLocks({ stage, metrics, log, clock }: Observer): LockEvents {
@@ -127,4 +126,23 @@ function lockMetrics(stage: Stage, metrics: Metrics) {
       buckets: holdBuckets,
     }),
   };
+}
+
+/** Shows how many locks a stage holds and waits for, looked up whenever the metrics are read. */
+export function observeLockLoad(locks: Pick<Locks, "load">, { stage, metrics }: Pick<Observer, "stage" | "metrics">) {
+  metrics.gauge({
+    name: `${stage}_locks_held`,
+    help: "Locks that this process holds now.",
+    collect: (gauge) => gauge.set(locks.load().held),
+  });
+  metrics.gauge({
+    name: `${stage}_locks_waiting`,
+    help: "Callers in this process that wait for a lock now.",
+    collect: (gauge) => gauge.set(locks.load().waiting),
+  });
+  metrics.gauge({
+    name: `${stage}_lock_oldest_wait_seconds`,
+    help: "How long the caller that waits the longest has waited, 0 if none does.",
+    collect: (gauge) => gauge.set(locks.load().oldestWaitMs / 1_000),
+  });
 }

@@ -17,8 +17,7 @@ import { memoryWatermarks } from "../memory/memory-watermarks.ts";
 import { openWatermark, type WatermarkOptions } from "../watermarks/watermarks.ts";
 import { observeClaims } from "./observe-claims.ts";
 import { observeJanitor } from "./observe-janitor.ts";
-import { observeLockLoad } from "./observe-lock-load.ts";
-import { observeLocks } from "./observe-locks.ts";
+import { observeLockLoad, observeLocks } from "./observe-locks.ts";
 import { observeWatermarks } from "./observe-watermarks.ts";
 import type { Observer } from "./observer.ts";
 

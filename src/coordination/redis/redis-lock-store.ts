@@ -5,7 +5,7 @@ import type { Guarantee, Holder, ReleaseOutcome } from "../locks/locks.ts";
 import { drift, promiseFrom, type Renewal } from "../tenure.ts";
 import { Batch, type PendingOperation } from "./batch.ts";
 import type { LockLink, LockOperation, Mode, Reply } from "./lock-link.ts";
-import { toCoordinationError } from "./refusal.ts";
+import { toCoordinationError } from "./script.ts";
 
 export interface RedisLockStoreOptions {
   readonly clock: Clock;

@@ -1,8 +1,7 @@
 import { CoordinationError } from "../errors.ts";
 import { hashOf, type Key } from "../key.ts";
 import type { WatermarkRecord, WatermarkStore } from "../watermarks/watermarks.ts";
-import { rethrowFor } from "./refusal.ts";
-import { type Scripts, script } from "./script.ts";
+import { rethrowFor, type Scripts, script } from "./script.ts";
 
 export interface RedisWatermarksOptions {
   readonly connection: Scripts;

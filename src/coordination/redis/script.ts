@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { CoordinationError } from "../errors.ts";
+import type { Key } from "../key.ts";
 import type { Guarantee } from "../locks/locks.ts";
 
 /** A Lua script and its name in Redis. */
@@ -18,4 +20,20 @@ export interface Scripts {
 
 export function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
+}
+
+/** What Redis rejected with as our error: a refusal that will not change by itself, or no answer. */
+export function toCoordinationError(key: Key, cause?: unknown): CoordinationError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  if (/^(NOPERM|NOAUTH|WRONGPASS|WRONGTYPE)/.test(message)) {
+    return new CoordinationError("forbidden", `${key}: Redis rejected the request: ${message}`, { cause });
+  }
+  return new CoordinationError("unavailable", `${key}: Redis does not respond`, { cause });
+}
+
+/** The same, for the end of a call. */
+export function rethrowFor(key: Key): (cause: unknown) => never {
+  return (cause) => {
+    throw toCoordinationError(key, cause);
+  };
 }

@@ -1,2 +1,1 @@
-export { OperationError, type OperationErrorCode } from "./operation-error.ts";
-export { toOperationError } from "./to-operation-error.ts";
+export { noWorkflow, OperationError, type OperationErrorCode, toOperationError } from "./operation-error.ts";

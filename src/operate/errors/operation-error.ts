@@ -1,4 +1,5 @@
-import type { KubeObject } from "../../kube/index.ts";
+import { KubeError, type KubeErrorCode, type KubeObject } from "../../kube/index.ts";
+import type { RemediationWorkflow } from "../../resources/index.ts";
 
 /**
  * - `invalid`: the request itself is wrong; sending it again does not help
@@ -34,4 +35,26 @@ export class OperationError extends Error {
     if (hint !== undefined) this.hint = hint;
     if (current !== undefined) this.current = current;
   }
+}
+
+const codes: Readonly<Record<KubeErrorCode, OperationErrorCode>> = {
+  unavailable: "unavailable",
+  gone: "unavailable",
+  aborted: "unavailable",
+  forbidden: "forbidden",
+  invalid: "invalid",
+};
+
+/** An error of the API server as an error of the operation; any other error is returned as it is. */
+export function toOperationError(error: unknown): unknown {
+  if (!(error instanceof KubeError)) return error;
+  return new OperationError(codes[error.code], error.message, { cause: error });
+}
+
+/** The error for a workflow that is not in the catalog. */
+export function noWorkflow(workflowId: string, catalog: readonly RemediationWorkflow[]): OperationError {
+  const known = [...new Set(catalog.map(({ spec }) => spec.workflowId))].sort();
+  return new OperationError("not-found", `there is no workflow ${workflowId}`, {
+    hint: `the catalog has ${known.join(", ") || "none yet"}`,
+  });
 }

@@ -8,9 +8,9 @@ import {
 } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { type Wire, z } from "../../schema/index.ts";
+import { keyedName } from "../create-once.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
-import { keyedName } from "../keyed-name.ts";
 import { defineOperation, type Order, type Result } from "../operation.ts";
 import { fields, onObject } from "../request.ts";
 import { approvalResult, rationale } from "../start-run/request-approval.ts";

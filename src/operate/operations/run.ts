@@ -1,8 +1,8 @@
+import type { ParameterValue, RemediationWorkflow } from "../../resources/index.ts";
 import { z } from "../../schema/index.ts";
-import { keyedName } from "../keyed-name.ts";
+import { keyedName } from "../create-once.ts";
 import { defineOperation } from "../operation.ts";
 import { common, fields } from "../request.ts";
-import { toParameterValues } from "../start-run/parameter-values.ts";
 import { startRun } from "../start-run/start-run.ts";
 
 const { workflow, target, parameters, approval, namespace } = fields;
@@ -26,3 +26,21 @@ export const run = defineOperation({
     );
   },
 });
+
+/** Parameters are written as text; the types that the workflow declares define their values. */
+function toParameterValues(
+  given: Readonly<Record<string, string>>,
+  { spec }: RemediationWorkflow,
+): Readonly<Record<string, ParameterValue>> {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, text]) => [name, toValue(text, spec.parameters?.properties[name]?.type)]),
+  );
+}
+
+function toValue(text: string, type: string | undefined): ParameterValue {
+  if (type === "array") return text === "" ? [] : text.split(",");
+  if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
+  if ((type === "integer" || type === "number") && text.trim() !== "" && Number.isFinite(Number(text)))
+    return Number(text);
+  return text;
+}

@@ -1,9 +1,26 @@
 import { iso } from "../../kube/index.ts";
-import { managedBy, type RemediationApprovalRequest, remediationApprovalRequests } from "../../resources/index.ts";
+import {
+  managedBy,
+  type ParameterValue,
+  type RemediationApprovalRequest,
+  type RemediationWorkflow,
+  remediationApprovalRequests,
+} from "../../resources/index.ts";
 import { parseDuration } from "../../time/index.ts";
 import { createOnce } from "../create-once.ts";
-import { keyOf, type Result } from "../operation.ts";
-import type { PlannedRun, RunOrder } from "./planned-run.ts";
+import { keyOf, type Order, type Result } from "../operation.ts";
+
+/** A run that passed all checks before the policy's. */
+export interface PlannedRun {
+  /** Of the execution, and of the approval that it needs. */
+  readonly name: string;
+  readonly entry: RemediationWorkflow;
+  /** In canonical form. */
+  readonly target: string;
+  readonly parameters: Readonly<Record<string, ParameterValue>>;
+}
+
+export type RunOrder = Order<{ readonly reason: string; readonly key: string; readonly dryRun?: boolean }>;
 
 /** Requests the approval of one run. It is requested where incidents are: only there an answer counts. */
 export async function requestApproval(

@@ -16,12 +16,10 @@ import {
 } from "../../resources/index.ts";
 import type { OperateContext } from "../context.ts";
 import { createOnce } from "../create-once.ts";
-import { OperationError } from "../errors/index.ts";
-import { noWorkflow } from "../no-workflow.ts";
+import { noWorkflow, OperationError } from "../errors/index.ts";
 import { keyOf, type Result } from "../operation.ts";
 import { queryPolicy, readObjectTarget } from "../query-policy.ts";
-import type { PlannedRun, RunOrder } from "./planned-run.ts";
-import { requestApproval } from "./request-approval.ts";
+import { type PlannedRun, type RunOrder, requestApproval } from "./request-approval.ts";
 
 /** A run that a person or program wants. */
 export interface WantedRun {
