@@ -11,8 +11,8 @@ export default defineConfig({
     // Files of one worker share loaded modules: loading them anew took a quarter of the time. No module keeps state.
     isolate: false,
     // Long enough for a machine under load; a hang is still found.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -34,7 +34,7 @@ afterAll(async () => {
 
 describe("the lock script", () => {
   it("responds and pushes like its model, for any requests in any order", {
-    timeout: 60_000,
+    timeout: 180_000,
   }, async () => {
     const sequences = fc.array(anyStep(), { minLength: 40, maxLength: 60 });
     await fc.assert(fc.asyncProperty(sequences, compare), { numRuns: 300 });

@@ -19,7 +19,7 @@ beforeAll(async () => {
       .observe({ type: "longtask", buffered: true });
   `);
   await openPath(page, "/");
-});
+}, 600_000);
 afterAll(() => server.discard());
 
 it("shows 10,000 open incidents on Now", async () => {
