@@ -5,6 +5,7 @@ import { annotationKeys, type CodingTask, type CodingTaskStatus } from "../resou
 import { draftTask } from "../tasks/index.ts";
 import { type Action, decide, type Snapshot } from "./decide.ts";
 import type { Interruption } from "./work/interruption.ts";
+import type { Work } from "./work/workers.ts";
 
 const nowMs = Date.parse("2026-11-15T12:00:00.000Z");
 const day = 24 * 3_600_000;
@@ -141,27 +142,36 @@ describe("a coding task", () => {
 
 describe("a coding task among the workers of this process", () => {
   const cancelled = { kind: "cancelled", by: "requested by @me" };
+  const ready: Work = { state: "ready", task: task({}) };
+  const running: Work = { state: "running", task: task({}) };
+  const cancelledTask = task({ phase: "Running", attempts: 1, cancel: true });
 
   it.each<[string, Partial<Snapshot>, readonly Action[]]>([
-    ["is not offered again while it waits for a worker", { work: "ready" }, []],
+    ["is not offered again while it waits for a worker", { work: ready }, []],
     [
       "is withdrawn if another has to end first",
-      { work: "ready", queue: [task({ note: 0, phase: "Running" })] },
+      { work: ready, queue: [task({ note: 0, phase: "Running" })] },
       [{ do: "withdraw" }, { do: "wait", status: expect.objectContaining({ position: 1 }) }],
     ],
-    ["is withdrawn if it is closed", { work: "ready", task: task({ phase: "Completed" }) }, [{ do: "withdraw" }]],
-    ["is not changed by a pause while it runs", { work: "running", pauses: [pause()] }, []],
+    ["is withdrawn if it is closed", { work: ready, task: task({ phase: "Completed" }) }, [{ do: "withdraw" }]],
+    ["is not changed by a pause while it runs", { work: running, pauses: [pause()] }, []],
     [
       "is interrupted if it is cancelled",
-      { work: "running", task: task({ phase: "Running", cancel: true }), newerHead: "b" },
+      { work: running, task: cancelledTask, newerHead: "b" },
       [{ do: "interrupt", why: cancelled as Interruption }],
     ],
     [
+      "is not interrupted if it was cancelled before, because its attempt reports that",
+      { work: { ...running, task: cancelledTask }, task: cancelledTask, newerHead: "b" },
+      [],
+    ],
+    ["is offered again if it is cancelled", { work: ready, task: cancelledTask }, [{ do: "withdraw" }]],
+    [
       "is interrupted by a newer commit",
-      { work: "running", newerHead: "b" },
+      { work: running, newerHead: "b" },
       [{ do: "interrupt", why: { kind: "superseded", by: "b" } }],
     ],
-    ["is interrupted once", { work: "interrupted", newerHead: "b" }, []],
+    ["is interrupted once", { work: { ...running, state: "interrupted" }, newerHead: "b" }, []],
   ])("%s", (_what, more, expected) => {
     expect(decide(snapshot(more)).actions).toEqual(expected);
   });
@@ -169,7 +179,7 @@ describe("a coding task among the workers of this process", () => {
   it("no longer names a pause that is over while it waits for a worker", () => {
     const paused = { ...task({}), status: writtenStatus(decision(task({}), [], [pause()])) };
 
-    expect(writtenStatus(decide(snapshot({ work: "ready", task: paused })))).not.toHaveProperty("pause");
+    expect(writtenStatus(decide(snapshot({ work: ready, task: paused })))).not.toHaveProperty("pause");
   });
 
   it("does not start while another replica is assumed to work on it", () => {
@@ -194,7 +204,16 @@ function decision(one: CodingTask, queue: readonly CodingTask[] = [], pauses: re
 }
 
 function snapshot(more: Partial<Snapshot>): Snapshot {
-  return { task: task({}), queue: [], pauses: [], work: "idle", busyMs: 0, nowMs, keepFinishedMs: day, ...more };
+  return {
+    task: task({}),
+    queue: [],
+    pauses: [],
+    work: { state: "none" },
+    busyMs: 0,
+    nowMs,
+    keepFinishedMs: day,
+    ...more,
+  };
 }
 
 function nextStep({ actions, requeueAfterMs }: Decision<Action>): string {

@@ -5,7 +5,7 @@ import { begunAt, type CodingTask, type CodingTaskStatus, readCancelRequest } fr
 import { byCreation, isClosed, isWriting } from "./queue.ts";
 import { cancelledStatus, isPaused, pausedStatus, queuedStatus, resumedStatus } from "./statuses.ts";
 import type { Interruption } from "./work/interruption.ts";
-import type { WorkState } from "./work/workers.ts";
+import type { Work } from "./work/workers.ts";
 
 /** A task and the state that its decision depends on. */
 export interface Snapshot {
@@ -14,8 +14,8 @@ export interface Snapshot {
   readonly queue: readonly CodingTask[];
   /** All active pauses, whatever they cover. */
   readonly pauses: readonly Pause[];
-  /** The state of the task among the workers of this process. */
-  readonly work: WorkState;
+  /** The work on the task in this process. */
+  readonly work: Work;
   /** How long another replica is still assumed to work on the task. */
   readonly busyMs: number;
   /** The head of the merge request, if it is another commit than the one under review here, and waits for review. */
@@ -49,24 +49,26 @@ export type Action =
  */
 export function decide(snapshot: Snapshot): Decision<Action> {
   const { task, work } = snapshot;
-  if (work === "interrupted") return nothing;
-  if (work === "running") return decideRunning(snapshot);
+  if (work.state === "interrupted") return nothing;
+  if (work.state === "running") return decideRunning(snapshot, work.task);
   const next = isClosed(task) ? decideClosed(snapshot) : decideOpen(snapshot);
-  if (work === "idle") return next;
+  if (work.state === "none") return next;
   const mayStart = next.actions.some((action) => action.do === "work");
-  return mayStart ? decideReady(task) : { ...next, actions: [{ do: "withdraw" }, ...next.actions] };
+  return mayStart ? decideReady(task, work.task) : { ...next, actions: [{ do: "withdraw" }, ...next.actions] };
 }
 
-/** Stops a running attempt that is cancelled or superseded. */
-function decideRunning({ task, newerHead }: Snapshot): Decision<Action> {
+/** Stops a running attempt that is cancelled or superseded, but not the attempt that reports the cancellation. */
+function decideRunning({ task, newerHead }: Snapshot, offered: CodingTask): Decision<Action> {
+  if (cancelRequest(offered) !== undefined) return nothing;
   const by = cancelRequest(task);
   if (by !== undefined) return decision({ do: "interrupt", why: { kind: "cancelled", by } });
   if (newerHead === undefined) return nothing;
   return decision({ do: "interrupt", why: { kind: "superseded", by: newerHead } });
 }
 
-/** A task that waits for a free worker must not be displayed as paused. */
-function decideReady(task: CodingTask): Decision<Action> {
+/** A task that waits for a free worker must not be displayed as paused, and is offered again when it is cancelled. */
+function decideReady(task: CodingTask, offered: CodingTask): Decision<Action> {
+  if (cancelRequest(task) !== cancelRequest(offered)) return decision({ do: "withdraw" });
   return isPaused(task) ? decision({ do: "wait", status: resumedStatus(task) }) : nothing;
 }
 

@@ -51,7 +51,7 @@ export function openCaches(group: ControllerGroup, { client, clock, settings }: 
 
 interface ObserveDeps {
   readonly caches: Caches;
-  readonly workers: Pick<Workers, "stateOf">;
+  readonly workers: Pick<Workers, "workOn">;
   readonly gitlab: Pick<GitLab, "mergeRequest">;
   readonly settings: Pick<Settings, "keepFinishedMs">;
 }
@@ -61,12 +61,12 @@ export async function observe(task: CodingTask, deps: ObserveDeps, signal: Abort
   const { caches, workers, settings } = deps;
   const { uid = "" } = task.metadata;
   // The state of the work may change while GitLab is read.
-  const newerHead = workers.stateOf(uid) === "running" ? await findNewerHead(task, deps, signal) : undefined;
+  const newerHead = workers.workOn(task).state === "running" ? await findNewerHead(task, deps, signal) : undefined;
   return {
     task,
     queue: listQueue(task, caches).filter(({ metadata }) => metadata.uid !== uid),
     pauses: activePauses(caches),
-    work: workers.stateOf(uid),
+    work: workers.workOn(task),
     busyMs: caches.busy.remainingMs(task),
     newerHead,
     nowMs: caches.client.serverNowMs(),

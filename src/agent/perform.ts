@@ -32,18 +32,17 @@ export async function perform(
 ): Promise<Performed<Snapshot>> {
   const { task } = snapshot;
   const { workers, caches } = deps;
-  const { uid = "" } = task.metadata;
   // A worker that became free may have started the task since, or its attempt may have ended.
-  if (workers.stateOf(uid) !== snapshot.work) return { kind: "stale" };
+  if (workers.workOn(task).state !== snapshot.work.state) return { kind: "stale" };
   switch (action.do) {
     case "work":
       workers.offer(task);
       return afterWorkChange(snapshot, workers);
     case "withdraw":
-      workers.withdraw(uid);
+      workers.withdraw(task);
       return afterWorkChange(snapshot, workers);
     case "interrupt":
-      workers.interrupt(uid, action.why);
+      workers.interrupt(task, action.why);
       return afterWorkChange(snapshot, workers);
     case "pause":
       await setStatus(task, action.status, deps, {
@@ -69,8 +68,8 @@ export async function perform(
 
 /** Workers that are stopping accept no task: then there is nothing more to do here. */
 function afterWorkChange(snapshot: Snapshot, workers: Workers): Performed<Snapshot> {
-  const work = workers.stateOf(snapshot.task.metadata.uid ?? "");
-  return work === snapshot.work ? { kind: "waiting" } : { kind: "done", snapshot: { ...snapshot, work } };
+  const work = workers.workOn(snapshot.task);
+  return work.state === snapshot.work.state ? { kind: "waiting" } : { kind: "done", snapshot: { ...snapshot, work } };
 }
 
 /**

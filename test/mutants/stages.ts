@@ -154,7 +154,8 @@ export const stageMutants = [
     ["acknowledges again and again", "!status?.steps?.some(", "status?.steps?.some("],
     ["starts a task that another replica works on", "if (busyMs > 0)", "if (busyMs > nowMs)"],
     ["keeps a task ready that has to wait", '[{ do: "withdraw" }, ...next.actions]', "next.actions"],
-    ["interrupts an attempt again and again", 'if (work === "interrupted") return nothing;', ""],
+    ["interrupts an attempt again and again", 'if (work.state === "interrupted") return nothing;', ""],
+    ["interrupts the report of a cancellation", "if (cancelRequest(offered) !== undefined) return nothing;", ""],
     [
       "writes the same status again and again",
       "isDeepStrictEqual(task.status, action.status) ? nothing",

@@ -4,48 +4,48 @@ import type { CodingTask } from "../../resources/index.ts";
 import { BusyTasks, busyMs } from "./busy-tasks.ts";
 import { Workers } from "./workers.ts";
 
-it("a task is ready until a worker is free, runs, and is idle after its attempt", async () => {
-  const { workers, finish, ended } = startWorkers();
+it("a task is ready until a worker is free, runs, and no longer has work after its attempt", async () => {
+  const { workers, finish, ended, stateOf } = startWorkers();
 
   workers.offer(task("a"));
   workers.offer(task("b"));
-  expect([workers.stateOf("a"), workers.stateOf("b")]).toEqual(["running", "ready"]);
+  expect([stateOf("a"), stateOf("b")]).toEqual(["running", "ready"]);
   await finish("a");
 
-  expect([workers.stateOf("a"), workers.stateOf("b")]).toEqual(["idle", "running"]);
+  expect([stateOf("a"), stateOf("b")]).toEqual(["none", "running"]);
   expect(ended).toEqual(["a"]);
 });
 
 it("a withdrawn task does not start when a worker is free", async () => {
-  const { workers, finish } = startWorkers();
+  const { workers, finish, stateOf } = startWorkers();
   workers.offer(task("a"));
   workers.offer(task("b"));
 
-  workers.withdraw("b");
+  workers.withdraw(task("b"));
   await finish("a");
 
-  expect(workers.stateOf("b")).toBe("idle");
+  expect(stateOf("b")).toBe("none");
 });
 
 it("an interrupted task stays interrupted until its attempt has ended", async () => {
-  const { workers, finish } = startWorkers();
+  const { workers, finish, stateOf } = startWorkers();
   workers.offer(task("a"));
 
-  workers.interrupt("a", { kind: "cancelled", by: "kim" });
+  workers.interrupt(task("a"), { kind: "cancelled", by: "kim" });
   workers.offer(task("a"));
-  expect(workers.stateOf("a")).toBe("interrupted");
+  expect(stateOf("a")).toBe("interrupted");
   await finish("a");
 
-  expect(workers.stateOf("a")).toBe("idle");
+  expect(stateOf("a")).toBe("none");
 });
 
 it("stopped workers accept no task", async () => {
-  const { workers } = startWorkers();
+  const { workers, stateOf } = startWorkers();
   await workers.stop();
 
   workers.offer(task("a"));
 
-  expect(workers.stateOf("a")).toBe("idle");
+  expect(stateOf("a")).toBe("none");
 });
 
 it("a task of another replica is busy for a while, or until it is removed", async () => {
@@ -71,11 +71,12 @@ function startWorkers() {
     work: ({ metadata: { uid = "" } }) => new Promise((resolve) => attempts.set(uid, resolve)),
     onEnd: ({ metadata: { uid = "" } }) => ended.push(uid),
   });
+  const stateOf = (uid: string) => workers.workOn(task(uid)).state;
   const finish = async (uid: string) => {
     attempts.get(uid)?.();
-    await expect.poll(() => workers.stateOf(uid)).toBe("idle");
+    await expect.poll(() => stateOf(uid)).toBe("none");
   };
-  return { workers, ended, finish };
+  return { workers, ended, finish, stateOf };
 }
 
 function task(uid: string): CodingTask {

@@ -11,10 +11,15 @@ export interface WorkersOptions {
   readonly onEnd: (task: CodingTask) => void;
 }
 
-/** `ready`: the task waits for a free worker. `interrupted`: its attempt has to stop, and has not ended yet. */
-export type WorkState = "idle" | "ready" | "running" | "interrupted";
+/**
+ * The work on a task, with the version of the task that was offered. `ready`: it waits for a free worker. `interrupted`: its
+ * attempt has to stop, and has not ended yet.
+ */
+export type Work =
+  | { readonly state: "none" }
+  | { readonly state: "ready" | "running" | "interrupted"; readonly task: CodingTask };
 
-interface Work {
+interface Running {
   readonly task: CodingTask;
   readonly controller: AbortController;
   readonly done: Promise<void>;
@@ -24,17 +29,19 @@ interface Work {
 export class Workers {
   readonly #options: WorkersOptions;
   readonly #ready = new Map<string, CodingTask>();
-  readonly #running = new Map<string, Work>();
+  readonly #running = new Map<string, Running>();
   #isStopped = false;
 
   constructor(options: WorkersOptions) {
     this.#options = options;
   }
 
-  stateOf(uid: string): WorkState {
-    const work = this.#running.get(uid);
-    if (work) return work.controller.signal.aborted ? "interrupted" : "running";
-    return this.#ready.has(uid) ? "ready" : "idle";
+  workOn(offered: CodingTask): Work {
+    const uid = uidOf(offered);
+    const running = this.#running.get(uid);
+    if (running) return { state: running.controller.signal.aborted ? "interrupted" : "running", task: running.task };
+    const task = this.#ready.get(uid);
+    return task ? { state: "ready", task } : { state: "none" };
   }
 
   /** Queues the task for a free worker. */
@@ -46,12 +53,12 @@ export class Workers {
   }
 
   /** Removes the task from the ready ones. */
-  withdraw(uid: string): void {
-    this.#ready.delete(uid);
+  withdraw(task: CodingTask): void {
+    this.#ready.delete(uidOf(task));
   }
 
-  interrupt(uid: string, why: Interruption): void {
-    const work = this.#running.get(uid);
+  interrupt(task: CodingTask, why: Interruption): void {
+    const work = this.#running.get(uidOf(task));
     if (work) interrupt(work.controller, why);
   }
 
