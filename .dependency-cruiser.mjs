@@ -18,7 +18,7 @@ const mayImport = {
   tasks: ["time", "telemetry", "kube", "resources", "coordination", "ledger"],
   engines: ["time", "schema", "disk", "telemetry", "process", "kube", "resources"],
   actions: ["time", "kube", "resources", "coordination"],
-  sources: ["time", "telemetry", "kube", "resources", "tasks", "coordination"],
+  sources: ["time", "schema", "telemetry", "kube", "resources", "tasks", "coordination"],
   gateway: ["time", "telemetry", "disk", "kube", "http", "resources", "tasks", "coordination", "ledger", "stalls"],
   orchestrator: ["time", "telemetry", "kube", "resources", "policy", "ledger", "coordination", "stalls"],
   executor: ["time", "telemetry", "kube", "resources", "policy", "ledger", "engines", "stalls"],

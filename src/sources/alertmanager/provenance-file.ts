@@ -1,6 +1,6 @@
-import { builtInKinds, readYamlFile, type TextFile, type YamlPlace } from "../../resources/index.ts";
-import { isObject } from "../json.ts";
-import type { Reporter, ReporterMatch, SubjectStep } from "./reporters.ts";
+import { builtInKinds, parseYamlFile, type TextFile } from "../../resources/index.ts";
+import { mustBe, type Wire, z } from "../../schema/index.ts";
+import { plainSteps, type Reporter, type ReporterMatch, type SubjectStep } from "./reporters.ts";
 
 export type ProvenanceReading =
   | { readonly kind: "valid"; readonly reporters: readonly Reporter[] }
@@ -9,114 +9,94 @@ export type ProvenanceReading =
 
 /** Reads the rows that an installation adds to the table of label provenance: `provenance:` of a YAML file. */
 export function readProvenance(file: TextFile): ProvenanceReading {
-  const yaml = readYamlFile(file);
-  if (yaml.kind === "invalid") return yaml;
-  const problems: string[] = [];
-  const add: AddProblem = (place, problem) => problems.push(`${yaml.at(place)}: ${placeText(place)} ${problem}`.trim());
-  const list = isObject(yaml.value) ? yaml.value["provenance"] : undefined;
-  if (!Array.isArray(list)) return { kind: "invalid", problems: [`${file.path}:1: must have a list "provenance:"`] };
-  const reporters = list.map((row: unknown, i) => readRow(row, ["provenance", i], add));
-  return problems.length > 0 ? { kind: "invalid", problems } : { kind: "valid", reporters };
+  const yaml = parseYamlFile(file, provenanceFile);
+  return yaml.kind === "invalid" ? yaml : { kind: "valid", reporters: yaml.value.provenance.map(toReporter) };
 }
 
-type AddProblem = (place: YamlPlace, problem: string) => void;
+const patternRule = "must be text, a /regular expression/ or a list of them";
+const patternText = z.string({ error: patternRule }).min(1, { error: patternRule });
 
-const rowFields = ["name", "match", "scrape", "subject"];
+/** A text, a list of texts, or `/a regular expression/`, for the whole value. */
+const pattern = z
+  .union([patternText, z.array(patternText)], { error: patternRule })
+  .refine((texts) => compilePattern(texts) !== undefined, { error: "is not a valid regular expression" });
 
-function readRow(value: unknown, place: YamlPlace, add: AddProblem): Reporter {
-  const row = isObject(value) ? value : {};
-  if (!isObject(value)) add(place, `must be a row with ${rowFields.join(", ")}`);
-  onlyFields(row, rowFields, place, add);
-  const name = typeof row["name"] === "string" ? row["name"] : "";
-  if (name === "") add([...place, "name"], "is missing or is not text");
-  const subject = textList(row["subject"], [...place, "subject"], add);
-  for (const [i, step] of subject.entries()) checkStep(step, [...place, "subject", i], add);
+const texts = z.array(z.string(), mustBe("a list of texts"));
+
+const matchRule = "must be one or more of exporter, alertname, labels, without";
+const match = z
+  .strictObject(
+    {
+      exporter: pattern.optional(),
+      alertname: pattern.optional(),
+      labels: z.record(z.string(), pattern, mustBe("names with patterns")).optional(),
+      without: texts.optional(),
+    },
+    { error: ({ code }) => (code === "invalid_type" ? matchRule : undefined) },
+  )
+  .refine((conditions) => Object.keys(conditions).length > 0, { error: matchRule });
+
+const stepRule = `there is ${plainSteps.join(", ")} and LABEL=KIND, as in app=Deployment`;
+const step = z.string().refine(isStep, { error: ({ input }) => `is "${input}"; ${stepRule}` });
+
+const row = z.strictObject(
+  {
+    name: z.string().min(1),
+    match,
+    scrape: texts.optional(),
+    subject: z.array(step, mustBe("a list of texts")),
+  },
+  { error: ({ code }) => (code === "invalid_type" ? "must be a row with name, match, scrape, subject" : undefined) },
+);
+
+const provenanceFile = z.object({ provenance: z.array(row, mustBe("a list of rows")) }, mustBe("a list provenance:"));
+
+function toReporter({ name, match, scrape = [], subject }: Wire<typeof row>): Reporter {
   return {
     name,
-    match: [readMatch(row["match"], [...place, "match"], add)],
-    scrape: row["scrape"] === undefined ? [] : textList(row["scrape"], [...place, "scrape"], add),
+    match: [toReporterMatch(match)],
+    scrape,
+    // The schema accepts only steps.
     subject: subject as readonly SubjectStep[],
     otherwise: `the row "${name}" of the label provenance table finds none`,
   };
 }
 
-function readMatch(value: unknown, place: YamlPlace, add: AddProblem): ReporterMatch {
-  if (!isObject(value) || Object.keys(value).length === 0) {
-    add(place, "must be one or more of exporter, alertname, labels, without");
-    return {};
-  }
-  onlyFields(value, ["exporter", "alertname", "labels", "without"], place, add);
-  const pattern = (key: "exporter" | "alertname") =>
-    value[key] === undefined ? {} : { [key]: readPattern(value[key], [...place, key], add) };
-  const { labels } = value;
-  if (labels !== undefined && !isObject(labels)) add([...place, "labels"], "must be names with patterns");
+function toReporterMatch({ exporter, alertname, labels, without }: Wire<typeof match>): ReporterMatch {
+  const compiled = Object.entries(labels ?? {}).map(([label, texts]) => [label, compileValid(texts)] as const);
   return {
-    ...pattern("exporter"),
-    ...pattern("alertname"),
-    ...(isObject(labels)
-      ? {
-          labels: Object.fromEntries(
-            Object.entries(labels).map(([label, one]) => [label, readPattern(one, [...place, "labels", label], add)]),
-          ),
-        }
-      : {}),
-    ...(value["without"] === undefined ? {} : { without: textList(value["without"], [...place, "without"], add) }),
+    ...(exporter === undefined ? {} : { exporter: compileValid(exporter) }),
+    ...(alertname === undefined ? {} : { alertname: compileValid(alertname) }),
+    ...(labels === undefined ? {} : { labels: Object.fromEntries(compiled) }),
+    ...(without === undefined ? {} : { without }),
   };
 }
 
-/** A text, a list of texts, or `/a regular expression/`, for the whole value. */
-function readPattern(value: unknown, place: YamlPlace, add: AddProblem): RegExp {
-  const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
-  const sources = texts.map((text) => {
-    if (typeof text !== "string" || text === "") {
-      add(place, "must be text, a /regular expression/ or a list of them");
-      return "";
-    }
+type PatternTexts = string | readonly string[];
+
+function compileValid(texts: PatternTexts): RegExp {
+  const compiled = compilePattern(texts);
+  if (!compiled) throw new TypeError("the schema accepts only valid patterns");
+  return compiled;
+}
+
+/** Returns undefined if an expression is not valid. */
+function compilePattern(texts: PatternTexts): RegExp | undefined {
+  const list: readonly string[] = typeof texts === "string" ? [texts] : texts;
+  const sources = list.map((text) => {
     const [, expression] = /^\/(.+)\/$/.exec(text) ?? [];
     return expression ?? text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   });
   try {
     return new RegExp(`^(?:${sources.join("|")})$`);
   } catch {
-    add(place, "is not a valid regular expression");
-    return /^$/;
+    return undefined;
   }
 }
 
-const plainSteps: readonly string[] = [
-  "objects",
-  "pod",
-  "foreign-pod",
-  "service",
-  "endpoints",
-  "node",
-  "evident-node",
-  "host",
-  "namespace",
-  "sample-namespace",
-  "exported-namespace",
-];
-
-function checkStep(step: string, place: YamlPlace, add: AddProblem): void {
-  if (plainSteps.includes(step)) return;
-  const [, kind] = /^[A-Za-z_][A-Za-z0-9_]*=(.+)$/.exec(step) ?? [];
+function isStep(text: string): boolean {
+  if ((plainSteps as readonly string[]).includes(text)) return true;
+  const [, kind] = /^[A-Za-z_][A-Za-z0-9_]*=(.+)$/.exec(text) ?? [];
   const isWithGroup = kind !== undefined && /^[A-Z][A-Za-z0-9]*\.[a-z0-9.-]+\/v[a-z0-9]+$/.test(kind);
-  if (kind !== undefined && (isWithGroup || builtInKinds.find(kind))) return;
-  add(place, `is "${step}"; there is ${plainSteps.join(", ")} and LABEL=KIND, as in app=Deployment`);
-}
-
-function textList(value: unknown, place: YamlPlace, add: AddProblem): readonly string[] {
-  if (Array.isArray(value) && value.every((item) => typeof item === "string")) return value;
-  add(place, "must be a list of texts");
-  return [];
-}
-
-function onlyFields(value: object, known: readonly string[], place: YamlPlace, add: AddProblem): void {
-  for (const key of Object.keys(value)) {
-    if (!known.includes(key)) add([...place, key], `is not a known field; there is ${known.join(", ")}`);
-  }
-}
-
-function placeText(place: YamlPlace): string {
-  return place.map((key, i) => (typeof key === "number" ? `[${key}]` : i === 0 ? key : `.${key}`)).join("");
+  return kind !== undefined && (isWithGroup || builtInKinds.find(kind) !== undefined);
 }

@@ -14,19 +14,21 @@ export type Labels = Readonly<Record<string, string>>;
  * - `exported-namespace`: the namespace that had to give way to the exporter's own
  * - `LABEL=KIND`: the label names an object of that kind, such as `name=Certificate.cert-manager.io/v1`
  */
-export type SubjectStep =
-  | "objects"
-  | "pod"
-  | "foreign-pod"
-  | "service"
-  | "endpoints"
-  | "node"
-  | "evident-node"
-  | "host"
-  | "namespace"
-  | "sample-namespace"
-  | "exported-namespace"
-  | `${string}=${string}`;
+export type SubjectStep = (typeof plainSteps)[number] | `${string}=${string}`;
+
+export const plainSteps = [
+  "objects",
+  "pod",
+  "foreign-pod",
+  "service",
+  "endpoints",
+  "node",
+  "evident-node",
+  "host",
+  "namespace",
+  "sample-namespace",
+  "exported-namespace",
+] as const;
 
 /** The conditions of a row. All given ones have to match. */
 export interface ReporterMatch {

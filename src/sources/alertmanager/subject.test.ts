@@ -274,7 +274,24 @@ describe("a table of label provenance of an installation", () => {
   });
 
   it.each([
-    ["no list", "rows: []", 'p.yaml:1: must have a list "provenance:"'],
+    ["no list", "rows: []", "p.yaml:1: provenance is missing"],
+    [
+      "a row that is text",
+      "provenance:\n  - team",
+      "p.yaml:2: provenance[0] must be a row with name, match, scrape, subject",
+    ],
+    ["no name", file.replace("name: team exporter", "name: ''"), "p.yaml:2: provenance[0].name must not be empty"],
+    [
+      "scrape that is text",
+      file.replace("[namespace, pod]", "pod"),
+      "p.yaml:4: provenance[0].scrape must be a list of texts",
+    ],
+    [
+      "a pattern of another type",
+      file.replace("/team-.*/", "7"),
+      "match.exporter must be text, a /regular expression/",
+    ],
+    ["labels in a list", file.replace("{ app: [api, web] }", "[app]"), "match.labels must be names with patterns"],
     [
       "an unknown step",
       file.replace("host", "machine"),
