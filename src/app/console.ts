@@ -26,15 +26,13 @@ import type { OperateContext } from "../operate/index.ts";
 import { fixedKinds, type RemediationRequestSpec } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
+import { localRunsFolder } from "./data-directory.ts";
 import { factsLimits, factsReader } from "./facts.ts";
 import { previewAtGateway } from "./gateway-preview.ts";
-import { hasLedger, openLedgerDatabase, patienceMs } from "./ledger.ts";
-import { listening } from "./listening.ts";
-import { localRunsFolder } from "./local-runs-folder.ts";
+import { hasLedger, openLedgerDatabase, patienceMs, readRecorded } from "./ledger.ts";
 import { operateContext } from "./operate-context.ts";
-import { readRecorded } from "./read-recorded.ts";
 import { readRulesFolder } from "./rules-folder.ts";
-import { tlsCertificate } from "./tls-certificate.ts";
+import { listening, tlsCertificate } from "./servers.ts";
 
 export interface ConsoleOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;

@@ -1,5 +1,6 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Config } from "../config/index.ts";
 import { type DirectoryFormat, lockParts, makeDirectory, upgradeDirectory } from "../disk/index.ts";
 import type { Clock } from "../time/index.ts";
 
@@ -50,3 +51,8 @@ const reasons: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
   ENAMETOOLONG: "the name is too long",
 };
+
+/** Where the local engine keeps its runs. `directory` is the data directory of the process. */
+export function localRunsFolder({ localDir }: Pick<Config["execution"], "localDir">, directory: string): string {
+  return localDir ?? join(directory, "local");
+}

@@ -17,8 +17,8 @@ import { executionNamespace } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { makeDataDirectory } from "./data-directory.ts";
-import { listening } from "./listening.ts";
 import { makeNamespaces } from "./prepare.ts";
+import { listening } from "./servers.ts";
 
 export interface EmbeddedApiOptions {
   /** Where objects, certificate and token are kept. Belongs to one process at a time. */

@@ -4,8 +4,8 @@ import { type Engine, jobEngine, localEngine, startLocalRunner, tektonEngine } f
 import { startExecutor } from "../executor/index.ts";
 import { ackIdentity, type Places } from "../manifests/index.ts";
 import { commandEnvironment } from "./command-environment.ts";
+import { localRunsFolder } from "./data-directory.ts";
 import { openKinds } from "./kinds.ts";
-import { localRunsFolder } from "./local-runs-folder.ts";
 import { nameGuarantee } from "./names-known-since.ts";
 import { policySettings } from "./policy-settings.ts";
 import type { Stage, StageOptions } from "./stage.ts";

@@ -21,12 +21,11 @@ import type { PromMetrics } from "../telemetry/index.ts";
 import { type Coordination, openCoordination } from "./coordination.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 import { openKinds } from "./kinds.ts";
-import { listening } from "./listening.ts";
 import { openRuleTargets } from "./rule-targets.ts";
 import { secretFile } from "./secret-file.ts";
+import { listening, tlsCertificate } from "./servers.ts";
 import { openSignalRoutes } from "./signal-routes.ts";
 import type { StageOptions } from "./stage.ts";
-import { tlsCertificate } from "./tls-certificate.ts";
 
 export interface GatewayProcessOptions extends StageOptions {
   /** What belongs to this gateway alone: what it has counted, its name, and the token it makes. */

@@ -19,9 +19,9 @@ export {
   openLedger,
   openLedgerDatabase,
   patienceMs,
+  readRecorded,
   trustedKeys,
 } from "./ledger.ts";
-export { logConfig } from "./log-config.ts";
 export { serveMetrics } from "./metrics.ts";
 export { namesKnownSince } from "./names-known-since.ts";
 export { openNotify } from "./notify.ts";
@@ -38,8 +38,7 @@ export { operateContext } from "./operate-context.ts";
 export { openOrchestrator } from "./orchestrator.ts";
 export { policySettings } from "./policy-settings.ts";
 export { openPolling } from "./polling.ts";
-export { agentNamespaces, prepare, watermarkNamespaces } from "./prepare.ts";
-export { readRecorded } from "./read-recorded.ts";
+export { agentNamespaces, logConfig, prepare, watermarkNamespaces } from "./prepare.ts";
 export { openRules, type RulesAnalyzer } from "./rules.ts";
 export { readRulesFolder, yamlFilesIn } from "./rules-folder.ts";
 export { secretFile } from "./secret-file.ts";

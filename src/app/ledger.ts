@@ -3,11 +3,14 @@ import { join } from "node:path";
 import type { LoadedConfig } from "../config/index.ts";
 import { DiskError } from "../disk/index.ts";
 import {
+  type EventFilter,
   type FileLedger,
   type FileLedgerOptions,
   type Head,
   type Ledger,
   type LedgerDatabase,
+  LedgerError,
+  type LedgerEvent,
   ledgerDatabase,
   ledgerWriter,
   observeLedger,
@@ -182,4 +185,23 @@ async function headsIn(database: LedgerDatabase): Promise<ReadonlyMap<string, He
     if (head) heads.set(writer, head);
   }
   return heads;
+}
+
+/** The events of the ledger, oldest first. Undefined if it cannot be read: `why` explains a part without it. */
+export async function readRecorded(
+  subject: EventFilter,
+  place: LedgerPlace,
+): Promise<readonly LedgerEvent[] | undefined> {
+  if (!(await hasLedger(place))) return undefined;
+  const database = openLedgerDatabase(place, { waitMs: patienceMs });
+  try {
+    const events: LedgerEvent[] = [];
+    for await (const event of database.events(subject)) events.push(event);
+    return events;
+  } catch (error) {
+    if (error instanceof LedgerError) return undefined;
+    throw error;
+  } finally {
+    await database.close();
+  }
 }

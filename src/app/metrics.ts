@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { PromMetrics } from "../telemetry/index.ts";
-import { listening } from "./listening.ts";
+import { listening } from "./servers.ts";
 
 /** Serves the figures of a stage that has no HTTP of its own, and whether it is ready. Nowhere unless told where. */
 export async function serveMetrics(

@@ -1,4 +1,4 @@
-import type { Config } from "../config/index.ts";
+import { type Config, describeConfig, type LoadedConfig } from "../config/index.ts";
 import { type KubeClient, namespaces } from "../kube/index.ts";
 import { installCrds } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -31,4 +31,13 @@ export function watermarkNamespaces({ state, watermarks }: Config): readonly str
 /** Where tasks of the coder are, and its Jobs, if it has any. */
 export function agentNamespaces({ namespace, executor, jobNamespace }: Config["agent"]): readonly string[] {
   return executor === "job" ? [namespace, jobNamespace] : [namespace];
+}
+
+/** Logs each setting with its value and its origin, and the doubts about them. Secrets are redacted by the description. */
+export function logConfig(loaded: Pick<LoadedConfig, "config" | "origins" | "warnings">, log: Logger): void {
+  for (const { setting, value, origin } of describeConfig(loaded)) {
+    const isChosen = origin !== "default" && !origin.startsWith("as ");
+    log[isChosen ? "info" : "debug"]("setting", { setting, value, origin });
+  }
+  for (const warning of loaded.warnings) log.warn("setting in doubt", { warning });
 }

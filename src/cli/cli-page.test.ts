@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { cliPage } from "./cli-page.ts";
-import { exitStatuses } from "./exit-status.ts";
+import { exitStatuses } from "./command.ts";
 
 describe("docs/cli.md", () => {
   it("is current; if not, run: npm run docs", () => {

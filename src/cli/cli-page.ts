@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { exitStatuses } from "./exit-status.ts";
+import { exitStatuses } from "./command.ts";
 import { createProgram } from "./program.ts";
 
 /** docs/cli.md, whole. `npm run docs` writes it; a test fails when the file differs. */

@@ -1,8 +1,7 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { errorLines } from "./command.ts";
-import type { DeskContext, DeskOptions } from "./context.ts";
-import type { Environments } from "./environments.ts";
+import type { DeskContext, DeskOptions, Environments } from "./context.ts";
 import { type CalledAs, interlock } from "./program.ts";
 
 // The reader of a pipe may be gone, as in `interlock up | head`: the process goes on.
@@ -27,7 +26,7 @@ try {
 } catch (error) {
   const { linePrinter, toScreen } = await import("./output/terminal.ts");
   errorLines(error).forEach(linePrinter(toScreen(process.stderr, process.env)));
-  await exit((await import("./error-status.ts")).errorStatus(error));
+  await exit((await import("./to-command-error.ts")).errorStatus(error));
 }
 
 /** kubectl runs a program called kubectl-interlock for `kubectl interlock`. */

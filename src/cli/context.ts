@@ -1,10 +1,12 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { defaultConfig, type LoadedConfig, settingVariables, type YamlFile } from "../config/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import { CommandError } from "./command.ts";
+import { CommandError, type Desk } from "./command.ts";
 import type { Terminal } from "./output/terminal.ts";
+import { packageFolder } from "./package.ts";
 import { findSettingsFile, readSettings } from "./settings-file.ts";
-import { withShippedFolders } from "./shipped-folders.ts";
 
 /** The environment of a command that only calls the API server. */
 export interface DeskContext {
@@ -79,4 +81,36 @@ export function onRequestToEnd(clock: Clock, handle: () => void): void {
     handle();
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, request);
+}
+
+/** Opens what commands work with. Nothing is opened, or even imported, for the help. */
+export interface Environments {
+  inContext: Within<CommandContext>;
+  atDesk: Within<Desk>;
+}
+
+/** Opens the environment that `options` name, and has `work` done in it. */
+export type Within<Environment> = (
+  options: DeskOptions,
+  work: (environment: Environment) => Promise<number | undefined>,
+) => Promise<number | undefined>;
+
+/**
+ * Uses the rules and workflows of the package where the working directory has no such folder and no setting names another one:
+ * the first `interlock up` in an empty directory has something to run.
+ */
+export function withShippedFolders(loaded: LoadedConfig, exists: (path: string) => boolean = existsSync): LoadedConfig {
+  const { config, origins } = loaded;
+  const folder = (path: string, value: string) => {
+    const shipped = join(packageFolder, value);
+    return origins.get(path) === "default" && !exists(value) && exists(shipped) ? shipped : value;
+  };
+  return {
+    ...loaded,
+    config: {
+      ...config,
+      rules: { ...config.rules, dir: folder("rules.dir", config.rules.dir) },
+      execution: { ...config.execution, workflowsDir: folder("execution.workflowsDir", config.execution.workflowsDir) },
+    },
+  };
 }

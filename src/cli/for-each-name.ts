@@ -1,5 +1,4 @@
-import { CommandError, type Desk, errorLines } from "./command.ts";
-import { exitStatus } from "./exit-status.ts";
+import { CommandError, type Desk, errorLines, exitStatus } from "./command.ts";
 import { toCommandError } from "./to-command-error.ts";
 
 /**

@@ -1,10 +1,9 @@
 import { isOwnServer, openApiServer, operateContext } from "../app/index.ts";
 import { KubeError } from "../kube/index.ts";
 import type { Clock } from "../time/index.ts";
-import { CommandError, type Desk } from "./command.ts";
+import { CommandError, type Desk, exitStatus } from "./command.ts";
 import { configFrom, type DeskContext, type DeskOptions, dataDirectory, onRequestToEnd } from "./context.ts";
-import { exitStatus } from "./exit-status.ts";
-import { startCommand } from "./start-command.ts";
+import { startCommand } from "./package.ts";
 import { toCommandError } from "./to-command-error.ts";
 
 /** Opens the API server and the settings for a command, and has `work` done with them. */

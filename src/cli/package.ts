@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -31,4 +31,9 @@ function readBuild(): Build {
   if (typeof INTERLOCK_BUILD !== "undefined") return INTERLOCK_BUILD;
   const { version } = JSON.parse(readFileSync(`${packageFolder}/package.json`, "utf8"));
   return { version };
+}
+
+/** The command that starts Interlock. Only a clone of the repository has `npm start`, which also builds it. */
+export function startCommand(folder: string = packageFolder): string {
+  return existsSync(join(folder, "scripts", "start.mjs")) ? "npm start" : "interlock up";
 }

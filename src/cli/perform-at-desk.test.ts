@@ -4,7 +4,7 @@ import { type TestCluster, testCluster } from "../../test/doubles/test-cluster.t
 import { TestDesk } from "../../test/doubles/test-desk.ts";
 import { installCrds } from "../resources/index.ts";
 import { systemRandom } from "../time/index.ts";
-import { errorStatus } from "./error-status.ts";
+import { errorStatus } from "./to-command-error.ts";
 
 let cluster: TestCluster;
 let desk: TestDesk;

@@ -1,12 +1,11 @@
 import { Command, CommanderError } from "commander";
-import { MisuseError } from "./command.ts";
+import { exitStatus, exitStatuses, MisuseError } from "./command.ts";
+import type { Environments, Within } from "./context.ts";
 import { type About, type Declare, type Implementation, value, withConfig, withServer } from "./declare/declare.ts";
 import { declareInspection } from "./declare/inspect.ts";
 import { declareInstallation } from "./declare/install.ts";
 import { declareOperations } from "./declare/operate.ts";
 import { declareProcesses } from "./declare/processes.ts";
-import type { Environments, Within } from "./environments.ts";
-import { exitStatus, exitStatuses } from "./exit-status.ts";
 import { versionText } from "./package.ts";
 import { arrangeArguments } from "./parsing/arguments.ts";
 

@@ -1,6 +1,6 @@
 import { KubeError } from "../kube/index.ts";
 import { OperationError } from "../operate/errors/index.ts";
-import { CommandError } from "./command.ts";
+import { CommandError, exitStatus } from "./command.ts";
 
 /** An error of an operation or explanation, as commands report errors. Any other error is returned as it is. */
 export function toCommandError(error: unknown): unknown {
@@ -12,4 +12,11 @@ export function toCommandError(error: unknown): unknown {
 /** The message, and what to do. */
 export function operationErrorText({ message, hint }: OperationError): string {
   return hint === undefined ? message : `${message}; ${hint}`;
+}
+
+/** The exit status after an error. */
+export function errorStatus(error: unknown): number {
+  if (error instanceof CommandError) return exitStatus(error.exit);
+  if (!(error instanceof KubeError)) return exitStatus("failed");
+  return exitStatus(error.code === "unavailable" || error.code === "forbidden" ? error.code : "failed");
 }

@@ -1,7 +1,6 @@
 export { currentText, problemOf } from "./current-text.ts";
 export { directoryOpener, makeDirectory, openDirectory, viewDirectory } from "./directory-disk.ts";
-export type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
-export { DiskError, type DiskErrorCode } from "./disk-error.ts";
+export { type Disk, DiskError, type DiskErrorCode, type DiskFile, type DiskView, type OpenMode } from "./disk.ts";
 export type { DirectoryFormat } from "./format/format.ts";
 export { lockParts } from "./format/lock-parts.ts";
 export { upgradeDirectory } from "./format/upgrade-directory.ts";

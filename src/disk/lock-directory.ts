@@ -1,7 +1,7 @@
 import { type FileHandle, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../time/index.ts";
-import { DiskError } from "./disk-error.ts";
+import { DiskError } from "./disk.ts";
 import { openLocked } from "./open-locked.ts";
 
 /** Names the process that has the directory open. For display: the lock itself is the kernel's. */

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
-import { DiskError } from "./disk-error.ts";
+import { DiskError } from "./disk.ts";
 
 /** open(2) of macOS and BSD can lock, but Node has no name for the flag. */
 const lockOnOpen = 0x20;

@@ -1,6 +1,6 @@
 import type { Stats } from "node:fs";
 import { lstat, mkdir, realpath } from "node:fs/promises";
-import { DiskError } from "./disk-error.ts";
+import { DiskError } from "./disk.ts";
 
 /**
  * The real path of a directory that only our user can change; created if it is missing. Rejects with a `DiskError`

@@ -1,4 +1,3 @@
-export { byAge } from "./by-age.ts";
 export {
   type Call,
   type CreateCall,
@@ -14,78 +13,58 @@ export {
   type List,
   type ListQuery,
   type Patch,
+  type PodLogQuery,
+  type PodLogs,
   type UpdateOutcome,
   type WatchEvent,
   type WatchQuery,
   type WriteCall,
 } from "./client.ts";
-export { actAs } from "./connection/act-as.ts";
-export type { Connection, CredentialSource, Credentials } from "./connection/connection.ts";
+export { actAs, type Connection, type CredentialSource, type Credentials } from "./connection/connection.ts";
 export { inCluster } from "./connection/in-cluster.ts";
 export { fromKubeconfig } from "./connection/kubeconfig.ts";
 export { listContexts } from "./connection/kubeconfig-files.ts";
 export { type KubeEvent, kubeEvents } from "./event.ts";
-export { exactTimeHeader } from "./exact-time.ts";
 export { type HttpClient, type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
+export { exactTimeHeader } from "./http/server-time.ts";
 export { isJsonDeeper } from "./json-depth.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { type LinearPattern, linearPattern } from "./linear-pattern.ts";
 export { Multimap } from "./multimap.ts";
 export { nameHash } from "./name-hash.ts";
-export { namespaces } from "./namespace.ts";
 export {
+  byAge,
   type KubeObject,
+  labelKey,
+  namespaces,
   type ObjectMeta,
   type ObjectRef,
   type OwnerReference,
+  objectKey,
   type ResourceType,
   refOf,
+  refOfKey,
 } from "./object.ts";
-export type { PodLogQuery, PodLogs } from "./pod-log.ts";
 export {
-  type ChangeEvent,
-  type ChangeHandler,
   Controller,
   type ControllerEvents,
-  type ControllerGroup,
   type ControllerOptions,
-  controllerGroup,
-  type Decision,
-  decision,
-  deleteExactly,
-  type IndexFunction,
-  type Informer,
-  type InformerOptions,
-  informer,
-  iso,
   type KeySource,
   keysFrom,
-  labelKey,
-  lostEventMs,
-  type Mirror,
-  nothing,
-  OwnWrites,
-  objectKey,
   onlySynced,
-  type Performed,
-  type Problem,
-  type ProblemKind,
-  type ReconcileSteps,
-  Reflector,
-  type ReportProblem,
-  type RunningControllers,
-  reconcile,
-  reconcileCached,
-  refOfKey,
-  requeueAfter,
-  requeueAt,
   type Skipped,
   type StallWatch,
   type StopOptions,
-  soonest,
-  stalledCondition,
-  type WorkOutcome,
-  type WorkQueueOptions,
-  writeStatus,
-} from "./runtime/index.ts";
+} from "./runtime/controller.ts";
+export { type ControllerGroup, controllerGroup, type RunningControllers } from "./runtime/controller-group.ts";
+export { type Decision, decision, nothing, requeueAfter, requeueAt, soonest } from "./runtime/decision.ts";
+export { type Informer, type InformerOptions, informer } from "./runtime/informer.ts";
+export type { ChangeEvent, ChangeHandler, IndexFunction } from "./runtime/object-cache.ts";
+export { stalledCondition } from "./runtime/only-stall-change.ts";
+export { OwnWrites } from "./runtime/own-writes.ts";
+export type { Problem, ProblemKind, ReportProblem } from "./runtime/problem.ts";
+export { lostEventMs, type Performed, type ReconcileSteps, reconcile, reconcileCached } from "./runtime/reconcile.ts";
+export { type Mirror, Reflector } from "./runtime/reflector.ts";
+export type { WorkOutcome, WorkQueueOptions } from "./runtime/work-queue.ts";
+export { deleteExactly, iso, writeStatus } from "./runtime/writes.ts";
 export { maxYamlDepth, yamlDepth } from "./yaml-depth.ts";

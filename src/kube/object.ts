@@ -55,3 +55,41 @@ export function exactly({ metadata: { uid = "", resourceVersion = "" } }: KubeOb
 export function refOf({ metadata: { name = "", namespace } }: KubeObject): ObjectRef {
   return namespace === undefined ? { name } : { name, namespace };
 }
+
+type Aged = Pick<KubeObject, "metadata">;
+
+/** Oldest first; objects of one second by uid, so that all replicas agree. */
+export function byAge({ metadata: one }: Aged, { metadata: other }: Aged): number {
+  return ageKey(one) < ageKey(other) ? -1 : 1;
+}
+
+function ageKey({ creationTimestamp = "", uid = "" }: KubeObject["metadata"]): string {
+  return `${creationTimestamp} ${uid}`;
+}
+
+/** v1 Namespace. */
+export const namespaces: ResourceType = {
+  apiVersion: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  namespaced: false,
+};
+
+/** Returns the key of an object with a namespace in a work queue. */
+export function objectKey({ metadata }: KubeObject): string {
+  return `${metadata.namespace}/${metadata.name}`;
+}
+
+/** Returns the reference to the object that has this key. */
+export function refOfKey(key: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = "", name = ""] = key.split("/");
+  return { namespace, name };
+}
+
+/** Returns a function that returns the value of a label as a key, or no key if the object does not have the label. */
+export function labelKey(label: string): (object: KubeObject) => readonly string[] {
+  return ({ metadata }) => {
+    const value = metadata.labels?.[label];
+    return value === undefined ? [] : [value];
+  };
+}

@@ -38,13 +38,14 @@ export type {
 export type { Clock, Timer } from "../time/clock.ts";
 export { type Random, systemRandom } from "../time/random.ts";
 export { systemClock } from "../time/system-clock.ts";
-export { type RunAsLeaderOptions, runAsLeader } from "./leader.ts";
+export type { OpenOptions } from "./connect.ts";
 export {
   type OpenClaimsOptions,
   type OpenLocksOptions,
   openClaims,
   openLocks,
   openWatermarks,
+  type RunAsLeaderOptions,
+  runAsLeader,
   type Watermarks,
 } from "./open.ts";
-export type { OpenOptions } from "./options.ts";

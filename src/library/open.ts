@@ -16,9 +16,9 @@ import {
 } from "../coordination/index.ts";
 import type { Key } from "../coordination/key.ts";
 import type { Locks } from "../coordination/locks/locks.ts";
+import { type LeaderEvents, type LeaderWork, runAsLeader as runOnLocks } from "../coordination/locks/run-as-leader.ts";
 import type { Watermark, WatermarkOptions } from "../coordination/watermarks/watermarks.ts";
-import { type NamedBackend, prepareBackend, surroundings } from "./connect.ts";
-import type { OpenOptions } from "./options.ts";
+import { type NamedBackend, type OpenOptions, prepareBackend, surroundings } from "./connect.ts";
 
 export interface OpenLocksOptions extends OpenOptions {
   /** For calls that name none: how long a lock outlives a crashed holder, and how long a caller waits. Default 30 s each. */
@@ -129,4 +129,19 @@ function closeWith<Part extends Closable>(part: Part, other: Closable): Part {
 function withClose<Part extends Closable>(part: Part, close: (closePart: () => Promise<void>) => Promise<void>): Part {
   const closePart = part.close.bind(part);
   return Object.assign(part, { close: () => close(closePart) });
+}
+
+export interface RunAsLeaderOptions extends Pick<OpenOptions, "clock" | "random"> {
+  /** Ends the candidacy: the work is aborted and awaited, and leadership is released for the next candidate. */
+  readonly signal: AbortSignal;
+  /** How long others wait for a leader that vanished. Default: that of the locks. */
+  readonly ttlMs?: number;
+  /** What the leader does, for display. */
+  readonly purpose?: string;
+  readonly events?: LeaderEvents;
+}
+
+/** Runs `work` in one process at a time of all that call this with the same key, until `signal` aborts. */
+export function runAsLeader(locks: Locks, key: Key, work: LeaderWork, options: RunAsLeaderOptions): Promise<void> {
+  return runOnLocks(locks, key, work, { ...options, ...surroundings(options) });
 }

@@ -1,8 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { type Clock, sleep } from "../time/index.ts";
 import { hasLockHolders, signalLockHolders } from "./lock-holders.ts";
-import { ProcessError } from "./process-error.ts";
-import { sendSignal } from "./run-child.ts";
+import { ProcessError, sendSignal } from "./run-child.ts";
 
 export interface KillAllOptions {
   /** The folder whose lock all of them hold. */

@@ -127,3 +127,8 @@ function collectOutput(child: ChildProcess, maxBytes: number): CollectedOutput {
   });
   return output;
 }
+
+/** A child process could not be started, did not finish, or could not be ended. */
+export class ProcessError extends Error {
+  override readonly name = "ProcessError";
+}

@@ -25,7 +25,6 @@ export { type DefinitionsReading, readDefinitions } from "./custom-kinds/definit
 export { listKinds, readKinds } from "./custom-kinds/list-kinds.ts";
 export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./custom-kinds/watch-kinds.ts";
 export { isDigested } from "./digested-notices.ts";
-export { isRecorded, isUnfinished } from "./execution-states.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
 export {
   type HealthArea,
@@ -37,7 +36,6 @@ export {
   type StageHealth,
   toHeartbeatLease,
 } from "./heartbeat.ts";
-export { ineffectiveExecutions } from "./ineffective-executions.ts";
 export {
   type AutomationPause,
   type AutomationPauseSpec,
@@ -65,7 +63,6 @@ export {
 } from "./kinds/custom-resource-definition.ts";
 export type { Kind, PrinterColumn } from "./kinds/define-kind.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./kinds/install.ts";
-export { keptEnds, maxImageDigests } from "./kinds/limits.ts";
 export {
   type NoticeContext,
   type NoticePhase,
@@ -75,7 +72,7 @@ export {
   notificationRequests,
 } from "./kinds/notification-request.ts";
 export { ourCrds } from "./kinds/our-crds.ts";
-export { closedIncidentPhases, executionTransitions } from "./kinds/phases.ts";
+export { closedIncidentPhases, executionTransitions, keptEnds, maxImageDigests } from "./kinds/phases-and-limits.ts";
 export {
   type ApprovalDecision,
   type RemediationApprovalRequest,
@@ -101,6 +98,7 @@ export {
   type Acknowledgement,
   type ExecutionEnd,
   type Ineffectiveness,
+  ineffectiveExecutions,
   type RemediationTarget,
   type RemediationTargetSpec,
   type RemediationTargetStatus,
@@ -131,6 +129,8 @@ export {
   type ConflictingWorkflow,
   type ExecutionPhase,
   type FailureDetails,
+  isRecorded,
+  isUnfinished,
   type RecentRemediation,
   type RunRef,
   type RunStatus,
@@ -152,6 +152,8 @@ export {
   labelText,
   managedBy,
   pauseFinalizer,
+  runName,
+  targetHash,
 } from "./names.ts";
 export { type ObjectFacts, objectFacts } from "./object-facts.ts";
 export { type Reading, read } from "./reading.ts";
@@ -166,11 +168,11 @@ export {
   incidentSeverity,
   seriesLabels,
   seriesVersion,
+  severityRank,
   toIncidentSeries,
   viewsBySeries,
   withoutSeries,
 } from "./signals/series.ts";
-export { severityRank } from "./signals/severity.ts";
 export {
   computeFingerprint,
   defaultFingerprintFields,
@@ -187,16 +189,13 @@ export {
   signalTime,
 } from "./signals/signal.ts";
 export { describeStall, findStall, type Stall, type StallReason, stallReasons, withStall } from "./stalled.ts";
+export { type KnownKind, kindText } from "./target/built-in-kinds.ts";
 export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
-export { type KnownKind, kindText } from "./target/known-kind.ts";
 export { type ObjectReference, toObjectTarget } from "./target/object-target.ts";
-export { parseTarget } from "./target/parse-target.ts";
-export { parsePauseTarget } from "./target/pause-target.ts";
-export { parseRecordedTarget } from "./target/recorded-target.ts";
+export { parsePauseTarget, parseRecordedTarget, parseTarget } from "./target/parse-target.ts";
 export { type RepositoryReference, toRepositoryTarget } from "./target/repository-target.ts";
 export { toResourceType } from "./target/resource-type.ts";
 export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
-export { runName, targetHash } from "./target-hash.ts";
 export {
   duplicateKeys,
   maxAliases,

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { nameHash } from "../kube/index.ts";
+import type { Target } from "./target/target.ts";
 
 /** Labels that we set and select by. Values have at most 63 characters, so longer values are hashed. */
 export const labelKeys = {
@@ -106,4 +108,17 @@ export function incidentNumber(fingerprint: string, name: string): number | unde
 export function labelText(name: string): string {
   const allowed = name.replace(/[^A-Za-z0-9._-]/g, "_").replace(/^[^A-Za-z0-9]+/, "");
   return allowed.slice(0, 63).replace(/[^A-Za-z0-9]+$/, "");
+}
+
+/** The target in names and labels: 52 base32hex characters. */
+export function targetHash({ text }: Target): string {
+  return nameHash(text);
+}
+
+/**
+ * The name of a run on `target`: every engine, replica and workflow asks for the same one, so that the API server
+ * refuses the second. It is cut to 16 hex digits; on a collision compare the clear target, which the run carries.
+ */
+export function runName({ text }: Target): string {
+  return `wfe-${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
 }

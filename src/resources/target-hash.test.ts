@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { runName, targetHash } from "./names.ts";
 import { parseTarget } from "./target/parse-target.ts";
 import type { Target } from "./target/target.ts";
-import { runName, targetHash } from "./target-hash.ts";
 
 describe("the name of a run", () => {
   it.each([

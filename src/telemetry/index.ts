@@ -1,4 +1,4 @@
-export { cutText } from "./cut-text.ts";
+export { redactingLogger } from "./loggable.ts";
 export { type Logger, type LogLevel, silentLogger } from "./logger.ts";
 export type {
   Counter,
@@ -14,8 +14,7 @@ export type {
   Metrics,
 } from "./metrics.ts";
 export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
-export { toPrintable } from "./printable.ts";
+export { cutText, toPrintable } from "./printable.ts";
 export { type MetricSample, type PromMetrics, promMetrics } from "./prom-metrics.ts";
-export { redactingLogger } from "./redacting-logger.ts";
 export { isSecretName } from "./without-credentials.ts";
 export { findSecret, withoutSecrets } from "./without-secrets.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Clock } from "./clock.ts";
-import { Pacer } from "./pacer.ts";
+import { type Clock, Pacer } from "./clock.ts";
 
 describe("a pacer", () => {
   it("lets one caller go per timer, in the order in which they asked", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { previewLines } from "../../src/cli/commands/preview-lines.ts";
+import { previewLines } from "../../src/cli/commands/receive.ts";
 import type { Rule } from "../../src/policy/index.ts";
 import type { RemediationWorkflowSpec } from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";

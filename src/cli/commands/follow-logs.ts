@@ -8,8 +8,7 @@ import {
 } from "../../engines/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import type { Desk } from "../command.ts";
-import { exitStatus } from "../exit-status.ts";
+import { type Desk, exitStatus } from "../command.ts";
 import { describeProgress, endStatus, wasDeleted } from "./follow.ts";
 
 interface OutputQuery {

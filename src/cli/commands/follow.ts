@@ -2,8 +2,7 @@ import { type EndedStatus, whenEnded } from "../../engines/index.ts";
 import { skipText, type WorkflowExecution, type WorkflowExecutionStatus } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { formatDuration } from "../../time/index.ts";
-import { CommandError, type Desk } from "../command.ts";
-import { type ExitName, exitStatus } from "../exit-status.ts";
+import { CommandError, type Desk, type ExitName, exitStatus } from "../command.ts";
 
 /** An executor that runs admits sooner. */
 const patienceMs = 5_000;

@@ -5,7 +5,7 @@ import { openView } from "../output/view.ts";
 import { watchObjects } from "../output/watch.ts";
 import { type FilterOptions, openFilter } from "../parsing/filters.ts";
 import { type NamedKind, readKind, splitKind } from "../parsing/kinds.ts";
-import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
+import { type NamespaceOptions, searchedNamespace } from "../parsing/options.ts";
 
 interface GetOptions extends FilterOptions, NamespaceOptions {
   readonly output?: string;

@@ -9,7 +9,7 @@ import { type KubeClient, KubeError, type KubeObject } from "../../kube/index.ts
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import { installCrds } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { errorStatus } from "../error-status.ts";
+import { errorStatus } from "../to-command-error.ts";
 
 const runUid = "6d4c1f1e-6f1e-4b6b-9a50-0d7a4a3a6d11";
 const created = event("run.created", { run: "wfe-1", run_id: runUid, run_kind: "PipelineRun" });

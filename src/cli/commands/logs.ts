@@ -6,7 +6,7 @@ import type { WorkflowExecution } from "../../resources/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { bareName } from "../parsing/kinds.ts";
-import { readMoment } from "../parsing/moment.ts";
+import { readMoment } from "../parsing/options.ts";
 import { printExecution, printRun } from "./follow-logs.ts";
 
 interface LogsOptions {

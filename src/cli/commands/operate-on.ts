@@ -2,7 +2,7 @@ import type { OperationName } from "../../operate/index.ts";
 import type { Desk } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { bareName } from "../parsing/kinds.ts";
-import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
+import { type NamespaceOptions, searchedNamespace } from "../parsing/options.ts";
 import { performAtDesk } from "../perform-at-desk.ts";
 
 interface ObjectOptions extends NamespaceOptions {

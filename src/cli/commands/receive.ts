@@ -1,12 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mappedPath, signalPaths } from "../../app/index.ts";
-import type { SignalPreview } from "../../console/read/index.ts";
+import { type SignalPreview, testSignals } from "../../console/read/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { CommandError, type Desk, MisuseError } from "../command.ts";
-import { exitStatus } from "../exit-status.ts";
-import { startCommand } from "../start-command.ts";
-import { previewLines } from "./preview-lines.ts";
+import { CommandError, type Desk, exitStatus, MisuseError } from "../command.ts";
+import { startCommand } from "../package.ts";
 
 interface ReceiveOptions {
   readonly payload: string;
@@ -108,4 +106,9 @@ function linesOf({ results, truncatedAlerts, title, detail, problems = [] }: Gat
     ...(truncatedAlerts ? [`its sender left ${truncatedAlerts} more out`] : []),
     ...(first ? [`See what becomes of it: interlock why ${first}`] : []),
   ];
+}
+
+/** What would become of each signal: at the gateway, by the rules, by the policy. */
+export async function previewLines(results: readonly SignalPreview[], desk: Desk): Promise<readonly string[]> {
+  return (await testSignals(results, await desk.rules(), desk)).flatMap(({ lines }) => lines);
 }

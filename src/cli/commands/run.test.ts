@@ -11,7 +11,7 @@ import {
 } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
 // Imported before a test types them, so that they begin at once.
-import "./retry.ts";
+import "./run.ts";
 import "./run.ts";
 
 const namespace = "kubernaut-system";

@@ -1,8 +1,7 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
 import type { OperationOutcome } from "../../operate/index.ts";
 import { remediationApprovalRequests, type WorkflowExecution, workflowExecutions } from "../../resources/index.ts";
-import { CommandError, type Desk } from "../command.ts";
-import { exitStatus } from "../exit-status.ts";
+import { CommandError, type Desk, exitStatus } from "../command.ts";
 import { performAtDesk, type TypedRequest } from "../perform-at-desk.ts";
 import { awaitApproval } from "./await-approval.ts";
 import { follow } from "./follow.ts";

@@ -1,8 +1,7 @@
 import { type LocalConsole, loginUrl, openLocalUsers } from "../../app/index.ts";
 import { isUserName, type Role } from "../../console/index.ts";
-import { CommandError, MisuseError } from "../command.ts";
+import { CommandError, exitStatus, MisuseError } from "../command.ts";
 import { type CommandContext, dataDirectory } from "../context.ts";
-import { exitStatus } from "../exit-status.ts";
 import { columnLines } from "../output/columns.ts";
 
 interface UsersOptions {

@@ -4,7 +4,7 @@ import { forEachName } from "../for-each-name.ts";
 import { jsonLines } from "../output/terminal.ts";
 import { yamlLines } from "../output/yaml.ts";
 import { bareName } from "../parsing/kinds.ts";
-import { type NamespaceOptions, searchedNamespace } from "../parsing/namespace.ts";
+import { type NamespaceOptions, searchedNamespace } from "../parsing/options.ts";
 
 interface WhyOptions extends NamespaceOptions {
   readonly workflow?: string;

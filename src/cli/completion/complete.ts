@@ -1,8 +1,7 @@
 import type { Command } from "commander";
+import { toPrintable } from "../../telemetry/index.ts";
 import type { Desk } from "../command.ts";
-import type { CommandContext } from "../context.ts";
-import type { Environments } from "../environments.ts";
-import { candidateLines } from "./candidate-lines.ts";
+import type { CommandContext, Environments } from "../context.ts";
 import { type Completion, type FilterLookup, findCompletion, type Lookup, type Word } from "./find-completion.ts";
 
 type NameLookup = Exclude<Lookup, FilterLookup | "contexts" | "files">;
@@ -54,4 +53,20 @@ async function lookUpAll(
     await Promise.allSettled(names.map((lookup) => offer(lookUp(lookup, searched))));
     return 0;
   }
+}
+
+/** How the shell goes on, as programs built with cobra tell it, kubectl among them. */
+const directives = { mayBeFile: ":0", isNoFile: ":4" };
+
+/**
+ * The answer to a shell: a line for each candidate, with a tab before its description, and the directive last. A candidate that a
+ * shell would have to quote is left out: it is the name of an object that another user may have made.
+ */
+export function candidateLines({ text, prefix, lookups }: Completion, found: readonly Word[]): readonly string[] {
+  const fitting = found.filter((word) => word.text.startsWith(text) && /^[\w.:/@=!,+-]+$/.test(word.text));
+  const lines = fitting.map((word) => {
+    const [summary = ""] = toPrintable(word.description ?? "").split(/[.;:] /);
+    return `${prefix}${word.text}${summary === "" ? "" : `\t${summary}`}`;
+  });
+  return [...new Set(lines), lookups.includes("files") ? directives.mayBeFile : directives.isNoFile];
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createProgram } from "../program.ts";
-import { candidateLines } from "./candidate-lines.ts";
+import { candidateLines } from "./complete.ts";
 import { type FilterLookup, findCompletion } from "./find-completion.ts";
 import { lookUpFilter } from "./look-up.ts";
 

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from "commander";
 import type { DeskOptions } from "../context.ts";
-import { kindWords } from "../declare/words.ts";
+import { kindWords } from "../declare/declare.ts";
 
 /** What the last word of a command line may become. */
 export interface Completion {

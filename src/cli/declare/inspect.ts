@@ -2,6 +2,8 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../context.ts";
 import {
   type Declare,
+  kindWords,
+  ledgerSources,
   outputOption,
   type Performable,
   quietOption,
@@ -11,7 +13,6 @@ import {
   withNamespace,
   withServer,
 } from "./declare.ts";
-import { kindWords, ledgerSources } from "./words.ts";
 
 const group = "Inspect";
 

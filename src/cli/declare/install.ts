@@ -13,7 +13,7 @@ export function declareInstallation({ inContext, atDesk }: Declare): void {
       details:
         "Custom resource definitions, namespaces, service accounts with the least rights that each stage needs, configuration, Deployments, Services and disruption budgets, as JSON. The folder deploy is the same for kustomize, and charts/interlock for Helm.",
       example: "interlock manifests --image registry.example/interlock:0.1.0 | kubectl apply -f -",
-      load: async () => (await import("../commands/processes/manifests.ts")).manifests,
+      load: async () => (await import("../commands/install/install.ts")).manifests,
     }),
   );
 

@@ -47,7 +47,7 @@ export function declareOperations(declare: Declare): void {
       summary: "Run again what an execution ran",
       details: `Creates an execution with the same workflow, target and parameters as one that has ended, or as the last one of an incident. The version of the workflow is the current one of the catalog. Everything is decided again, as for interlock run: a failure that waits for interlock ack still blocks.`,
       example: 'interlock retry rr-s3rd7pvp-1 --reason "the registry is back"',
-      load: async () => (await import("../commands/retry.ts")).retry,
+      load: async () => (await import("../commands/run.ts")).retry,
     }),
   )
     .option("--approval <NAME>", "an approval that was answered already", value)
@@ -126,7 +126,7 @@ Coding tasks are paused by all, by their namespace, and by a target git:host/42 
       summary: "End a pause",
       details: `End the pauses with these names, or every pause of exactly this scope: ${scopes}. Incidents that waited for it are decided again.`,
       example: 'interlock resume all --reason "release 4 is out"',
-      load: async () => (await import("../commands/resume.ts")).resume,
+      load: async () => (await import("../commands/pause.ts")).resume,
     }),
   );
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openProgress } from "./progress.ts";
-import type { Screen } from "./screen.ts";
+import { openProgress, type Screen } from "./progress.ts";
 import { printTo } from "./terminal.ts";
 
 const clear = "\r\u001b[2K";

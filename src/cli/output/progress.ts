@@ -1,6 +1,5 @@
 import { toPrintable } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Screen } from "./screen.ts";
 
 /** Shows how far long work has come: what is done, and how much is left. */
 export interface Progress {
@@ -79,3 +78,13 @@ function plainLines({ write }: Screen, { now }: Pick<Clock, "now">): Progress {
 
 /** For commands whose output is for programs, and for `--quiet`. */
 export const noProgress: Progress = { show() {}, clear() {}, print: (write) => write(), hide: () => () => {} };
+
+/** Where text is written: a terminal, a file or a pipe. */
+export interface Screen {
+  write(text: string): void;
+  /** Whether this is a terminal, which obeys escapes. */
+  readonly isTerminal: boolean;
+  readonly hasColours: boolean;
+  /** The width of the terminal; 80 if it is not known. */
+  readonly columns?: () => number;
+}

@@ -1,6 +1,5 @@
 import { toPrintable } from "../../telemetry/index.ts";
-import { noProgress, type Progress } from "./progress.ts";
-import type { Screen } from "./screen.ts";
+import { noProgress, type Progress, type Screen } from "./progress.ts";
 
 /** What a piece of text means; a terminal with colours shows it. */
 export type Tone = "good" | "bad" | "warning" | "active" | "heading";

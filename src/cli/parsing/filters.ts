@@ -15,7 +15,7 @@ import { nearest } from "../../schema/index.ts";
 import { MisuseError } from "../command.ts";
 import { filterFields } from "./filter-fields.ts";
 import type { NamedKind } from "./kinds.ts";
-import { readMoment } from "./moment.ts";
+import { readMoment } from "./options.ts";
 
 /** The options of `interlock get` that select objects. */
 export interface FilterOptions {

@@ -12,7 +12,7 @@ import {
 } from "../../resources/index.ts";
 import { nearest } from "../../schema/index.ts";
 import { MisuseError } from "../command.ts";
-import { kindWords } from "../declare/words.ts";
+import { kindWords } from "../declare/declare.ts";
 
 export type KindWord = (typeof kindWords)[number];
 

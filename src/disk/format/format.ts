@@ -1,4 +1,4 @@
-import { DiskError } from "../disk-error.ts";
+import { DiskError } from "../disk.ts";
 import { ownerFile } from "../lock-directory.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { type FileHandle, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { DiskError } from "../disk-error.ts";
+import { DiskError } from "../disk.ts";
 import { ownerFile } from "../lock-directory.ts";
 import { openLocked } from "../open-locked.ts";
 

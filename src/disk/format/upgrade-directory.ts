@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DiskError } from "../disk-error.ts";
+import { DiskError } from "../disk.ts";
 import {
   currentVersion,
   type DirectoryFormat,

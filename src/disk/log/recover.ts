@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import type { Disk, DiskFile } from "../disk.ts";
-import { DiskError } from "../disk-error.ts";
+import { type Disk, DiskError, type DiskFile } from "../disk.ts";
 import type { Segment, SegmentNames } from "./segment-names.ts";
 
 export interface RecoverOptions {

@@ -1,4 +1,6 @@
+import { currentText } from "../../disk/index.ts";
 import type { Clock } from "../../time/index.ts";
+import { KubeError } from "../client.ts";
 
 /** The address of an API server, and the identity that we present to it. */
 export interface Connection {
@@ -45,4 +47,36 @@ export function credentialHeaders({ token, basic, impersonate }: Credentials): R
 
 function encode({ username, password }: { username: string; password: string }): string {
   return Buffer.from(`${username}:${password}`).toString("base64");
+}
+
+/** The same API server, asked in the name of another user: it decides by that user's rights, if it lets us act as them. */
+export function actAs(
+  connection: Connection,
+  { user, groups }: { readonly user: string; readonly groups: readonly string[] },
+): Connection {
+  const own = connection.credentials;
+  const credentials: CredentialSource = async (request) => ({
+    ...(typeof own === "function" ? await own(request) : own),
+    impersonate: { user, groups },
+  });
+  return { ...connection, credentials };
+}
+
+/** The kubelet replaces a token long before it expires, so a minute-old copy is valid. */
+const freshForMs = 60_000;
+
+/** A token in a file that another process rotates: read again every minute, and at once when the server refuses it. */
+export function tokenFile(path: string, readFile: (path: string) => Promise<string>) {
+  const current = currentText({ read: () => readFile(path), freshForMs });
+
+  return async ({ clock, refused }: CredentialRequest): Promise<string> => {
+    return await current({ now: clock.now(), refused: refused !== undefined }).catch((cause: unknown) => {
+      throw new KubeError("unavailable", `the token file ${path} cannot be read`, { cause });
+    });
+  };
+}
+
+/** A kubeconfig that cannot be used, and why. */
+export function invalid(problem: string, cause?: unknown): KubeError {
+  return new KubeError("invalid", `kubeconfig: ${problem}`, { cause });
 }

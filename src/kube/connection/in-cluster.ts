@@ -1,6 +1,5 @@
 import { KubeError } from "../client.ts";
-import type { Connection } from "./connection.ts";
-import { tokenFile } from "./token-file.ts";
+import { type Connection, tokenFile } from "./connection.ts";
 
 const folder = "/var/run/secrets/kubernetes.io/serviceaccount";
 

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { invalid } from "./invalid-kubeconfig.ts";
+import { invalid } from "./connection.ts";
 import type { ChosenContext, KubeconfigText } from "./kubeconfig-schema.ts";
 import { readPlain } from "./plain-kubeconfig.ts";
 

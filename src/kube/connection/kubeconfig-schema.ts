@@ -1,8 +1,8 @@
 import { dirname, resolve } from "node:path";
 import { LineCounter, parseDocument } from "yaml";
 import { parse, type Wire, z } from "../../schema/index.ts";
+import { invalid } from "./connection.ts";
 import { execSchema } from "./exec-plugin.ts";
-import { invalid } from "./invalid-kubeconfig.ts";
 
 /** One context of a kubeconfig, with its cluster and its user. */
 export interface ChosenContext {

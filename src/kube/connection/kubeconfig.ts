@@ -1,10 +1,8 @@
 import { readFile } from "node:fs/promises";
-import type { Connection, CredentialSource, Credentials } from "./connection.ts";
+import { type Connection, type CredentialSource, type Credentials, invalid, tokenFile } from "./connection.ts";
 import type { ExecCluster } from "./exec-plugin.ts";
-import { invalid } from "./invalid-kubeconfig.ts";
 import { readKubeconfig } from "./kubeconfig-files.ts";
 import type { ChosenContext } from "./kubeconfig-schema.ts";
-import { tokenFile } from "./token-file.ts";
 
 export interface KubeconfigOptions {
   /** One file, or several that are merged as kubectl merges those of `KUBECONFIG`. */

@@ -11,6 +11,8 @@ import type {
   List,
   ListQuery,
   Patch,
+  PodLogQuery,
+  PodLogs,
   UpdateOutcome,
   WatchEvent,
   WatchQuery,
@@ -18,7 +20,6 @@ import type {
 } from "../client.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
-import type { PodLogQuery, PodLogs } from "../pod-log.ts";
 import { contentOf, isObjectMissing, messageOf, refusal, statusOf } from "./answers.ts";
 import { listPages, type PageQuery } from "./list-pages.ts";
 import { complete, type Operation, pathOf, queryOf } from "./operation.ts";

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { KubeError } from "../client.ts";
-import type { PodLogQuery } from "../pod-log.ts";
+import { KubeError, type PodLogQuery } from "../client.ts";
 import { described, type Operation } from "./operation.ts";
 
 /** The query of a request for the log of a container. */

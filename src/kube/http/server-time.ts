@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Clock } from "../../time/index.ts";
-import { exactTimeHeader } from "../exact-time.ts";
+
+/** A header of our own API server: its clock in milliseconds since 1970. Other servers have only `Date`. */
+export const exactTimeHeader = "x-interlock-time-ms";
 
 /**
  * The server's clock, told by its answers: our own server says it to the millisecond, others have only `Date` with whole

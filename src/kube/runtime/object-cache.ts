@@ -1,6 +1,5 @@
 import { Multimap } from "../multimap.ts";
 import type { KubeObject, ObjectRef } from "../object.ts";
-import { versionOf } from "./resource-version.ts";
 
 /** Returns the index keys of an object. Must depend on the object alone. */
 export type IndexFunction<T> = (object: T) => readonly string[];
@@ -154,4 +153,11 @@ function objectReader<T>(entries: Iterable<Entry<T>>): readonly T[] {
 
 function nameOf({ namespace = "", name = "" }: Partial<ObjectRef>): string {
   return `${namespace}/${name}`;
+}
+
+/** Versions are ordered as integers: as text "9" would come after "10", and a double is exact only up to 2^53. */
+export function versionOf(object: KubeObject): bigint {
+  const { resourceVersion, name } = object.metadata;
+  if (!resourceVersion) throw new TypeError(`"${name}" has no resourceVersion: it does not come from a server`);
+  return BigInt(resourceVersion);
 }

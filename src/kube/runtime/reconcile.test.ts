@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
 import { Chance } from "../../../test/sim/chance.ts";
-import type { KubeObject } from "../object.ts";
+import { type KubeObject, objectKey } from "../object.ts";
 import { Controller, keysFrom, type StallWatch } from "./controller.ts";
 import { type Decision, decision, nothing } from "./decision.ts";
 import type { Informer } from "./informer.ts";
 import type { ChangeHandler } from "./object-cache.ts";
-import { objectKey } from "./object-key.ts";
 import { OwnWrites } from "./own-writes.ts";
 import { lostEventMs, type Performed, type ReconcileSteps, reconcile, reconcileCached } from "./reconcile.ts";
 

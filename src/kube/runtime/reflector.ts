@@ -1,8 +1,8 @@
 import { type Backoff, backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
 import { type KubeClient, KubeError, type ListQuery, type WatchEvent } from "../client.ts";
 import type { KubeObject, ResourceType } from "../object.ts";
+import { versionOf } from "./object-cache.ts";
 import { messageOf, type ProblemKind, type ReportProblem } from "./problem.ts";
-import { versionOf } from "./resource-version.ts";
 import { Silence } from "./silence.ts";
 
 /** Receives the objects of a reflector. */

@@ -1,5 +1,5 @@
 import type { Clock } from "../../time/index.ts";
-import { ProcessError } from "../process-error.ts";
+import { ProcessError } from "../run-child.ts";
 import { type Git, type GitEnvironment, systemGit } from "./system-git.ts";
 
 export interface HardenedGitOptions {

@@ -1,5 +1,4 @@
-import { ProcessError } from "../process-error.ts";
-import { runChild } from "../run-child.ts";
+import { ProcessError, runChild } from "../run-child.ts";
 
 export type GitEnvironment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 import { underLock } from "../lock-holders.ts";
-import type { Isolation } from "./isolation.ts";
+import type { Isolation } from "./find-isolation.ts";
 
 /** The folders of one isolated run. */
 export interface IsolatedRun {

@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 import type { Wire } from "../../schema/index.ts";
+import { annotationKeys } from "../names.ts";
 import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
 import type {
   acknowledgement,
@@ -37,3 +38,9 @@ export const remediationTargets = defineKind<RemediationTarget>({
     ageColumn,
   ],
 });
+
+/** Uids of the latest successes of the workflows that an orchestrator marked as ineffective on this target. */
+export function ineffectiveExecutions(record: RemediationTarget | undefined): readonly string[] {
+  const marks = record?.metadata.annotations?.[annotationKeys.ineffectiveExecutions] ?? "";
+  return marks.split(",").filter((uid) => uid !== "");
+}

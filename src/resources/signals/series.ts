@@ -6,7 +6,6 @@ import type {
   RemediationRequestSpec,
 } from "../kinds/remediation-request.ts";
 import { annotationKeys } from "../names.ts";
-import { severityRank } from "./severity.ts";
 import type { Signal } from "./signal.ts";
 
 /** A series that fires, as its latest signal describes it. Without a description it counts as described by the first signal. */
@@ -196,4 +195,26 @@ export function withoutSeries(incident: RemediationRequest): RemediationRequest 
   if (!status?.deduplication?.series) return incident;
   const { series: _, ...deduplication } = status.deduplication;
   return { ...incident, status: { ...status, deduplication } };
+}
+
+/**
+ * How severe the usual words are, the larger the worse. Senders choose their own words; a word that is not in this table
+ * ranks with `warning`.
+ */
+const ranks: ReadonlyMap<string, number> = new Map(
+  [
+    ["none", "ok", "normal", "resolved", "debug"],
+    ["info", "information", "informational", "notice", "low", "p5", "sev5"],
+    ["warning", "warn", "minor", "medium", "average", "p4", "p3", "sev4", "sev3"],
+    ["error", "high", "major", "p2", "sev2"],
+    ["critical", "crit", "fatal", "page", "alert", "disaster", "p1", "sev1"],
+    ["emergency", "p0", "sev0"],
+  ].flatMap((words, rank) => words.map((word) => [word, rank] as const)),
+);
+
+const usual = 2;
+
+/** For comparing: a larger number is more severe. */
+export function severityRank(severity: string): number {
+  return ranks.get(severity.toLowerCase()) ?? usual;
 }

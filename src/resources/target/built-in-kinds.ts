@@ -1,5 +1,3 @@
-import type { KnownKind } from "./known-kind.ts";
-
 /** The kinds of kube-apiserver 1.32 that persist, with the short names kubectl knows. `extensions` was once home to some. */
 export const builtIns: readonly KnownKind[] = [
   ...namespaced([""], {
@@ -64,4 +62,23 @@ function pluralOf(singular: string): string {
   if (singular === "endpoints") return singular;
   if (singular.endsWith("y")) return `${singular.slice(0, -1)}ies`;
   return singular.endsWith("s") ? `${singular}es` : `${singular}s`;
+}
+
+/** A kind of Kubernetes object, and every way to spell it. All names are lower case. */
+export interface KnownKind {
+  readonly singular: string;
+  readonly plural: string;
+  readonly shortNames: readonly string[];
+  /** Where the kind lives; empty is the core group. The first is its home today, the others are older ones. */
+  readonly groups: readonly [string, ...string[]];
+  readonly namespaced: boolean;
+  /** In which objects of a custom kind are read if nothing else names a version; built-in kinds have v1. */
+  readonly version?: string;
+  /** Built-in kinds are written without their group. */
+  readonly builtIn: boolean;
+}
+
+/** How a kind is written in a canonical target. */
+export function kindText({ singular, groups, builtIn }: KnownKind): string {
+  return builtIn ? singular : `${singular}.${groups[0]}`;
 }

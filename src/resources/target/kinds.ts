@@ -1,5 +1,4 @@
-import { builtIns } from "./built-in-kinds.ts";
-import { type KnownKind, kindText } from "./known-kind.ts";
+import { builtIns, type KnownKind, kindText } from "./built-in-kinds.ts";
 
 /** The kinds that a target may be of. A snapshot: it never changes. */
 export interface Kinds {

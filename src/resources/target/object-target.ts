@@ -1,5 +1,5 @@
+import { type KnownKind, kindText } from "./built-in-kinds.ts";
 import { builtInKinds, type Kinds } from "./kinds.ts";
-import { type KnownKind, kindText } from "./known-kind.ts";
 import { longestTarget, type ObjectTarget, problem, type TargetProblem, type TargetReading } from "./target.ts";
 
 /** `[cluster:]namespace/kind/name` or `[cluster:]kind/name`, in any spelling of the kind. */

@@ -1,7 +1,8 @@
+import type { KnownKind } from "./built-in-kinds.ts";
 import { builtInKinds, type Kinds } from "./kinds.ts";
 import { parseObjectTarget } from "./object-target.ts";
-import { parseRepositoryTarget } from "./repository-target.ts";
-import type { TargetReading } from "./target.ts";
+import { parseRepositoryTarget, repositoryText } from "./repository-target.ts";
+import type { TargetProblem, TargetReading } from "./target.ts";
 
 /**
  * The target that `text` means, however it is spelled. A kind that is not among `kinds` is a problem rather than a
@@ -9,4 +10,35 @@ import type { TargetReading } from "./target.ts";
  */
 export function parseTarget(text: string, kinds: Kinds = builtInKinds): TargetReading {
   return text.startsWith("git:") ? parseRepositoryTarget(text) : parseObjectTarget(text, kinds);
+}
+
+/** The target of a pause, however it is spelled: a target or, as `git:host/path`, every branch of a repository. */
+export function parsePauseTarget(
+  text: string,
+  kinds: Kinds = builtInKinds,
+): { readonly kind: "target"; readonly text: string } | TargetProblem {
+  const repository = text.startsWith("git:") ? repositoryText(text) : undefined;
+  if (repository !== undefined) return { kind: "target", text: repository };
+  const read = parseTarget(text, kinds);
+  return read.kind === "target" ? { kind: "target", text: read.target.text } : read;
+}
+
+/**
+ * The target that was recorded as `text`, in canonical form. It is read also if its kind is no longer known: what is
+ * running there, and who holds the target, does not end with the definition of the kind.
+ */
+export function parseRecordedTarget(text: string): TargetReading {
+  const isNamespaced = text.split("/").length === 3;
+  const kinds: Kinds = {
+    find: (spelling) => builtInKinds.find(spelling) ?? recordedKind(spelling, isNamespaced),
+    suggest: () => undefined,
+  };
+  return parseTarget(text, kinds);
+}
+
+/** A custom kind as canonical targets have it: lower-case singular, a dot, its group. */
+function recordedKind(spelling: string, namespaced: boolean): KnownKind | undefined {
+  const [, singular, group] = /^([a-z][a-z0-9-]*)\.([a-z0-9][a-z0-9.-]*)$/.exec(spelling) ?? [];
+  if (singular === undefined || group === undefined) return undefined;
+  return { singular, plural: singular, shortNames: [], groups: [group], namespaced, builtIn: false };
 }

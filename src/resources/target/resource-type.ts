@@ -1,6 +1,6 @@
 import type { ResourceType } from "../../kube/index.ts";
+import { kindText } from "./built-in-kinds.ts";
 import type { Kinds } from "./kinds.ts";
-import { kindText } from "./known-kind.ts";
 import type { ObjectTarget } from "./target.ts";
 
 /**

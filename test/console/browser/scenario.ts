@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KubeClient } from "../../../src/kube/index.ts";
 import { remediationRequests } from "../../../src/resources/index.ts";
-import { isNamed } from "../../../src/resources/short-names/short-name.ts";
+import { isNamed } from "../../../src/resources/short-names/index.ts";
 import { until } from "../../executor/processes/until.ts";
 import type { UpProcess } from "../../services/up-process.ts";
 import { ConsoleInBrowser } from "./console-in-browser.ts";

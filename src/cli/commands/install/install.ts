@@ -2,6 +2,8 @@ import { KubeError } from "../../../kube/index.ts";
 import { type ReleaseOptions, releaseObjects, version } from "../../../manifests/index.ts";
 import { parseDuration } from "../../../time/index.ts";
 import { CommandError, type Desk, MisuseError } from "../../command.ts";
+import type { CommandContext } from "../../context.ts";
+import { jsonLines } from "../../output/terminal.ts";
 import { type ApplyMode, performAll, planAll, planRemoval } from "./apply.ts";
 import { provideGatewayToken } from "./gateway-token.ts";
 import { type ReleaseArguments, releaseOptions, upgradedImage } from "./release-options.ts";
@@ -106,4 +108,11 @@ export async function explainingForbidden(work: () => Promise<number>): Promise<
       "Grant that right, or use an administrator's kubeconfig, and repeat the command.",
     ]);
   }
+}
+
+/** `interlock manifests` */
+export async function manifests({ terminal }: CommandContext, given: ReleaseArguments): Promise<number> {
+  const items = releaseObjects(releaseOptions(given));
+  for (const line of jsonLines({ apiVersion: "v1", kind: "List", items })) terminal.print(line);
+  return 0;
 }

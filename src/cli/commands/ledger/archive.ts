@@ -1,7 +1,7 @@
 import type { CheckpointOutcome, LedgerDatabase, Leftover, TrustedKey } from "../../../ledger/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import { CommandError } from "../../command.ts";
-import type { ledgerSources } from "../../declare/words.ts";
+import type { ledgerSources } from "../../declare/declare.ts";
 import type { Terminal } from "../../output/terminal.ts";
 
 /** The ledger, as far as it can be reached from here. */

@@ -16,7 +16,7 @@ import { CommandError } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { unverified } from "../../own-name.ts";
 import { bareName } from "../../parsing/kinds.ts";
-import { readMoment } from "../../parsing/moment.ts";
+import { readMoment } from "../../parsing/options.ts";
 import { type Archive, journalsOf, type Source } from "./archive.ts";
 import { type ArchiveOptions, inArchive } from "./open-archive.ts";
 import { type VerifyOptions, verify } from "./verify.ts";

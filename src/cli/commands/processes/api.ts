@@ -1,7 +1,7 @@
 import { startEmbeddedApi } from "../../../app/index.ts";
 import { pinoLogger } from "../../../telemetry/index.ts";
+import { MisuseError } from "../../command.ts";
 import { type CommandContext, closeOnSignal } from "../../context.ts";
-import { type ApiOptions, readApiOptions } from "../../parsing/api-options.ts";
 
 /** `interlock api` */
 export async function api({ clock, random, env, terminal }: CommandContext, options: ApiOptions): Promise<void> {
@@ -16,4 +16,47 @@ export async function api({ clock, random, env, terminal }: CommandContext, opti
 `;
   for (const line of screen.split("\n")) terminal.print(line);
   closeOnSignal(close, clock);
+}
+
+/** The options of `interlock api` and `interlock up`. */
+export interface ApiOptions {
+  readonly data?: string;
+  readonly listen: string;
+  readonly token?: string;
+  readonly kubeconfigOut?: string;
+  readonly acceptPlainTokens?: boolean;
+}
+
+/** The same, checked, and with what the environment adds. */
+interface ApiSettings {
+  readonly directory: string;
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly token?: string;
+  readonly kubeconfigFile?: string;
+  /** Whether tokens are accepted over plain HTTP. */
+  readonly acceptPlainTokens: boolean;
+}
+
+/** Checks the options, and completes them from the environment. */
+export function readApiOptions(options: ApiOptions, env: Readonly<Record<string, string | undefined>>): ApiSettings {
+  const token = options.token ?? env["INTERLOCK_TOKEN"];
+  if (token !== undefined && !/^[\w.~+/=-]{8,}$/.test(token)) {
+    throw new MisuseError("the token must have at least 8 characters out of A-Z a-z 0-9 . _ ~ + / = -");
+  }
+  const acceptPlainTokens = options.acceptPlainTokens ?? env["INTERLOCK_ACCEPT_PLAIN_TOKENS"] === "true";
+  return {
+    acceptPlainTokens,
+    directory: options.data ?? (env["INTERLOCK_DATA"] || ".data"),
+    listen: readAddress(options.listen),
+    ...(token !== undefined && { token }),
+    ...(options.kubeconfigOut !== undefined && { kubeconfigFile: options.kubeconfigOut }),
+  };
+}
+
+function readAddress(text: string): { host: string; port: number } {
+  const [, host = "", digits = ""] = /^(?:(.*):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === "" || port > 65_535)
+    throw new MisuseError(`--listen needs HOST:PORT, such as 127.0.0.1:7080; got ${text}`);
+  return { host: host.replace(/^\[|\]$/g, "") || "127.0.0.1", port };
 }

@@ -22,8 +22,7 @@ import type { Config, LoadedConfig } from "../../../config/index.ts";
 import type { Connection, KubeClient } from "../../../kube/index.ts";
 import { type Logger, pinoLogger } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from "../../context.ts";
-import { packageVersion } from "../../package.ts";
-import { startCommand } from "../../start-command.ts";
+import { packageVersion, startCommand } from "../../package.ts";
 
 export interface StageArguments {
   readonly config?: string;

@@ -1,12 +1,11 @@
 import { existsSync, realpathSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { hasAgent, logConfig, startUp, type Up, upParts, webhookPath } from "../../../app/index.ts";
 import { type Config, describeChosen, explainState, type LoadedConfig } from "../../../config/index.ts";
 import { pinoLogger } from "../../../telemetry/index.ts";
-import { aliasLine } from "../../alias-line.ts";
 import { type CommandContext, closeOnSignal, configFrom } from "../../context.ts";
 import { packageFolder, packageVersion, webFolder } from "../../package.ts";
-import { type ApiOptions, readApiOptions } from "../../parsing/api-options.ts";
+import { type ApiOptions, readApiOptions } from "./api.ts";
 
 /** `interlock up`, which `npm start` runs. */
 export async function up(around: CommandContext, options: ApiOptions & { readonly config?: string }): Promise<void> {
@@ -111,4 +110,21 @@ function agentLines(config: Config, gatewayUrl: string): string {
   ];
   const nothing = "hears of nothing yet: set GITLAB_WEBHOOK_SECRET or GITLAB_POLL, see docs/agent.md";
   return `  agent        ${gitlab.url}   ${hears.join("; ") || nothing}\n`;
+}
+
+export interface Invocation {
+  /** The file that Node runs, as it was named. */
+  readonly script: string;
+  /** The same without links. */
+  readonly realPath: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** The shell line that makes `interlock` run this program in another terminal. Undefined if it does so anyway. */
+export function aliasLine({ script, realPath, env }: Invocation): string | undefined {
+  if (script.endsWith("/scripts/start.mjs")) return "alias interlock='npm run -s interlock --'";
+  // npx adds its folder to the PATH of this process only.
+  const isNpx = env["npm_command"] === "exec";
+  const isOnPath = env["PATH"]?.split(delimiter).includes(dirname(script)) && basename(script) === "interlock";
+  return isOnPath && !isNpx ? undefined : `alias interlock='node "${realPath}"'`;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { blockReasonNames, recentCauses } from "../../block-reasons.ts";
 import { celIsOneOf, finalPhases, onlyRemoves } from "../../schema/rules.ts";
-import { closedIncidentPhases } from "../phases.ts";
+import { closedIncidentPhases } from "../phases-and-limits.ts";
 import { defineSchema } from "./define-schema.ts";
 import {
   conditions,

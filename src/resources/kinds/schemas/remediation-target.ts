@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { failureReasonNames } from "../../failure-reasons.ts";
 import { immutable } from "../../schema/rules.ts";
-import { keptEnds } from "../limits.ts";
+import { keptEnds } from "../phases-and-limits.ts";
 import { defineSchema } from "./define-schema.ts";
 import {
   conditions,

@@ -2,8 +2,7 @@ import { z } from "zod";
 import { recentCauses } from "../../block-reasons.ts";
 import { failureReasonNames } from "../../failure-reasons.ts";
 import { immutable, onlyTransitions } from "../../schema/rules.ts";
-import { maxImageDigests } from "../limits.ts";
-import { executionTransitions } from "../phases.ts";
+import { executionTransitions, maxImageDigests } from "../phases-and-limits.ts";
 import { defineSchema } from "./define-schema.ts";
 import {
   conditions,

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type LoadedConfig, loadConfig } from "../config/index.ts";
+import { withShippedFolders } from "./context.ts";
 import { packageFolder } from "./package.ts";
-import { withShippedFolders } from "./shipped-folders.ts";
 
 const ours = (name: string) => join(packageFolder, name);
 

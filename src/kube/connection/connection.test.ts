@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
-import { tokenFile } from "./token-file.ts";
+import { tokenFile } from "./connection.ts";
 
 describe("a token in a file", () => {
   it("is read again after a minute", async () => {

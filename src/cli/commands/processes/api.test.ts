@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readApiOptions } from "./api-options.ts";
+import { readApiOptions } from "./api.ts";
 
 const listen = "127.0.0.1:7080";
 

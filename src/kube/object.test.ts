@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { byAge } from "./by-age.ts";
+import { byAge } from "./object.ts";
 
 it("objects are in the order of their creation, and those of one second in the order of their uids", () => {
   const created = (uid: string, creationTimestamp: string) => ({ metadata: { uid, creationTimestamp } });

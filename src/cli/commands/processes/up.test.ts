@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { aliasLine } from "./alias-line.ts";
+import { aliasLine } from "./up.ts";
 
 describe("the alias for a second terminal", () => {
   const realPath = "/opt/interlock/dist/interlock.mjs";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { kindsWith } from "./kinds.ts";
-import { parseTarget } from "./parse-target.ts";
-import { parseRecordedTarget } from "./recorded-target.ts";
+import { parseRecordedTarget, parseTarget } from "./parse-target.ts";
 
 const kinds = kindsWith([
   { kind: "Certificate", plural: "certificates", group: "cert-manager.io", namespaced: true },

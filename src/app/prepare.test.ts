@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { recordingLogger } from "../../test/doubles/recording-logger.ts";
 import { type LoadedConfig, loadConfig } from "../config/index.ts";
-import { logConfig } from "./log-config.ts";
+import { logConfig } from "./prepare.ts";
 
 describe("the settings at start-up", () => {
   const yaml = { path: "/etc/interlock/interlock.yaml", text: "locks:\n  ttl: 5s\n" };

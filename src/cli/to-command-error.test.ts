@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { KubeError } from "../kube/index.ts";
-import { CommandError, MisuseError } from "./command.ts";
-import { errorStatus } from "./error-status.ts";
-import { exitStatuses } from "./exit-status.ts";
+import { CommandError, exitStatuses, MisuseError } from "./command.ts";
 import { interlock } from "./program.ts";
+import { errorStatus } from "./to-command-error.ts";
 
 const unused = () => Promise.reject(new Error("nothing is opened for wrong arguments"));
 
