@@ -38,8 +38,9 @@ at once, each with its line or variable and what to write instead.
 
 Orchestrator and executor have to agree about cooldown, backoff, limits and \`observe\`, and they and the gateway about the kinds
 that are declared. Write these settings into one file and name it to all three with the environment variable
-\`INTERLOCK_POLICY\`; in a cluster it is the ConfigMap \`interlock-policy\`. With such a file, the settings below are refused in any
-other: ${settings
+\`INTERLOCK_POLICY\`; in a cluster it is the ConfigMap \`interlock-policy\`. Without such a
+file, a stage whose objects are on a shared server warns of each of these settings in its own file (\`setting in doubt\`). With such
+a file, the settings below are refused in any other: ${settings
   .filter(({ isPolicy }) => isPolicy)
   .map(({ path }) => `\`${path}\``)
   .join(", ")}.

@@ -123,6 +123,18 @@ describe("a configuration", () => {
     expect(reading.kind === "loaded" && reading.origins.get("ineffective.times")).toBe("file policy.yaml:2");
   });
 
+  it("of the policy in the file of one process are in doubt if other processes use the same server", () => {
+    const text = "execution: { observe: true }\nobjects: { server: in-cluster }\n";
+
+    const shared = loadConfig({ yaml: { path: "interlock.yaml", text }, env: {} });
+    const alone = loadConfig({ yaml: { path: "interlock.yaml", text: "execution: { observe: true }\n" }, env: {} });
+
+    expect(shared.kind === "loaded" && shared.warnings).toEqual([
+      "file interlock.yaml:1: execution.observe holds for this process alone, but orchestrator and executor have to agree: write it into one file, and name that to both with INTERLOCK_POLICY.",
+    ]);
+    expect(alone.kind === "loaded" && alone.warnings).toEqual([]);
+  });
+
   it.each([
     [
       "execution: { observe: true }",

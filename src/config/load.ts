@@ -62,6 +62,7 @@ export function loadConfig({ yaml, policy, env }: ConfigSources): LoadedConfig |
   const warnings = [...chosen].flatMap(([path, { origin, doubt }]) => (doubt ? [`${origin}: ${path} ${doubt}.`] : []));
   if (redis?.warning) warnings.push(redis.warning);
   warnings.push(...objects.warnings, ...unreadFiles(chosen));
+  if (!policy && chosen.get("objects.server")?.value !== "embedded") warnings.push(...unsharedPolicy(main));
   const origins = new Map([...chosen].map(([path, { origin }]) => [path, origin]));
   return { kind: "loaded", config: assemble(chosen), origins, warnings };
 }
@@ -83,6 +84,16 @@ function findMisplaced({
         `${origin}: ${setting.path} is no setting of the policy: write it into the file of the stage.`,
     ),
   ];
+}
+
+/** Settings of the policy that only one of several processes may have: the stages would decide differently. */
+function unsharedPolicy({ written }: YamlReading): readonly string[] {
+  return written
+    .filter(({ setting }) => setting.isPolicy)
+    .map(({ setting, origin }) => {
+      const what = `${origin}: ${setting.path} holds for this process alone, but orchestrator and executor have to agree`;
+      return `${what}: write it into one file, and name that to both with INTERLOCK_POLICY.`;
+    });
 }
 
 /** A path in a file is relative to that file, so that it means the same wherever Interlock is started. */

@@ -72,6 +72,21 @@ describe("a pause", () => {
     expect((await world.client.list(automationPauses)).items).toEqual([]);
   });
 
+  it("that was begun and deleted while no orchestrator ran is recorded by the next one", async () => {
+    const desk = new TestDesk(world.client);
+    await desk.type("pause", "all", "--reason", "release 4");
+    const [name = ""] = /^pause-\w+/m.exec(desk.read()) ?? [];
+
+    await world.client.delete(automationPauses, { namespace: "kubernaut-system", name });
+    await world.orchestrator();
+
+    expect(events()).toMatchObject([
+      ["pause.started", { reason: "release 4" }],
+      ["pause.ended", { by: "unknown", reason: "the pause was deleted" }],
+    ]);
+    expect((await world.client.list(automationPauses)).items).toEqual([]);
+  });
+
   it("that a person has ended is deleted at once", async () => {
     await world.orchestrator();
     await world.pause("release", { reason: "release 4", requestedBy: "kim" });

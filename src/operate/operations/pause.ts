@@ -1,6 +1,6 @@
 import { iso } from "../../kube/index.ts";
 import { isLasting } from "../../policy/index.ts";
-import { type AutomationPause, automationPauses } from "../../resources/index.ts";
+import { type AutomationPause, automationPauses, pauseFinalizer } from "../../resources/index.ts";
 import { z } from "../../schema/index.ts";
 import { parseDuration } from "../../time/index.ts";
 import { createOnce, keyedName } from "../create-once.ts";
@@ -20,7 +20,12 @@ export const pause = defineOperation({
     const draft: AutomationPause = {
       apiVersion: automationPauses.apiVersion,
       kind: automationPauses.kind,
-      metadata: { name: keyedName("pause", order), namespace: context.incidentsIn },
+      metadata: {
+        name: keyedName("pause", order),
+        namespace: context.incidentsIn,
+        // Set here, not by the stage that records it: otherwise a pause that is deleted before that leaves no record.
+        finalizers: [pauseFinalizer],
+      },
       spec: { ...scope, reason: request.reason, requestedBy: caller.name, ...until },
     };
     const created = await createOnce(automationPauses, draft, order, contentOf);
