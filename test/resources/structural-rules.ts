@@ -8,8 +8,11 @@ const known = new Set([
   ...["x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-validations"],
 ]);
 
-/** What an API server would refuse in `schema`, or silently read in another way than it was meant. */
-export function structuralViolations(schema: StructuralSchema, path = "root"): string[] {
+/**
+ * What an API server would refuse in `schema`, or silently read in another way than it was meant. `isRepeated` if it describes the
+ * elements of a list or map without a limit.
+ */
+export function structuralViolations(schema: StructuralSchema, path = "root", isRepeated = false): string[] {
   const { type, properties, additionalProperties, items } = schema;
   const wrong: string[] = [];
 
@@ -23,14 +26,17 @@ export function structuralViolations(schema: StructuralSchema, path = "root"): s
   for (const name of schema.required ?? []) {
     if (!properties?.[name]) wrong.push(`${path}: requires ${name}, which it does not have`);
   }
+  // The server estimates the cost of a rule by the number of elements that fit in a request, and refuses the definition.
+  if (isRepeated && schema["x-kubernetes-validations"]) wrong.push(`${path}: a rule below an unlimited list or map`);
   wrong.push(...badRules(schema, path), ...badList(schema, path), ...badValues(schema, path));
 
   for (const [name, child] of Object.entries(properties ?? {})) {
-    wrong.push(...structuralViolations(child, `${path}.${name}`));
+    wrong.push(...structuralViolations(child, `${path}.${name}`, isRepeated));
     if (!child.description && path !== "root") wrong.push(`${path}.${name}: has no description`);
   }
-  if (items) wrong.push(...structuralViolations(items, `${path}[]`));
-  if (additionalProperties) wrong.push(...structuralViolations(additionalProperties, `${path}[*]`));
+  const isUnlimited = isRepeated || schema.maxItems === undefined;
+  if (items) wrong.push(...structuralViolations(items, `${path}[]`, isUnlimited));
+  if (additionalProperties) wrong.push(...structuralViolations(additionalProperties, `${path}[*]`, true));
   return wrong;
 }
 

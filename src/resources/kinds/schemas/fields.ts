@@ -23,6 +23,13 @@ const targetRule = "must be namespace/kind/name or kind/name, or git:host/path@b
 /** A target in any accepted spelling. Whether its kind exists is known only to `parseTarget` with the cluster's kinds. */
 export const targetText = textPattern(targetShape, targetRule);
 
+/** A target within a map or list without a limit: there the cost of a rule would exceed the limit of the API server. */
+export const repeatedTargetText = z
+  .string()
+  .min(1)
+  .max(longestTarget)
+  .regex(new RegExp(targetShape), { error: targetRule });
+
 /** What a pause can name besides: a repository, for all of its branches. */
 export const pauseTargetText = textPattern(
   `${targetShape}|^git:[^ ]+/[^ ]+$`,

@@ -12,6 +12,7 @@ import {
   listByKey,
   name,
   parameters,
+  repeatedTargetText,
   stringMap,
   targetText,
   text,
@@ -75,7 +76,9 @@ export const series = z.strictObject({
     .describe("When the series resolved, by the same clock; a later firing time reopens it.")
     .optional(),
   severity: severity.describe("Severity, if it differs from the first signal's.").optional(),
-  subject: targetText.describe("The subject, in canonical form, if it differs from the first signal's.").optional(),
+  subject: repeatedTargetText
+    .describe("The subject, in canonical form, if it differs from the first signal's.")
+    .optional(),
   labels: stringMap.describe("Labels that differ from the first signal's.").optional(),
   withoutLabels: z.array(z.string()).describe("Labels of the first signal that the series lacks.").optional(),
   annotations: stringMap.describe("Annotations that differ from the first signal's.").optional(),
