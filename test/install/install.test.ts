@@ -134,6 +134,13 @@ describe("interlock install", () => {
     await expect(run(install, {})).rejects.toThrow(/create.*clusterroles[\s\S]*Grant that right/);
   });
 
+  it("on a server that is no cluster says so, and how to name one", async () => {
+    client = testCluster({ clock, random: systemRandom() }).client();
+
+    await expect(run(install, { dryRun: true })).rejects.toThrow(/interlock up is none\.[\s\S]+--kubeconfig/);
+    expect(lines).toEqual([]);
+  });
+
   it("waits with --wait until every stage is available", async () => {
     const installing = install(desk(), { wait: true });
     await passTime(() => lines.includes("Deployment kubernaut-system/interlock-notify created"));

@@ -98,12 +98,20 @@ function nextSteps({ image, places }: ReleaseOptions): readonly string[] {
   ];
 }
 
-/** A missing right is the operator's business: the error names it, and the command may be repeated. */
+/** A missing right or a wrong server is the operator's business: the error names it, and the command may be repeated. */
 export async function explainingForbidden(work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof KubeError) || error.code !== "forbidden") throw error;
+    if (!(error instanceof KubeError)) throw error;
+    // The embedded API server has none of them.
+    if (/validatingadmissionpolicies\b.*installed\?/.test(error.message)) {
+      throw new CommandError(error.message, [
+        "A cluster with Kubernetes 1.30 or newer is needed; the API server of interlock up is none.",
+        "Name your cluster with --kubeconfig FILE or --context NAME; interlock config view prints the one in use.",
+      ]);
+    }
+    if (error.code !== "forbidden") throw error;
     throw new CommandError(error.message, [
       "Grant that right, or use an administrator's kubeconfig, and repeat the command.",
     ]);
