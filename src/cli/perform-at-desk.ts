@@ -5,6 +5,7 @@ import {
   type OperationRequest,
   perform,
 } from "../operate/index.ts";
+import { shortNames } from "../resources/short-names/index.ts";
 import { CommandError, type Desk, MisuseError } from "./command.ts";
 import { ownName } from "./own-name.ts";
 import { operationErrorText } from "./to-command-error.ts";
@@ -21,7 +22,7 @@ export async function performAtDesk(
   const caller = { name: await ownName(desk), via: "command line" };
   try {
     const outcome = await perform(operation, { key: desk.random.id(), ...request }, caller, desk);
-    for (const line of [outcome.message, ...outcome.notes]) desk.terminal.print(line);
+    for (const line of [outcome.message, ...outcome.notes]) desk.terminal.print(shortNames(line));
     return outcome;
   } catch (error) {
     const isMisuse = error instanceof OperationError && error.code === "invalid" && error.cause === undefined;

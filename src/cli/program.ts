@@ -28,12 +28,28 @@ export async function interlock(
     return (await import("./completion/complete.ts")).complete(program, args.slice(1), environments);
   }
   try {
-    await program.parseAsync([first === "version" ? "--version" : first, ...rest], { from: "user" });
+    const words =
+      first === "help" ? helpArguments(program, rest) : [first === "version" ? "--version" : first, ...rest];
+    await program.parseAsync(words, { from: "user" });
     return status;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitStatus("ok");
     throw error;
   }
+}
+
+/** `help policy test` as `policy test --help`. A word that is no command is left in place, which is an error. */
+function helpArguments(program: Command, words: readonly string[]): string[] {
+  const path: string[] = [];
+  let command = program;
+  for (const word of words) {
+    if (command.commands.length === 0) break;
+    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
+    if (!next) return word.startsWith("-") ? ["help"] : [...path, word];
+    path.push(word);
+    command = next;
+  }
+  return path.length === 0 ? ["help"] : [...path, "--help"];
 }
 
 /** All commands. `finish` receives the exit status of the one that is performed. */

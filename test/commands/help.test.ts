@@ -53,6 +53,8 @@ describe("a command with wrong arguments", () => {
       "unknown command 'tset' (did you mean test?); see interlock help policy\n  for example: interlock policy test",
     ],
     ["policy", "missing subcommand: test; see interlock help policy"],
+    ["help gte", "unknown command 'gte' (did you mean get?); see interlock help"],
+    ["help policy tset", "unknown command 'tset' (did you mean test?); see interlock help policy"],
     ["get tasks --namspace x", "unknown option '--namspace' (did you mean --namespace?); see interlock help get"],
     ["cancel a --reason", "option '--reason <TEXT>' argument missing; see interlock help cancel"],
     ["cancel a --reason --block", "argument '--block' is invalid. It is an option; see interlock help cancel"],
@@ -72,6 +74,13 @@ describe("interlock", { timeout: 60_000 }, () => {
     expect(err).toBe(
       "error: unknown command 'tset' (did you mean test?); see interlock help policy\n  for example: interlock policy test --rules rules\n",
     );
+  });
+
+  it("prints the help of a subcommand", async () => {
+    const { status, out } = await interlock(["help", "policy", "test"]);
+
+    expect(status).toBe(0);
+    expect(out).toMatch(/^Usage: interlock policy test [\s\S]+--rules/);
   });
 
   it("prints its version, and no commit where the sources run themselves", async () => {

@@ -6,9 +6,11 @@ import { type Declare, quietOption, value, withConfig, withServer } from "./decl
 /** Declares the commands that start processes, and those for their deployment. */
 export function declareProcesses({ family, inContext }: Declare): void {
   const group = "Processes";
+  const start = "Start";
+  const withinRuns = "Used by runs and Jobs";
 
   inContext("init [dir]", {
-    group,
+    group: start,
     summary: "Write a first configuration, rule, workflow and test",
     details:
       "Into DIR, by default this folder. At a terminal it asks for what no option gives; otherwise defaults are used. Nothing is overwritten without --force.",
@@ -23,7 +25,7 @@ export function declareProcesses({ family, inContext }: Declare): void {
   withConfig(
     withApiOptions(
       inContext("up", {
-        group,
+        group: start,
         summary: "Start the embedded API server and all stages in one process",
         details: "Everything listens on loopback, and everything that is kept is in one directory.",
         example: "interlock up --data /var/lib/interlock --config interlock.yaml",
@@ -58,10 +60,10 @@ export function declareProcesses({ family, inContext }: Declare): void {
     );
   }
 
-  declareUsers({ family, inContext }, group);
+  declareUsers({ family, inContext }, start);
 
   inContext("action <name>", {
-    group,
+    group: withinRuns,
     summary: "Perform a ready-made action, within a run of its workflow",
     details:
       "Run by the steps of workflows, which pass target, fence and parameters as environment variables (docs/actions.md). Not for use by hand.",
@@ -70,7 +72,7 @@ export function declareProcesses({ family, inContext }: Declare): void {
   });
 
   inContext("completion <shell>", {
-    group,
+    group: start,
     summary: "Print the script that completes commands, options and names in bash, zsh or fish",
     details: "Names of objects are read from the API server that the command line names, for at most two seconds.",
     example: "interlock completion bash",
@@ -79,7 +81,7 @@ export function declareProcesses({ family, inContext }: Declare): void {
 
   const details = "Run by the Jobs that the agent creates (agent.executor: job). Not for use by hand.";
   const summary = "Fetch the files and collect the result of a coder, within its Job";
-  const coder = family("coder", { group, summary, details, example: "interlock coder fetch" });
+  const coder = family("coder", { group: withinRuns, summary, details, example: "interlock coder fetch" });
   const code = () => import("../commands/processes/coder.ts");
   const fetch = { summary: "Fetch the files", details, example: "interlock coder fetch" };
   inContext("fetch", { ...fetch, load: async () => (await code()).fetchFiles }, coder);
@@ -140,7 +142,7 @@ const stages = [
   ["gateway", "the gateway, which accepts signals over HTTP and opens incidents", ".gateway"],
   ["orchestrator", "the orchestrator, which decides incidents and creates executions", ".orchestrator"],
   ["executor", "the executor, which runs workflows, one at a time per target", ".executor"],
-  ["notify", "the delivery of notices: console, file, webhook, Slack", ".notify"],
+  ["notify", "the delivery of notices to chat, pagers, mail, webhooks, a file or its own output", ".notify"],
   ["agent", "the agent, which reviews merge requests and works on comments and issues", ".agent"],
   ["console", "the console, which shows everything and performs operations in the name of its users", ".console"],
 ] as const;

@@ -117,7 +117,8 @@ function findEntry<Schema extends z.ZodType>(
     const fields = check(schema, entry[kind] ?? {}, `${title} in ${file.path}`);
     return { name, fields, resolve: (path) => resolve(dirname(file.path), path) };
   }
-  throw invalid(`there is no ${title}`);
+  const names = [...new Set(files.flatMap((file) => file[`${kind}s`].map((one) => one.name)))];
+  throw invalid(`there is no ${title}; ${names.length > 0 ? `it has ${names.join(", ")}` : "it has none"}`);
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown, place: string): Wire<Schema> {

@@ -134,7 +134,16 @@ describe("a kubeconfig that cannot be used", () => {
     ["a scalar", "s3cret", "must be an object, not text"],
     ["a number for a token", config({ user: { token: 5 } }), "token must be text, not a number"],
     ["no current context", "clusters: null", "kubeconfig: no context is chosen"],
-    ["a context that is not there", "current-context: nowhere", 'kubeconfig: there is no context "nowhere"'],
+    [
+      "a context that is not there",
+      "current-context: nowhere",
+      'kubeconfig: there is no context "nowhere"; it has none',
+    ],
+    [
+      "a context of another name",
+      "current-context: nowhere\ncontexts: [{ name: one }, { name: two }]",
+      'there is no context "nowhere"; it has one, two',
+    ],
     ["a server that is no URL", config({ cluster: { server: "one:s3cret@" } }), "the server of the cluster"],
     [
       "an auth provider",

@@ -13,7 +13,7 @@ import {
 import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, findTasks, readObjectName } from "../find/index.ts";
-import { type ChangedKind, defineOperation, isOrWouldBe, keyOf, type Order, type Result } from "../operation.ts";
+import { type ChangedKind, defineOperation, keyOf, type Order, type Result } from "../operation.ts";
 import { fields, onObject } from "../request.ts";
 import { writeAtVersion } from "../write-at-version.ts";
 
@@ -96,7 +96,7 @@ async function requestStop<T extends KubeObject>(
   const already = known && known.by !== wanted.by ? ` already, by ${known.by}: ${known.reason}` : "";
   const message =
     end === undefined
-      ? `${name} ${isOrWouldBe(order)} being cancelled${already}; see: interlock why ${name}`
+      ? `${name} ${order.request.dryRun ? "would be" : "is being"} cancelled${already}; see: interlock why ${name}`
       : `${name} ${end}: there is nothing to cancel`;
   return { message, kind, object: keyOf(object) };
 }
