@@ -21,7 +21,14 @@ FROM node:${NODE_VERSION}${NODE_DIGEST:+@${NODE_DIGEST}}
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git mount util-linux \
  && rm -rf /var/lib/apt/lists/*
+ARG COMMIT=""
+LABEL org.opencontainers.image.title="Interlock" \
+      org.opencontainers.image.description="Decides whether automation may act now, and explains why nothing happened." \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.revision="${COMMIT}"
 WORKDIR /app
+# With dist/sbom.cdx.json, the bill of materials of the package.
 COPY --from=build /package ./
 # No particular user; the directory for the data of a process is mounted.
 USER 1000:1000

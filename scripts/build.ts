@@ -1,11 +1,12 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
 import { bundleWeb } from "./bundle-web.ts";
 import { emitLibraryTypes } from "./library-types.ts";
 import { publish } from "./publish.ts";
-import { thirdPartyNotices } from "./third-party-notices.ts";
+import { sbom } from "./sbom.ts";
+import { type BundledPackage, bundledPackages, thirdPartyNotices } from "./third-party-notices.ts";
 
 // scripts/setup.mjs runs this, with BuildOptions as its argument. It builds dist/:
 //   interlock.mjs             the program
@@ -14,6 +15,7 @@ import { thirdPartyNotices } from "./third-party-notices.ts";
 //   web/                      the web app of the console
 //   chunks/, prebuilds/       their code, which is loaded when it is used, and the native part of SQLite
 //   THIRD-PARTY-NOTICES.txt   the licences of the packages in the bundle
+//   sbom.cdx.json             the packages in the bundle, for scanners
 //   build.json                the options, written last
 
 interface BuildOptions {
@@ -56,10 +58,21 @@ async function buildInto(directory: string): Promise<void> {
   const sqlite = join(root, "node_modules/@photostructure/sqlite");
   for (const file of prebuilds) cpSync(join(sqlite, "prebuilds", file), join(directory, "prebuilds", file));
   const webModules = await bundleWeb(join(directory, "web"));
-  const notices = thirdPartyNotices([...chunks.flatMap(({ moduleIds }) => moduleIds), ...webModules]);
-  writeFileSync(join(directory, "THIRD-PARTY-NOTICES.txt"), notices);
+  const packages = bundledPackages([...chunks.flatMap(({ moduleIds }) => moduleIds), ...webModules]);
+  writeFileSync(join(directory, "THIRD-PARTY-NOTICES.txt"), thirdPartyNotices(packages));
+  writeFileSync(join(directory, "sbom.cdx.json"), billOfMaterials(packages));
   if (options.withTypes) emitLibraryTypes(join(directory, "types"));
   writeFileSync(join(directory, "build.json"), JSON.stringify(options));
+}
+
+function billOfMaterials(packages: readonly BundledPackage[]): string {
+  const read = (file: string) => JSON.parse(readFileSync(join(root, file), "utf8"));
+  const { name, version, license } = read("package.json");
+  const { packages: locked } = read("package-lock.json");
+  const product = { name, version, license, commit: options.commit };
+  // node_modules may be a link to that of another work tree.
+  const lockedPath = (folder: string) => relative(root, folder).replace(/^.*?node_modules\//, "node_modules/");
+  return sbom(product, packages, ({ folder }) => locked[lockedPath(folder)]?.integrity);
 }
 
 function makeExecutable(file: string): void {

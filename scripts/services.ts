@@ -16,6 +16,12 @@ const services: readonly Service[] = [
   { program: "fish", debianPackage: "fish", isThere: () => isInstalled("fish") },
 ];
 
+/** What only the long campaigns need. */
+const proofServices: readonly Service[] = [
+  // Builds the image.
+  { program: "buildah", debianPackage: "buildah", isThere: () => isInstalled("buildah") },
+];
+
 interface Service {
   readonly program: string;
   readonly debianPackage: string;
@@ -26,9 +32,9 @@ interface Service {
  * Installs what is missing where we may, and says exactly what to install where we may not. The tests start these
  * programs themselves, on loopback ports of their own.
  */
-export async function installServices(): Promise<string[]> {
+export async function installServices({ isProof }: { readonly isProof: boolean }): Promise<string[]> {
   const problems: string[] = [];
-  for (const { program, debianPackage, isThere } of services) {
+  for (const { program, debianPackage, isThere } of isProof ? [...services, ...proofServices] : services) {
     if (await isThere()) continue;
     const mayInstall = process.getuid?.() === 0 && (await isInstalled("apt-get"));
     const installed = mayInstall && (await aptInstall(debianPackage)) && (await isThere());

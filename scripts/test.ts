@@ -12,7 +12,7 @@ import { installServices } from "./services.ts";
 const isProof = process.argv[2] === "--proof";
 const filters = process.argv.slice(isProof ? 3 : 2);
 
-const problems = await installServices();
+const problems = await installServices({ isProof });
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) finish(0, problems.length);
 

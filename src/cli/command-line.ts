@@ -64,10 +64,19 @@ async function openContext({ quiet, output }: DeskOptions): Promise<DeskContext>
           .id()
           .replace(/[^A-Za-z0-9]/g, "")
           .slice(0, 8),
-      user: userInfo().username,
+      user: userName(),
       ...(process.stdin.isTTY && process.stdout.isTTY ? { ask } : {}),
     },
   };
+}
+
+/** A container may run as a user that its image does not know. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `uid-${process.getuid?.()}`;
+  }
 }
 
 function isForPrograms(output = "table"): boolean {

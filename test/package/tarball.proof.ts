@@ -11,7 +11,7 @@ import { copyWorkingTree, npmEnv, root } from "../services/working-tree.ts";
 import { Tarball } from "./tarball.ts";
 
 const exec = promisify(execFile);
-const { version, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const { name, version, bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const commit = "0123456789ab";
 
 describe("the tarball of npm pack", { timeout: 300_000 }, () => {
@@ -25,10 +25,31 @@ describe("the tarball of npm pack", { timeout: 300_000 }, () => {
     const files = [...(await tarball.list()).keys()];
 
     const allowed =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/\w+\.mjs|dist\/chunks\/[\w-]+\.mjs|dist\/prebuilds\/[\w-]+\/@photostructure\+sqlite\.\w+\.node|dist\/types\/.*\.d\.ts|dist\/web\/(index\.html|assets\/[\w.-]+\.(js|css|svg))(\.gz|\.br)?|dist\/THIRD-PARTY-NOTICES\.txt|rules\/.*|workflows\/.*|examples\/node-disk-pressure\.json)$/;
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/\w+\.mjs|dist\/chunks\/[\w-]+\.mjs|dist\/prebuilds\/[\w-]+\/@photostructure\+sqlite\.\w+\.node|dist\/types\/.*\.d\.ts|dist\/web\/(index\.html|assets\/[\w.-]+\.(js|css|svg))(\.gz|\.br)?|dist\/THIRD-PARTY-NOTICES\.txt|dist\/sbom\.cdx\.json|rules\/.*|workflows\/.*|examples\/node-disk-pressure\.json)$/;
     expect(files.filter((file) => !allowed.test(file))).toEqual([]);
     expect(files).toEqual(expect.arrayContaining(["LICENSE", "dist/THIRD-PARTY-NOTICES.txt", bin.interlock]));
     expect(statSync(tarball.file).size).toBeLessThan(8_000_000);
+  });
+
+  it("has a bill of materials with the licence and checksum of every package in the bundle", async () => {
+    const read = async (file: string) => (await exec("tar", ["-xOzf", tarball.file, `package/dist/${file}`])).stdout;
+    const { bomFormat, specVersion, metadata, components } = JSON.parse(await read("sbom.cdx.json"));
+
+    expect({ bomFormat, specVersion }).toEqual({ bomFormat: "CycloneDX", specVersion: "1.6" });
+    expect(metadata.component).toMatchObject({
+      name,
+      version,
+      purl: `pkg:npm/%40interlock-ops/interlock@${version}`,
+      properties: [{ name: "interlock:commit", value: commit }],
+    });
+    const notices = await read("THIRD-PARTY-NOTICES.txt");
+    for (const one of components) {
+      expect(notices).toContain(`${one.name} ${one.version} (${one.licenses[0].license.id})`);
+      expect(one.hashes, one.name).toEqual([{ alg: "SHA-512", content: expect.stringMatching(/^[0-9a-f]{128}$/) }]);
+    }
+    expect(components.map((one: { name: string }) => one.name)).toEqual(
+      expect.arrayContaining(["fastify", "zod", "@photostructure/sqlite", "preact"]),
+    );
   });
 
   it("has an executable program with a shebang", async () => {
