@@ -81,7 +81,7 @@ if (import.meta.filename === process.argv[1]) {
       generate: ["docs"],
     });
     console.log(
-      `${tarball} is packed and the commit is tagged; next: git push --follow-tags, then npm publish ${tarball}`,
+      `${tarball} is packed and the commit is tagged; next: git push --follow-tags, then npm publish ${tarball}; keep it for the tests of upgrades: npx tsx scripts/keep-release.ts ${tarball}`,
     );
   } catch (error) {
     console.error(`error: ${(error as Error).message}`);

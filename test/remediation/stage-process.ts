@@ -6,7 +6,7 @@ import { plainEnv } from "../services/interlock.ts";
 /** One stage as a process that can be killed, and begins again with what it has on disk. */
 export class StageProcess {
   readonly name: string;
-  readonly #args: readonly string[];
+  #args: readonly string[];
   readonly #env: Readonly<Record<string, string>>;
   readonly #logFile: string;
   #child: ChildProcess | undefined;
@@ -31,6 +31,16 @@ export class StageProcess {
     child.stderr?.pipe(log, { end: false });
     dieWithUs(child);
     this.#child = child;
+  }
+
+  /** The file that it runs. */
+  get program(): string | undefined {
+    return this.#args[0];
+  }
+
+  /** Runs another version of the program from its next start on. */
+  upgradeTo(program: string): void {
+    this.#args = [program, ...this.#args.slice(1)];
   }
 
   /** SIGKILL: it has no time to say or save anything. */

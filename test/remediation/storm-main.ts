@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util";
 import { startPostgres } from "../services/postgres.ts";
 import { startRedis } from "../services/redis.ts";
+import { releasedProgram } from "../services/released-program.ts";
 import { playStorm } from "./storm.ts";
 
 // npm run storm -- --signals 10000 --targets 40 --replicas 3 --seed 7 --locks redis --ledger postgres
 // npm run storm -- --minutes 5 --combinations all
+// npm run storm -- --before newest
 //
 // Signals of all kinds while stages are killed and stopped at random, so many or for so long; on one combination of locks
 // and ledger, or on each of the four. The last line is one JSON object. Exits with 1 if anything that was accepted is not
@@ -20,12 +22,17 @@ const { values } = parseArgs({
     combinations: { type: "string" },
     locks: { type: "string", default: "kubernetes" },
     ledger: { type: "string", default: "sqlite" },
+    // Every second replica starts as this release, and is upgraded when it was killed: a tarball, or "newest" of test/releases.
+    before: { type: "string" },
   },
 });
 // Whoever ends at a signal ends its processes, too.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
 const all = ["kubernetes", "redis"].flatMap((locks) => ["sqlite", "postgres"].map((ledger) => ({ locks, ledger })));
+using before =
+  values.before === undefined ? undefined : releasedProgram(values.before === "newest" ? undefined : values.before);
+if (before) console.log(`before: ${before.version}`);
 const results = [];
 for (const combination of values.combinations === "all" ? all : [values]) {
   const { seconds, figures, problems } = await playOn(combination);
@@ -55,6 +62,7 @@ async function playOn({ locks, ledger }: { readonly locks: string; readonly ledg
       orchestrators: replicas,
       executors: replicas,
       notifiers: replicas,
+      ...(before && { before: before.program }),
       env: {
         LOCKS_BACKEND: locks,
         ...(redis && { REDIS_URL: redis.url }),

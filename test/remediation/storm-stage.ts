@@ -18,6 +18,8 @@ export interface StormStageOptions {
   readonly orchestrators: number;
   readonly executors: number;
   readonly notifiers: number;
+  /** The program of the version before: every second replica starts with it. */
+  readonly before?: string;
   /** Environment of every stage: another lock backend, another ledger. */
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -47,6 +49,8 @@ export class StormStage implements AsyncDisposable {
   readonly gateways: readonly StageProcess[];
   readonly urls: readonly string[];
   readonly stages: readonly StageProcess[];
+  /** The program of this version. */
+  readonly program: string;
   /** Where notices are delivered. */
   readonly receiver: Receiver;
   /** Where the ledger's rows end up: PostgreSQL, or a file. */
@@ -55,7 +59,7 @@ export class StormStage implements AsyncDisposable {
   private constructor(
     parts: Pick<
       StormStage,
-      "directory" | "api" | "client" | "witness" | "gateways" | "urls" | "stages" | "receiver" | "ledgerUrl"
+      "directory" | "api" | "client" | "witness" | "gateways" | "urls" | "stages" | "program" | "receiver" | "ledgerUrl"
     >,
   ) {
     this.directory = parts.directory;
@@ -65,12 +69,13 @@ export class StormStage implements AsyncDisposable {
     this.gateways = parts.gateways;
     this.urls = parts.urls;
     this.stages = parts.stages;
+    this.program = parts.program;
     this.receiver = parts.receiver;
     this.ledgerUrl = parts.ledgerUrl;
   }
 
   static async open(options: StormStageOptions): Promise<StormStage> {
-    const { gateways: wanted, orchestrators, executors, notifiers, env = {} } = options;
+    const { gateways: wanted, orchestrators, executors, notifiers, before, env = {} } = options;
     // Each process listens for our end.
     setMaxListeners(0, process);
     const directory = mkdtempSync(join(tmpdir(), "interlock-storm-"));
@@ -88,7 +93,9 @@ export class StormStage implements AsyncDisposable {
     });
 
     const place = (stage: string, more: Readonly<Record<string, string>> = {}) => {
-      const args = [program, stage.replace(/-\d+$/, ""), "--kubeconfig", api.kubeconfigFile];
+      const [, name = "", replica] = /^(\w+)-(\d+)$/.exec(stage) ?? [];
+      const first = Number(replica) % 2 === 1 ? (before ?? program) : program;
+      const args = [first, name, "--kubeconfig", api.kubeconfigFile];
       const own = ["--config", join(directory, "config.yaml"), "--data", join(directory, stage)];
       const logFile = join(directory, `${stage}.log`);
       return new StageProcess(stage, { args: [...args, ...own], env: { ...env, ...more }, logFile });
@@ -103,7 +110,7 @@ export class StormStage implements AsyncDisposable {
     ];
     const urls = ports.map((port) => `http://127.0.0.1:${port}/api/v1/signals/alertmanager`);
     const ledgerUrl = env["LEDGER_URL"];
-    return new StormStage({ directory, api, client, witness, gateways, urls, stages, receiver, ledgerUrl });
+    return new StormStage({ directory, api, client, witness, gateways, urls, stages, program, receiver, ledgerUrl });
   }
 
   /** What stages have logged, for a failure. */

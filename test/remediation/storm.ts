@@ -52,12 +52,12 @@ export async function playStorm(plan: StormPlan): Promise<StormResult> {
   const sender = new Sender(stage.urls, dice);
   const sent = await sendAll(sender, plan, dice);
   calm.abort();
-  const kills = await killing;
+  const { kills, upgrades } = await killing;
 
   const { figures, problems } = await addUp(stage, sender);
   return {
     seconds: (performance.now() - startedAt) / 1_000,
-    figures: { ...figures, signals: sent, kills },
+    figures: { ...figures, signals: sent, kills, ...(plan.before && { upgrades }) },
     problems,
   };
 }
@@ -106,18 +106,23 @@ function alertBy(dice: Dice, targets: number): Alert {
   return { name, node: `worker-${dice.whole(1, targets)}`, isOver: dice.chance(0.02) };
 }
 
-/** Returns how many died, at least one. In the end all of them run. */
+/**
+ * Returns how many died, at least one, and how many of them came back as this version. In the end all of them run: both
+ * versions, if there are two.
+ */
 async function killAtRandom(
-  { stages }: StormStage,
-  { killEveryMs }: StormPlan,
+  { stages, program }: StormStage,
+  { killEveryMs, before }: StormPlan,
   dice: Dice,
   calm: AbortSignal,
-): Promise<number> {
-  let kills = 0;
+): Promise<{ readonly kills: number; readonly upgrades: number }> {
+  const minUpgrades = before === undefined ? 0 : 1;
+  let [kills, upgrades] = [0, 0];
+  const isEnough = () => kills > 0 && upgrades >= minUpgrades;
   // On a fast machine all may be sent before anybody is killed: then one is while what was sent is decided.
-  while (!calm.aborted || kills === 0) {
+  while (!calm.aborted || !isEnough()) {
     await wait(dice.between(killEveryMs / 4, killEveryMs), undefined, { signal: calm }).catch(() => {});
-    if (calm.aborted && kills > 0) break;
+    if (calm.aborted && isEnough()) break;
     const victim = dice.pick(stages);
     if (dice.chance(0.25)) {
       // It believes that no time has passed.
@@ -128,11 +133,16 @@ async function killAtRandom(
     }
     await victim.kill();
     kills++;
+    const isLast = stages.filter((one) => one.program === before).length === 1;
+    if (victim.program === before && !isLast && dice.chance(0.5)) {
+      victim.upgradeTo(program);
+      upgrades++;
+    }
     await wait(dice.between(0, killEveryMs / 4));
     victim.start();
   }
   for (const stage of stages) if (stage.hasEnded) stage.start();
-  return kills;
+  return { kills, upgrades };
 }
 
 /** Counts that a killed gateway has only on its disk come late, and may open incidents of their own. */
