@@ -105,6 +105,15 @@ describe("the changelog of a release", () => {
     );
   });
 
+  it("has a dated section for the version of the package, below what is unreleased", () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+    const headings = readFileSync("CHANGELOG.md", "utf8").match(/^## .*$/gm) ?? [];
+
+    expect(headings[0]).toBe("## Unreleased");
+    expect(headings[1]).toMatch(/^## \d+\.\d+\.\d+ \(\d{4}-\d{2}-\d{2}\)$/);
+    expect(headings[1]).toContain(`## ${version} (`);
+  });
+
   it("may be the first", () => {
     const text = releaseChangelog("# Changelog\n\n## Unreleased\n\n* New.\n", { version: "1.0.0", date });
 
