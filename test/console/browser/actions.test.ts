@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { KubeClient } from "../../../src/kube/index.ts";
-import { automationPauses, remediationApprovalRequests } from "../../../src/resources/index.ts";
+import { automationPauses, remediationApprovalRequests, workflowExecutions } from "../../../src/resources/index.ts";
 import { dataShown, openPath, tabTo } from "./console-pages.ts";
 import { Scenario } from "./scenario.ts";
 
@@ -148,15 +148,63 @@ describe("an action", () => {
     await scenario.reaches(incident, "Failed");
   });
 
-  it("runs a workflow with the fields of its form", async () => {
+  it("runs a workflow with the fields of its form, and runs it again", async () => {
     await openPath(page, "/catalog");
-    await page.getByRole("button", { name: "Run…" }).first().click();
+    await page.getByRole("row").filter({ hasText: "node-disk-cleanup" }).getByRole("button", { name: "Run…" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Target").fill("node/formed");
     await dialog.getByLabel("Reason").fill("by hand");
-
     await expect.poll(() => dialog.locator("code").textContent()).toContain("--target node/formed");
-    await page.keyboard.press("Escape");
+    await dialog.getByRole("button", { name: "Run", exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+    await expect.poll(() => phasesOn("node/formed")).toEqual(["Completed"]);
+
+    await openPath(page, "/executions?target=node%2Fformed");
+    await page.getByRole("link", { name: "node-disk-cleanup" }).click();
+    await page.getByRole("button", { name: "Retry" }).click();
+    await confirm("Retry", "once more");
+
+    // The second one is within the cooldown of the first.
+    await expect.poll(() => phasesOn("node/formed")).toEqual(["Completed", "Skipped"]);
+  });
+
+  it("rejects several approvals with one reason", async () => {
+    const incidents = [];
+    for (const name of ["e", "f"])
+      incidents.push(await scenario.signalAt("HighLatency", `shop/deployment/${name}`, "AwaitingApproval"));
+    await openPath(page, "/approvals?search=shop/deployment");
+    for (const name of ["e", "f"]) await page.getByLabel(`Select scale-out on shop/deployment/${name}`).check();
+
+    await page.getByRole("button", { name: "Reject selected…" }).click();
+    await confirm("Reject", "wait for the capacity review");
+
+    for (const incident of incidents) await scenario.reaches(incident, "Failed");
+    const { items } = await client.list(remediationApprovalRequests);
+    const messages = items.map(({ status }) => status && "decisionMessage" in status && status.decisionMessage);
+    expect(messages.filter((message) => message === "wait for the capacity review")).toHaveLength(2);
+  });
+
+  it("rejects one workflow", async () => {
+    const incident = await scenario.signalAt("HighLatency", "shop/deployment/g", "AwaitingApproval");
+    await openPath(page, "/approvals");
+
+    const row = page.getByRole("row").filter({ hasText: "shop/deployment/g" });
+    await row.getByRole("button", { name: "Reject" }).click();
+    await confirm("Reject", "not now");
+
+    await scenario.reaches(incident, "Failed");
+  });
+
+  it("ends a pause", async () => {
+    await scenario.pause("namespace", "resumed");
+    await openPath(page, "/pauses");
+
+    const row = page.getByRole("row").filter({ hasText: "namespace resumed" });
+    await row.getByRole("button", { name: "Resume" }).click();
+    await confirm("Resume", "the release is done");
+
+    await row.waitFor({ state: "detached" });
+    expect((await pausesOf("resumed")).map(({ status }) => status?.endedBy)).toEqual(["interlock-admin"]);
   });
 
   it("is offered as a command line that does the same", async () => {
@@ -167,6 +215,21 @@ describe("an action", () => {
     expect(command).toBe("interlock pause namespace copied --reason 'release 6'");
     await page.keyboard.press("Escape");
   });
+
+  async function confirm(label: string, reason: string) {
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Reason").fill(reason);
+    await dialog.getByRole("button", { name: label, exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+  }
+
+  async function phasesOn(target: string): Promise<readonly (string | undefined)[]> {
+    const { items } = await client.list(workflowExecutions);
+    return items
+      .filter(({ spec }) => spec.targetResource === target)
+      .map(({ status }) => status?.phase)
+      .sort();
+  }
 
   async function openPauseDialog(scope: string) {
     await openPath(page, "/");
