@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { stringify } from "yaml";
 import type { KubeClient } from "../../../src/kube/index.ts";
 import { remediationRequests } from "../../../src/resources/index.ts";
 import { isNamed } from "../../../src/resources/short-names/index.ts";
@@ -27,7 +28,7 @@ export class Scenario {
   static async start(): Promise<Scenario> {
     const folder = mkdtempSync(join(tmpdir(), "interlock-scenario-"));
     const drain = `echo cordoned $TARGET_RESOURCE\nwhile [ ! -e ${join(folder, "go")} ]; do sleep 0.05; done`;
-    const console = await ConsoleInBrowser.start({ workflows: workflows(drain), rules });
+    const console = await ConsoleInBrowser.start({ workflows: workflows(drain), rules, seed: refuseEveryRun });
     return new Scenario(console, folder);
   }
 
@@ -48,6 +49,7 @@ export class Scenario {
     await this.pause("target", "node/worker-4");
     await this.signalAt("DiskPressure", "node/worker-4", "Blocked");
     await this.signalAt("ClockSkew", "node/worker-5", "Blocked");
+    await this.signalAt("CertExpiring", "shop/ingress/front", "Blocked");
   }
 
   /** A node evicts its Pods, and each eviction is reported again and again: one clean-up runs for all. */
@@ -111,6 +113,18 @@ export class Scenario {
   }
 }
 
+/** Gives the workflow for certificates a pipeline that accepts no target: its runs fail before they act. */
+async function refuseEveryRun(dataDir: string): Promise<void> {
+  const pipeline = {
+    ...{ apiVersion: "tekton.dev/v1", kind: "Pipeline", metadata: { name: "workflow" } },
+    spec: {
+      params: [{ name: "TARGET_RESOURCE", enum: ["none"] }],
+      tasks: [{ name: "act", taskSpec: { steps: [{ name: "renew", script: "true" }] } }],
+    },
+  };
+  writeFileSync(join(dataDir, "..", "workflows", "renew-certificate", "pipeline.yaml"), stringify(pipeline));
+}
+
 const series = {
   labels: { cluster: "prod-eu-1", team: "platform" },
   annotations: { runbook: "https://runbooks.example/" },
@@ -130,6 +144,10 @@ function workflows(drain: string) {
       script: "echo the image api:4.2 cannot be pulled >&2\nexit 1",
       entry: { description: "Restarts a Deployment and waits until it is ready.", ...onDeployments },
     },
+    "renew-certificate": {
+      script: "true",
+      entry: { description: "Renews the certificate of an Ingress.", targetKinds: ["ingress"] },
+    },
     "scale-out": {
       script: "echo scaled to $REPLICAS",
       parameters: { REPLICAS: { type: "string", description: "How many replicas" } },
@@ -148,6 +166,7 @@ const rules = [
   { name: "full-disks", match: { signalName: ["DiskPressure", "ImagePressure"] }, workflow: "node-disk-cleanup" },
   { name: "deadlocks", match: { signalName: "KernelDeadlock" }, workflow: "node-drain" },
   { name: "crashes", match: { signalName: ["CrashLooping", "ImagePullFailing"] }, workflow: "restart-deployment" },
+  { name: "certificates", match: { signalName: "CertExpiring" }, workflow: "renew-certificate" },
   {
     name: "slow-deployments",
     match: { signalName: "HighLatency" },

@@ -1,8 +1,8 @@
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { ProblemDocument } from "../../../src/console/wire.ts";
 import { formatCount } from "../format.ts";
-import { isPhone } from "../media.ts";
 import { ProblemNotice } from "./problem-notice.tsx";
 import { useWindowRows } from "./use-window-rows.ts";
 
@@ -42,6 +42,15 @@ interface DataTableProps<R extends TableRow> {
   /** Shown if there is no row. */
   readonly empty: ComponentChildren;
 }
+
+const phoneQuery = globalThis.matchMedia?.("(max-width: 720px)");
+
+/** Whether the page has the width of a phone. The style sheets use the same limit. */
+const isPhone = signal(phoneQuery?.matches ?? false);
+
+phoneQuery?.addEventListener("change", ({ matches }) => {
+  isPhone.value = matches;
+});
 
 const rowHeight = { desktop: 40, phone: 64 };
 

@@ -43,7 +43,7 @@ const empty: Filled = { reason: "", for: "", block: false, scope: "" };
 /** Asks for the reason and whatever else the operation needs, shows it as a command line, and performs it. */
 export function OperationDialog(props: OperationDialogProps) {
   const { operation, subject, row, request, shownRequest, form, onClose, onDone } = props;
-  const { label, confirmLabel = label, effect, fields: all, isDangerous = false } = operationTexts[operation];
+  const { label, effect, fields: all } = operationTexts[operation];
   const fields = all.filter((field) => field !== "scope" || request?.scope === undefined);
   const [filled, setFilled] = useState(empty);
   const [seen, setSeen] = useSeenRow(row);
@@ -100,34 +100,42 @@ export function OperationDialog(props: OperationDialogProps) {
             Close
           </button>
           {current ? (
-            // Not the same element as the one below: a click on it must never submit.
-            <button
-              key="continue"
-              type="button"
-              class="button"
-              data-primary
+            <ContinueButton
               onClick={() => {
                 setSeen(current);
                 setProblem(undefined);
               }}
-            >
-              Continue with the current state
-            </button>
+            />
           ) : (
-            <button
-              key="submit"
-              type="submit"
-              class="button"
-              data-primary={!isDangerous || undefined}
-              data-danger={isDangerous || undefined}
-              disabled={isSending || isStale.value}
-            >
-              {isSending ? "Sending…" : confirmLabel}
-            </button>
+            <SubmitButton operation={operation} isSending={isSending} />
           )}
         </footer>
       </form>
     </Modal>
+  );
+}
+
+/** Another component than the one that submits: a click on it must never submit. */
+function ContinueButton({ onClick }: { readonly onClick: () => void }) {
+  return (
+    <button type="button" class="button" data-primary onClick={onClick}>
+      Continue with the current state
+    </button>
+  );
+}
+
+function SubmitButton({ operation, isSending }: { readonly operation: OperationName; readonly isSending: boolean }) {
+  const { label, confirmLabel = label, isDangerous = false } = operationTexts[operation];
+  return (
+    <button
+      type="submit"
+      class="button"
+      data-primary={!isDangerous || undefined}
+      data-danger={isDangerous || undefined}
+      disabled={isSending || isStale.value}
+    >
+      {isSending ? "Sending…" : confirmLabel}
+    </button>
   );
 }
 
