@@ -21,7 +21,10 @@ try {
   await takePicture(page, "incident");
   await takePicture(page, "target", `/target?target=${encodeURIComponent("node/worker-2")}`);
   await scenario.storm();
-  await takePicture(page, "storm", "/storm?window=15m");
+  await openPath(page, "/storm?window=15m");
+  // All signals are counted.
+  await page.getByRole("row", { name: /^Deduplicated/ }).getByText("−120").waitFor();
+  await takePicture(page, "storm");
 } finally {
   await scenario.stop();
 }

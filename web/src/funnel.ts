@@ -43,7 +43,7 @@ export function funnelSteps(totals: Storm["totals"]): readonly FunnelStep[] {
     absorbed("Cooling down", coolingDown, ["incidents", incidents], "The target was remediated a short time ago"),
     absorbed("Otherwise blocked", otherwiseBlocked, ["incidents", incidents], "Paused, refused, or without a rule"),
     absorbed("Waiting", waiting, ["incidents", incidents], "For an approval, or not decided yet"),
-    stage("Runs", "active", runs, "Workflows that acted, also those without an incident"),
+    stage("Runs", "active", runs, "Workflows that acted on a target"),
   ];
 }
 

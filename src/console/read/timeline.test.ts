@@ -33,9 +33,15 @@ describe("the timeline of ledger events", () => {
     const running = event("execution.started", 6, { execution_id: "v", workflow_id: "restart" });
 
     expect(ledgerTimeline([ended, running]).map(({ title, until }) => [title, until])).toEqual([
-      ["cleanup succeeded", undefined],
+      ["cleanup succeeded", at(5)],
       ["restart runs", undefined],
     ]);
+  });
+
+  it("shows the creation of a run as a moment, which does not go on", () => {
+    const [created] = ledgerTimeline([event("run.created", 3, { execution_id: "u", workflow_id: "cleanup" })]);
+
+    expect(created).toMatchObject({ at: at(3), until: at(3), title: "run of cleanup created" });
   });
 
   it("leaves out deliveries and the ledger's own events", () => {

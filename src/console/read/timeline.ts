@@ -64,12 +64,15 @@ function lastingId({ facts }: LedgerEvent): string {
 
 function toTimelineEvent(event: LedgerEvent, end: LedgerEvent | undefined, line: EventStyle): TimelineEvent {
   const shown = end ?? event;
+  // A timeline draws what has no end in these lanes up to the present: only a run or a pause goes on.
+  const isMoment = (line.lane === "runs" || line.lane === "pauses") && !startTypes.has(event.type);
+  const until = end?.at ?? (isMoment ? event.at : undefined);
   const detail = describeEvent(shown);
   const link = eventLink(event);
   const tone = shown.type === "incident.decided" ? decisionTone(shown) : (lines[shown.type]?.tone ?? line.tone);
   return {
     at: event.at,
-    ...(end ? { until: end.at } : {}),
+    ...(until === undefined ? {} : { until }),
     lane: line.lane,
     title: eventTitle(shown),
     ...(detail === "" ? {} : { detail }),
