@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type LoadedConfig, loadConfig } from "../config/index.ts";
-import { withShippedFolders } from "./context.ts";
+import { releaseObjects, usualManifests } from "../manifests/index.ts";
+import { storesWorkflows, withShippedFolders } from "./context.ts";
 import { packageFolder } from "./package.ts";
 
 const ours = (name: string) => join(packageFolder, name);
@@ -26,8 +27,32 @@ describe("the folders of rules and workflows", () => {
   });
 });
 
-function load(env: Readonly<Record<string, string>>): LoadedConfig {
-  const loaded = loadConfig({ env });
+describe("the workflows of the folder", () => {
+  it("are stored in the catalog by an executor on one machine", () => {
+    expect(storesWorkflows(load({}))).toBe(true);
+  });
+
+  it("are not stored with the shipped settings of a cluster, where the executor may only read the catalog", () => {
+    const yaml = { path: "interlock.yaml", text: shippedSettings("workflowexecution-config") };
+
+    expect(storesWorkflows(load({}, yaml))).toBe(false);
+  });
+
+  it("are stored in a cluster if a setting names the folder", () => {
+    expect(storesWorkflows(load({ OBJECTS_SERVER: "in-cluster", WORKFLOWS_DIR: "/workflows" }))).toBe(true);
+  });
+});
+
+function shippedSettings(name: string): string {
+  const found = releaseObjects(usualManifests).find((one) => one.kind === "ConfigMap" && one.metadata.name === name);
+  return (found as unknown as { data: { "interlock.yaml": string } }).data["interlock.yaml"];
+}
+
+function load(
+  env: Readonly<Record<string, string>>,
+  yaml?: { readonly path: string; readonly text: string },
+): LoadedConfig {
+  const loaded = loadConfig({ env, yaml });
   if (loaded.kind === "invalid") throw new Error(loaded.problems.join("\n"));
   return loaded;
 }

@@ -114,3 +114,11 @@ export function withShippedFolders(loaded: LoadedConfig, exists: (path: string) 
     },
   };
 }
+
+/**
+ * Whether the executor stores the workflows of its folder in the catalog. In a pod it does only if a setting names the folder: the one
+ * beside the program is that of the package, for the engine local, and the role of the executor only reads the catalog.
+ */
+export function storesWorkflows({ config, origins }: Pick<LoadedConfig, "config" | "origins">): boolean {
+  return config.objects.server !== "in-cluster" || origins.get("execution.workflowsDir") !== "default";
+}

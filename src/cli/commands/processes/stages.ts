@@ -10,7 +10,7 @@ import {
   openWorkflows,
   serveMetrics,
 } from "../../../app/index.ts";
-import { type CommandContext, closeOnSignal } from "../../context.ts";
+import { type CommandContext, closeOnSignal, storesWorkflows } from "../../context.ts";
 import { packageVersion, webFolder } from "../../package.ts";
 import { openStage, runStage, type SingleStage, type StageArguments } from "./stage.ts";
 
@@ -98,14 +98,11 @@ export const console: StageCommand = async (around, options) => {
 const openExecutorWithCatalog: SingleStage["open"] = async (options) => {
   const { workflowsDir, catalogNamespace, engine } = options.loaded.config.execution;
   const { kinds, close: closeKinds } = openKinds(options);
-  const workflows = await openWorkflows({
-    ...options,
-    kinds,
-    directory: workflowsDir,
-    namespace: catalogNamespace,
-    defaultEngine: engine,
+  const folder = {
+    ...{ directory: workflowsDir, namespace: catalogNamespace, defaultEngine: engine },
     report: options.health?.reporter("workflows"),
-  });
+  };
+  const workflows = storesWorkflows(options.loaded) ? await openWorkflows({ ...options, kinds, ...folder }) : undefined;
   const stage = await openExecutor({ ...options, kinds });
   return {
     get isReady() {
@@ -116,7 +113,7 @@ const openExecutorWithCatalog: SingleStage["open"] = async (options) => {
     },
     ready: stage.ready,
     async close() {
-      workflows.close();
+      workflows?.close();
       await stage.close();
       closeKinds();
     },
