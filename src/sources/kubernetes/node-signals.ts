@@ -25,11 +25,13 @@ const healthy: Readonly<Record<string, { readonly status: "True" | "False"; read
   NetworkUnavailable: { status: "False", name: "NodeNetworkUnavailable" },
 };
 
-/** Returns a signal for each condition of a node: firing, or resolved. */
+/** Returns a signal for each known condition of a node: firing, or resolved. */
 export function toNodeSignals(node: WatchedNode, receivedAt: string): readonly Signal[] {
   return (node.status?.conditions ?? []).flatMap((condition) => {
     const expected = Object.hasOwn(healthy, condition.type) ? healthy[condition.type] : undefined;
-    return expected ? [toConditionSignal(node, condition, { ...expected, receivedAt })] : [];
+    // When a kubelet stops reporting, all conditions become Unknown: the node is not ready, and its disk is not known to be full.
+    if (!expected || (condition.status === "Unknown" && condition.type !== "Ready")) return [];
+    return [toConditionSignal(node, condition, { ...expected, receivedAt })];
   });
 }
 
@@ -50,7 +52,7 @@ function toConditionSignal(
     firingAt: changedAt,
     payload: condition,
   };
-  // Unknown is a problem, too: the kubelet does not report.
+  // Ready is also not True when it is Unknown: the kubelet does not report.
   return condition.status === status
     ? { status: "resolved", ...common, endedAt: changedAt }
     : { status: "firing", ...common };
