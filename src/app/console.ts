@@ -179,7 +179,7 @@ async function openConsole(
   });
   const previewing = options.gateway && { ...options.gateway, tokens: gateway.tokens?.reveal() };
   const contextFor = (client: KubeClient) => {
-    const context = operateContext({ loaded, client, clock, sharesExecutor, recorded });
+    const context = operateContext({ loaded, client, kindsClient: options.client, clock, sharesExecutor, recorded });
     return {
       ...context,
       projection,

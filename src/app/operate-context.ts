@@ -10,6 +10,8 @@ export interface OperateContextOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   /** Acts with the rights of the caller. */
   readonly client: KubeClient;
+  /** Lists the definitions of custom kinds, which callers of the console need no right to; unless given, with the caller's rights. */
+  readonly kindsClient?: KubeClient;
   /** Whether the executor has the same settings as this process. */
   readonly sharesExecutor: boolean;
   readonly recorded: OperateContext["recorded"];
@@ -18,7 +20,7 @@ export interface OperateContextOptions {
 
 /** The environment of operations and explanations, as configured. */
 export function operateContext(options: OperateContextOptions): OperateContext {
-  const { loaded, client, clock, recorded, sharesExecutor } = options;
+  const { loaded, client, kindsClient = client, clock, recorded, sharesExecutor } = options;
   const { gateway, execution, approval, verification } = loaded.config;
   const declared = declaredKinds(loaded.config);
   return {
@@ -35,7 +37,7 @@ export function operateContext(options: OperateContextOptions): OperateContext {
     approvalExpiresAfterMs: approval.expiresAfterMs,
     recordsIn: execution.namespace,
     verification,
-    kinds: () => listKinds(client, declared),
+    kinds: () => listKinds(kindsClient, declared),
     recorded,
   };
 }

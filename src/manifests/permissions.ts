@@ -194,7 +194,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     { group: "", resources: ["serviceaccounts"], verbs: ["get"], where: "agents" },
   ],
   console: [
-    ...look,
+    ...lookAndFollowKinds,
     heartbeat,
     {
       group: ours,
@@ -210,7 +210,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
       verbs: follow,
       where: "anywhere",
     },
-    // Whose token it is. Everything but the rows above is read and written in the name of that user, by that user's rights.
+    // Whose token it is. Everything but the rows above and the kinds is read and written in the name of that user, by that user's rights.
     { group: "authentication.k8s.io", resources: ["tokenreviews"], verbs: ["create"], where: "anywhere" },
     { group: "", resources: ["users", "groups", "serviceaccounts"], verbs: ["impersonate"], where: "anywhere" },
   ],

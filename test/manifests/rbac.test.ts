@@ -120,7 +120,7 @@ const expected: Readonly<Record<string, Rights>> = {
     "serviceaccounts in kubernaut-agents": "get",
   },
   "interlock-console": {
-    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get",
+    "customresourcedefinitions.apiextensions.k8s.io everywhere": "get list watch",
     "namespaces everywhere": "get",
     "leases.coordination.k8s.io in kubernaut-system": "get list create update delete",
     "remediationrequests.kubernaut.ai everywhere": "get list watch",
