@@ -19,7 +19,7 @@ const oid = {
 const lifetimeMs = 10 * 365 * 24 * 3_600_000;
 
 /**
- * A certificate for a server that has nobody to ask for one. kubectl sends a token over TLS alone, so an API server on
+ * A certificate for a server that no authority issues one to. kubectl sends a token over TLS alone, so an API server on
  * loopback needs it too. `hosts` are the names and addresses it may be reached by.
  */
 export function selfSigned(hosts: readonly string[], wallMs: number, random: Random): SelfSigned {

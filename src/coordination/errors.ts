@@ -3,7 +3,7 @@
  * - `aborted`: the caller's signal aborted
  * - `lost`: the lease or claim ended before the work did
  * - `unavailable`: the backend did not answer; safe to try again
- * - `forbidden`: the backend refuses us, and will until someone changes its permissions
+ * - `forbidden`: the backend refuses us, and will until an operator changes its permissions
  * - `collision`: two different keys met under one stored name
  * - `full`: no room for another claim without forgetting one in flight
  * - `mismatch`: the same key came with a different payload

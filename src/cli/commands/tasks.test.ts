@@ -105,7 +105,7 @@ describe("interlock why, of a coding task,", () => {
 
     const text = await told(name);
 
-    expect(text).toMatch(/^ {2}paused +pause-\w+ by kim .*; it goes on all the same$/m);
+    expect(text).toMatch(/^ {2}paused +pause-\w+ by kim .*; it continues$/m);
     expect(text).not.toContain("not now");
   });
 

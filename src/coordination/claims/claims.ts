@@ -80,7 +80,7 @@ export interface NewClaim extends AsyncDisposable {
   /** Larger than that of every earlier claim of this key. Send it with every write, so that a late one is refused. */
   readonly fence: bigint;
   readonly holder: string;
-  /** Aborts when the claim ends by itself: before anyone else can have it, store reachable or not. */
+  /** Aborts when the claim ends by itself: before another caller can have it, store reachable or not. */
   readonly signal: AbortSignal;
   /** How long the claim lasts without another renewal. Zero or less: it has ended. */
   remainingMs(): number;

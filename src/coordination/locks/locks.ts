@@ -51,7 +51,7 @@ export interface Lease extends AsyncDisposable {
   /** Larger than that of every earlier lease of this key. Send it with every write, so that a late one is refused. */
   readonly fence: bigint;
   readonly holder: string;
-  /** Aborts when the lease ends other than by `release`: before anyone else can hold the key, backend reachable or not. */
+  /** Aborts when the lease ends other than by `release`: before another caller can hold it, backend reachable or not. */
   readonly signal: AbortSignal;
   /** How long the lease lasts without another renewal. Zero or less: it has ended. */
   remainingMs(): number;

@@ -95,7 +95,7 @@ function standstill(task: CodingTask, pauses: readonly Pause[], nowMs: number) {
   const over = isClosed ? undefined : pauseOver(task, pauses, nowMs);
   if (!over) return {};
   const by = over.evidence.replace(/^paused: /, "");
-  if (!taskPause(task, pauses, nowMs)) return { paused: `${by}; it goes on all the same` };
+  if (!taskPause(task, pauses, nowMs)) return { paused: `${by}; it continues` };
   return { paused: by, clears: over.clears, nextStep: over.nextStep };
 }
 

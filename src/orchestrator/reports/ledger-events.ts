@@ -149,7 +149,7 @@ export function cancelled(
 /** Returns the event of the incident's end, from its status. */
 export function closed(incident: RemediationRequest): LedgerEvent {
   const { status } = incident;
-  if (!status || !("outcome" in status)) throw new TypeError("only the end of an incident that is closed can be told");
+  if (!status || !("outcome" in status)) throw new TypeError("only the end of a closed incident can be recorded");
   const {
     phase,
     outcome,
