@@ -4,11 +4,14 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
-const pages = [root, join(root, "docs"), join(root, "docs/decisions")].flatMap((folder) =>
-  readdirSync(folder)
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => join(folder, name)),
-);
+const folders = ["", "docs", "docs/decisions", "examples/workflow", "examples/source", "examples/engine"];
+const pages = folders
+  .map((folder) => join(root, folder))
+  .flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => join(folder, name)),
+  );
 
 it.each(pages.map((page) => relative(root, page)))(
   "every relative link of %s leads to a file and a heading",
