@@ -19,20 +19,20 @@ export async function openSecrets(
   const values = Object.values(config).flatMap((section) => Object.values(section as object));
   const fixed = values.flatMap((value) => (value instanceof Secret ? [value.reveal()] : []));
   const { gateway, gitlab, agent } = config;
-  const told = new Set(fixed.flatMap((text) => [text, ...passwordIn(text)]));
-  for (const token of tokensIn(gateway.tokens?.reveal() ?? "")) told.add(token);
+  const secrets = new Set(fixed.flatMap((text) => [text, ...passwordIn(text)]));
+  for (const token of tokensIn(gateway.tokens?.reveal() ?? "")) secrets.add(token);
   const passed = (agent.passEnvironment ?? []).flatMap((name) => valuesIn(env[name] ?? ""));
   let known: readonly string[] = [];
   const own = async () => {
     for (const file of secretFiles(config)) {
       const text = await readFile(file, "utf8").catch(() => "");
       const isList = file === gateway.tokenFile || file === gitlab.webhookSecretFile;
-      for (const one of [text.trim(), ...(isList ? tokensIn(text) : [])]) told.add(one);
+      for (const one of [text.trim(), ...(isList ? tokensIn(text) : [])]) secrets.add(one);
     }
-    return sorted(told);
+    return sortSecrets(secrets);
   };
   const all = async () => {
-    known = sorted([...(await own()), ...passed]);
+    known = sortSecrets([...(await own()), ...passed]);
     return known;
   };
   // The coder may have seen those that are replaced while it works.
@@ -57,7 +57,7 @@ export function secretFiles({ gitlab, jira, gateway, notify, azure, objects }: C
 }
 
 /** What is very short occurs in everything. */
-function sorted(values: Iterable<string>): readonly string[] {
+function sortSecrets(values: Iterable<string>): readonly string[] {
   return [...new Set(values)].filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length);
 }
 

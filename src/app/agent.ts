@@ -80,7 +80,7 @@ interface Account {
 
 async function accountOf({ loaded, clock, log }: AgentProcessOptions): Promise<Account> {
   const { url, token: value, tokenFile: file } = loaded.config.gitlab;
-  if (!url) throw new TypeError("gitlab.url (or GITLAB_URL) is not set: say which GitLab the agent works with");
+  if (!url) throw new TypeError("gitlab.url (or GITLAB_URL) is not set; set it to the GitLab server of the agent");
   const token = await openToken({ value, file, setting: "gitlab.tokenFile" }, { clock, log });
   if (!token)
     throw new TypeError("gitlab.token (GITLAB_TOKEN) or gitlab.tokenFile is not set: the agent needs a token");

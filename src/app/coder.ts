@@ -92,7 +92,7 @@ async function openHere({ config, workshop, env, directory: data, clock, log }: 
   return await openLocalCoder({
     workshop,
     command,
-    environment: chosen(env, [...publicEnvironment, ...passEnvironment]),
+    environment: pickVariables(env, [...publicEnvironment, ...passEnvironment]),
     limits: coderLimits(config),
     secrets: secrets.all,
     ownSecrets: secrets.own,
@@ -117,6 +117,6 @@ function coderLimits({ agent }: Config): CoderLimits {
   };
 }
 
-function chosen(env: CoderProcessOptions["env"], names: readonly string[]): Record<string, string> {
+function pickVariables(env: CoderProcessOptions["env"], names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
 }

@@ -26,11 +26,11 @@ export async function commandEnvironment(
 }
 
 function commandScript({ execPath, execArgv, script }: StartedAs): string {
-  const words = [execPath, ...execArgv, resolve(script)].map(quoted);
+  const words = [execPath, ...execArgv, resolve(script)].map(quoteWord);
   return `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`;
 }
 
 /** As one word of a shell. */
-function quoted(text: string): string {
+function quoteWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -32,14 +32,14 @@ import { previewAtGateway } from "./gateway-preview.ts";
 import { hasLedger, openLedgerDatabase, patienceMs, readRecorded } from "./ledger.ts";
 import { operateContext } from "./operate-context.ts";
 import { readRulesFolder } from "./rules-folder.ts";
-import { listening, tlsCertificate } from "./servers.ts";
+import { awaitListening, tlsCertificate } from "./servers.ts";
 
 export interface ConsoleOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   readonly client: KubeClient;
   /** The data directory of the process. */
   readonly directory: string;
-  /** The gateway of this process, which tells what it would do about a payload. */
+  /** The gateway of this process, which previews its response to a payload. */
   readonly gateway?: { readonly url: string; readonly tokenFile: string | undefined };
   /** Of the built web app. */
   readonly webDirectory: string;
@@ -108,7 +108,7 @@ export async function openLocalConsole(options: ConsoleOptions & { readonly toke
   return { url, close, link: loginUrl(url, await links.create(admin)) };
 }
 
-/** Starts the console of a cluster, whose API server knows the users. `connection` is the console's own. */
+/** Starts the console of a cluster, whose API server authenticates the users. `connection` is the console's own. */
 export async function openClusterConsole(
   options: ConsoleOptions & { readonly connection: Connection },
 ): Promise<RunningConsole> {
@@ -210,7 +210,7 @@ async function openConsole(
     certificate: await tlsCertificate("console", { tlsCertFile, tlsKeyFile }, options),
     ...{ listen, hosts, publicUrl, version, clock, log },
   });
-  const server = await listening("console.listen (or CONSOLE_LISTEN)", listen, serving);
+  const server = await awaitListening("console.listen (or CONSOLE_LISTEN)", listen, serving);
   const url = publicUrl?.replace(/\/$/, "") ?? server.url;
   const urlFile = join(directory, consoleUrlFile);
   await writeDurably(urlFile, url);

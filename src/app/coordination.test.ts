@@ -29,12 +29,12 @@ describe("coordination as configured", () => {
     expect(lease.signal.aborted).toBe(true);
   });
 
-  it("says in the log what a restart forgets, and that a change migrates nothing", async () => {
+  it("logs what a restart loses, and that a change migrates nothing", async () => {
     const { coordination, log } = await open({ STATE_BACKEND: "memory" });
 
-    const said = JSON.stringify(log.events);
-    expect(said).toContain("restart");
-    expect(said).toContain("migrates nothing");
+    const logged = JSON.stringify(log.events);
+    expect(logged).toContain("restart");
+    expect(logged).toContain("migrates nothing");
     await coordination.close();
   });
 

@@ -47,7 +47,7 @@ export interface CoordinationOptions {
 
 type Backend = Config["state"]["backend"];
 
-/** First parts of Lease names, by which people tell whose locks they are. */
+/** First parts of Lease names, which show people the owner of the locks. */
 const leasePrefix: Readonly<Record<Stage, string>> = {
   gateway: "gw-lock-",
   ro: "ro-lock-",
@@ -56,7 +56,7 @@ const leasePrefix: Readonly<Record<Stage, string>> = {
   agent: "agent-lock-",
 };
 
-/** Opens locks, claims and watermarks as configured, and says in the log what a restart would forget. */
+/** Opens locks, claims and watermarks as configured, and logs what a restart loses. */
 export async function openCoordination(options: CoordinationOptions): Promise<Coordination> {
   const { loaded, log } = options;
   const { config } = loaded;

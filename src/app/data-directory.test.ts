@@ -52,7 +52,7 @@ describe("a data directory", () => {
     const made = makeDataDirectory(directory, clock);
 
     await expect(made).rejects.toThrow(reason);
-    await expect(made).rejects.toThrow("name a directory that can be written with --data");
+    await expect(made).rejects.toThrow("name a writable directory with --data");
   });
 
   it("below a file fails at once, with the reason", async () => {

@@ -23,10 +23,9 @@ async function makeWritable(directory: string): Promise<void> {
   } catch (error) {
     const { code = "unknown error" } = error as NodeJS.ErrnoException;
     const reason = reasons[code] ?? "it cannot be written";
-    throw new Error(
-      `nothing can be kept in ${directory} (${code}): ${reason}; name a directory that can be written with --data`,
-      { cause: error },
-    );
+    throw new Error(`cannot write to ${directory} (${code}): ${reason}; name a writable directory with --data`, {
+      cause: error,
+    });
   }
 }
 

@@ -79,7 +79,7 @@ describe("the embedded API server", () => {
     await writeFile(directory, "a file");
 
     await expect(start()).rejects.toThrow(
-      `nothing can be kept in ${directory} (EEXIST): there is a file of that name; name a directory`,
+      `cannot write to ${directory} (EEXIST): there is a file of that name; name a writable directory`,
     );
   });
 

@@ -18,7 +18,7 @@ import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 import { makeNamespaces } from "./prepare.ts";
-import { listening } from "./servers.ts";
+import { awaitListening } from "./servers.ts";
 
 export interface EmbeddedApiOptions {
   /** Where objects, certificate and token are kept. Belongs to one process at a time. */
@@ -70,7 +70,7 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
     const policies = identityPolicies(adminName);
     const tokens = { admin: token };
     const serving = serveApi({ store, clock, random, tokens, policies, listen, tls, acceptPlainTokens, log });
-    const served = await listening("--listen", listen, serving);
+    const served = await awaitListening("--listen", listen, serving);
     const client = embeddedClient(served.api);
     await makeNamespaces(client, ["default", "kubernaut-system", executionNamespace]);
     const kubeconfigFile = options.kubeconfigFile ?? join(directory, "kubeconfig");
@@ -99,7 +99,7 @@ async function keptTls(directory: string, host: string, clock: Clock, random: Ra
   return JSON.parse(text) as ReturnType<typeof selfSigned>;
 }
 
-/** What the file says; if there is none, what `make` makes is kept there, for us alone to read. */
+/** The content of the file; if there is none, the result of `make` is stored there, readable by this user only. */
 async function kept(file: string, make: () => string): Promise<string> {
   try {
     return await readFile(file, "utf8");

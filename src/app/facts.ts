@@ -22,12 +22,12 @@ export interface FactsOptions {
   readonly readsPerMinute: number;
 }
 
-/** What the configuration says about reading facts. */
+/** The settings for reading facts. */
 export function factsLimits({ rules }: Config): Pick<FactsOptions, "timeoutMs" | "readsPerMinute"> {
   return { timeoutMs: rules.factsTimeoutMs, readsPerMinute: rules.factsPerMinute };
 }
 
-/** Reads what rules ask about the objects behind an incident. Never throws: what cannot be read is explained. */
+/** Reads the facts that rules need about the objects behind an incident. Never throws: a fact that cannot be read is explained. */
 export type ReadFacts = (
   incident: Pick<RemediationRequestSpec, "targetResource">,
   /** What the signal named, in canonical form, if that is not the end of its chain of owners. */

@@ -9,7 +9,7 @@ type WriteVerb = "create" | "update" | "patch" | "delete";
  */
 export function failAt(client: KubeClient, text: string, happen: () => void): KubeClient {
   const [, verb, plural, digits, plus] = /^(?:([a-z]+) ([a-z]+) )?(\d+)(\+?)$/.exec(text) ?? [];
-  if (digits === undefined) throw new TypeError(`a write is wanted, such as 7, 7+ or create jobs 1, got ${text}`);
+  if (digits === undefined) throw new TypeError(`expected a write such as 7, 7+ or create jobs 1, got ${text}`);
   let left = Number(digits);
   async function writing<T>(done: WriteVerb, type: ResourceType, write: () => Promise<T>): Promise<T> {
     const counts = verb === undefined || (verb === done && plural === type.plural);

@@ -23,7 +23,7 @@ import { makeDataDirectory } from "./data-directory.ts";
 import { openKinds } from "./kinds.ts";
 import { openRuleTargets } from "./rule-targets.ts";
 import { secretFile } from "./secret-file.ts";
-import { listening, tlsCertificate } from "./servers.ts";
+import { awaitListening, tlsCertificate } from "./servers.ts";
 import { openSignalRoutes } from "./signal-routes.ts";
 import type { StageOptions } from "./stage.ts";
 
@@ -102,7 +102,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
     log,
     metrics,
   });
-  const server = await listening("gateway.listen (or GATEWAY_LISTEN)", config.listen, serving);
+  const server = await awaitListening("gateway.listen (or GATEWAY_LISTEN)", config.listen, serving);
   const urlFile = join(directory, gatewayUrlFile);
   await writeDurably(urlFile, server.url);
   const stop = new AbortController();
@@ -208,7 +208,7 @@ async function follow(options: GatewayProcessOptions, { gateway, coordination, s
   const sink = (signal: Signal) => gateway.admit(signal);
   const work: LeaderWork = ({ fence }, signal) =>
     followKubernetes({ client, reasons, sink, watermarks, overlapMs, fence, clock, random, log, signal });
-  const failed = (error: unknown) => log.warn("kubernetes is not followed", { error });
+  const failed = (error: unknown) => log.warn("kubernetes watch failed", { error });
   const purpose = "follow Events and nodes";
   await runAsLeader(locks, keyOf("kubernetes-source"), work, { clock, random, signal, purpose, events: { failed } });
 }

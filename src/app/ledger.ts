@@ -104,10 +104,10 @@ async function shipOthers(
   try {
     const found = await shipLeftovers({ directory, except, ...patience, database, clock, random, log, signal });
     for (const { writer, ...one } of found) {
-      if (one.kind === "shipped" && one.rows > 0) log.info("rows of another writer brought over", { writer, ...one });
+      if (one.kind === "shipped" && one.rows > 0) log.info("rows of another writer shipped", { writer, ...one });
     }
   } catch (error) {
-    log.warn("rows of other writers not brought over", { error: (error as Error).message });
+    log.warn("shipping rows of other writers failed", { error: (error as Error).message });
   } finally {
     // A frozen database never responds, not even to a close.
     void database.close().catch(() => {});

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { PromMetrics } from "../telemetry/index.ts";
-import { listening } from "./servers.ts";
+import { awaitListening } from "./servers.ts";
 
-/** Serves the figures of a stage that has no HTTP of its own, and whether it is ready. Nowhere unless told where. */
+/** Serves metrics and readiness of a stage that has no HTTP server of its own. Does nothing without an address. */
 export async function serveMetrics(
   listen: { readonly host: string; readonly port: number } | undefined,
   metrics: PromMetrics,
@@ -10,21 +10,21 @@ export async function serveMetrics(
 ): Promise<{ readonly url: string; close(): Promise<void> } | undefined> {
   if (!listen) return undefined;
   const server = createServer(async ({ url }, response) => {
-    const say = (status: number, text: string, type = "text/plain; charset=utf-8") =>
+    const respond = (status: number, text: string, type = "text/plain; charset=utf-8") =>
       response.writeHead(status, { "content-type": type }).end(text);
-    if (url === "/healthz") return say(200, "ok\n");
+    if (url === "/healthz") return respond(200, "ok\n");
     if (url === "/readyz") {
       const { isReady, problem } = readiness();
-      if (isReady && problem === undefined) return say(200, "ready\n");
-      return say(503, `${problem ?? "not yet"}\n`);
+      if (isReady && problem === undefined) return respond(200, "ready\n");
+      return respond(503, `${problem ?? "not yet"}\n`);
     }
-    if (url !== "/metrics") return say(404, "there is /metrics, /healthz and /readyz\n");
+    if (url !== "/metrics") return respond(404, "not found; use /metrics, /healthz or /readyz\n");
     return metrics.text().then(
-      (text) => say(200, text, metrics.contentType),
-      () => say(500, "the figures cannot be read; the log says why\n"),
+      (text) => respond(200, text, metrics.contentType),
+      () => respond(500, "the metrics cannot be read; see the log\n"),
     );
   });
-  await listening(
+  await awaitListening(
     "metrics.listen",
     listen,
     new Promise<void>((resolve, reject) => {

@@ -57,7 +57,7 @@ async function lookUp({ kind, metadata }: KubeObject, client: KubeClient, log: L
   try {
     return await client.get(type, { name: metadata.name ?? "" }, signal ? { signal } : {});
   } catch (error) {
-    // A server that knows no such kinds has none. An outage is no answer, and is asked again.
+    // A server without these kinds has no such objects. After an outage the read is repeated.
     if (error instanceof KubeError && error.code === "invalid") return undefined;
     if (!(error instanceof KubeError && error.code === "forbidden")) throw error;
     log.warn("names cannot be verified", { policy: metadata.name, error });

@@ -26,7 +26,7 @@ export interface Objects {
   readonly client: KubeClient;
 }
 
-/** Opens the configured API server, and fails now rather than later if it does not answer or does not know us. */
+/** Opens the configured API server, and fails at once if it does not respond or rejects our credentials. */
 export async function openObjects(options: ObjectsOptions): Promise<Objects> {
   const { config, embedded, clock, random } = options;
   if (config.objects.server === "embedded") return embedded();

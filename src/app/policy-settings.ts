@@ -2,7 +2,7 @@ import type { Config, LoadedConfig } from "../config/index.ts";
 import type { PolicySettings } from "../policy/index.ts";
 import type { StageOptions } from "./stage.ts";
 
-/** The settings of the policy in a configuration that also says what engines there are. */
+/** The settings of the policy in a configuration that also lists the engines. */
 export function policySettings({ execution, ineffective }: Config): PolicySettings {
   return {
     cooldownMs: execution.cooldownMs,
@@ -20,7 +20,7 @@ export function policySettings({ execution, ineffective }: Config): PolicySettin
   };
 }
 
-/** The same for a stage. In a process of its own it knows the engines of the executors only if it was given them. */
+/** The same for a stage. A stage in its own process has the engines of the executors only if its settings list them. */
 export function stagePolicySettings({ loaded, onlyUser }: Pick<StageOptions, "loaded" | "onlyUser">): PolicySettings {
   return knownPolicySettings(loaded, { sharesExecutor: onlyUser !== undefined });
 }

@@ -22,7 +22,7 @@ export interface PollingOptions {
   readonly metrics: Metrics;
 }
 
-/** Starts to ask GitLab and Jira what is new, as far as the configuration says so. */
+/** Starts to poll GitLab and Jira for changes, as configured. */
 export function openPolling(options: PollingOptions): { close(): Promise<void> } {
   const stop = new AbortController();
   const metrics = pollMetrics(options.metrics);

@@ -39,5 +39,5 @@ export function logConfig(loaded: Pick<LoadedConfig, "config" | "origins" | "war
     const isChosen = origin !== "default" && !origin.startsWith("as ");
     log[isChosen ? "info" : "debug"]("setting", { setting, value, origin });
   }
-  for (const warning of loaded.warnings) log.warn("setting in doubt", { warning });
+  for (const warning of loaded.warnings) log.warn("setting warning", { warning });
 }

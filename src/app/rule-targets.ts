@@ -2,11 +2,11 @@ import { diagnose, distinctLabels } from "../policy/index.ts";
 import type { Kinds, ObjectReference, RemediationRequestSpec, Signal, Target } from "../resources/index.ts";
 import { openRules, type RulesOptions } from "./rules.ts";
 
-/** What rules say about the identity of signals. */
+/** The effect of rules on the identity of signals. */
 export interface RuleTargets {
   /** The target that the first matching rule gives. Undefined if none applies. */
   targetOf(signal: Signal): Target | undefined;
-  /** The labels by which the rules tell signals about `owner` apart. */
+  /** The labels by which the rules distinguish signals about `owner`. */
   labelsOf(signal: Signal, owner: ObjectReference): readonly string[];
   close(): void;
 }

@@ -24,7 +24,7 @@ export interface RulesOptions {
 /** The rules in a folder, as they are now. */
 export interface RulesAnalyzer extends Analyzer {
   readonly rules: readonly Rule[];
-  /** Reads the folder again. Rules that are wrong are said so, and those before stay. */
+  /** Reads the folder again. Invalid rules are logged, and the previous ones stay. */
   reload(): Promise<void>;
   close(): void;
 }
@@ -36,7 +36,7 @@ export async function openRules(options: RulesOptions): Promise<RulesAnalyzer> {
   const { problems } = first;
   report(problems);
   if (problems.length > 0 && ifWrong === "throw") {
-    throw new TypeError(`the rules have to be put right first:\n  ${problems.join("\n  ")}`);
+    throw new TypeError(`invalid rules; fix these problems:\n  ${problems.join("\n  ")}`);
   }
   if (problems.length > 0) log.error("rules not loaded", { directory, problems });
   let { rules, text } = problems.length > 0 ? { rules: [], text: "" } : first;

@@ -29,8 +29,8 @@ export async function tlsCertificate(
   });
 }
 
-/** Waits for a server to listen; an address that cannot be had becomes an error that says what to change. */
-export async function listening<T>(
+/** Waits for a server to listen; an address that cannot be used becomes an error that names the setting. */
+export async function awaitListening<T>(
   setting: string,
   { host, port }: { readonly host: string; readonly port: number },
   server: Promise<T>,
@@ -40,12 +40,12 @@ export async function listening<T>(
   } catch (error) {
     const because = reasons[(error as NodeJS.ErrnoException).code ?? ""];
     if (!because) throw error;
-    throw new Error(`${host}:${port} ${because}: give another address with ${setting}`, { cause: error });
+    throw new Error(`${host}:${port} ${because}; set another address with ${setting}`, { cause: error });
   }
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: "is taken by another process (is Interlock running already?)",
-  EACCES: "may not be listened on by this user",
-  EADDRNOTAVAIL: "is no address of this machine",
+  EADDRINUSE: "is in use by another process (is Interlock running already?)",
+  EACCES: "needs rights that this user does not have",
+  EADDRNOTAVAIL: "is not an address of this machine",
 };

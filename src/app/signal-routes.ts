@@ -35,7 +35,8 @@ export async function openSignalRoutes(
 /** The path of each sender. The first of each source is the one to use; `prometheus` is what Kubernaut calls Alertmanager. */
 function signalRoutesWith({ provenance, maps, pagerdutySecrets }: RouteOptions): readonly SignalRoute[] {
   const mapped = openMappedReaders(maps);
-  if (mapped.kind === "invalid") throw new TypeError(`a mapping is wrong:\n  ${mapped.problems.join("\n  ")}`);
+  if (mapped.kind === "invalid")
+    throw new TypeError(`invalid mapping; fix these problems:\n  ${mapped.problems.join("\n  ")}`);
   const alerts = alertmanagerReader(provenance);
   const signature = { header: "x-pagerduty-signature", secrets: pagerdutySecrets };
   // Of these senders, only those that post plain signals or Events are known to send again after 429.
@@ -82,5 +83,5 @@ async function openProvenance(path: string | undefined): Promise<Provenance> {
   });
   const reading = readProvenance({ path, text });
   if (reading.kind === "valid") return reading.reporters;
-  throw new TypeError(`the table of label provenance is wrong:\n  ${reading.problems.join("\n  ")}`);
+  throw new TypeError(`invalid table of label provenance; fix these problems:\n  ${reading.problems.join("\n  ")}`);
 }

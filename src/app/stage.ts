@@ -6,7 +6,7 @@ import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { HealthReports } from "./health/health-reports.ts";
 
-/** What every stage is opened with. */
+/** The options of every stage. */
 export interface StageOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   readonly client: KubeClient;
@@ -15,7 +15,7 @@ export interface StageOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** The only user whom the API server lets write, if there is one: the embedded server's. */
+  /** The only user that the API server allows to write, if there is one: the embedded server's. */
   readonly onlyUser?: string;
   /** The kinds that several stages of the process share; without them, a stage that needs kinds watches them itself. */
   readonly kinds?: KindsCache;

@@ -14,7 +14,7 @@ export interface Desk extends OperateContext {
   readonly random: Random;
   /** Aborts at the next Ctrl-C or SIGTERM. One that the command does not wait for ends the process. */
   interrupted(): AbortSignal;
-  /** Where `up` keeps its things. */
+  /** The data directory of `up`. */
   readonly directory: string;
   /** The namespace that commands list and search unless an option names another; undefined for all. */
   readonly namespace: string | undefined;
@@ -24,7 +24,7 @@ export interface Desk extends OperateContext {
   readonly digestWindowMs: number;
   /** The rules, as they are written now. Throws CommandError with everything that is wrong with them. */
   rules(): Promise<readonly Rule[]>;
-  /** Reads what rules ask about the objects behind an incident. */
+  /** Reads the facts that rules need about the objects behind an incident. */
   readFacts(incident: RemediationRequestSpec, subject: string | undefined): Promise<Facts>;
 }
 
@@ -50,7 +50,7 @@ export class MisuseError extends CommandError {
   }
 }
 
-/** What is printed of an error, one entry per line. */
+/** The text of an error, one entry per line. */
 export function errorLines(error: unknown): readonly string[] {
   const lines = error instanceof CommandError ? error.lines : [error instanceof Error ? error.message : String(error)];
   return lines.map((line, i) => shortNames(i === 0 ? `error: ${line}` : line));

@@ -51,10 +51,10 @@ async function load(yaml: YamlFile | undefined, env: DeskContext["env"]): Promis
   const { loadConfig } = await import("./check-settings.ts");
   const loaded = loadConfig({ yaml, policy, env });
   if (loaded.kind === "loaded") return withShippedFolders(loaded);
-  throw new CommandError("the configuration has to be put right first:", loaded.problems);
+  throw new CommandError("invalid configuration; fix these problems:", loaded.problems);
 }
 
-/** Where `up` keeps its things, unless a command is told otherwise. */
+/** The data directory of `up`, unless an option names another. */
 export function dataDirectory({ env }: Pick<DeskContext, "env">): string {
   return env["INTERLOCK_DATA"] || ".data";
 }

@@ -10,10 +10,10 @@ import { CommandError } from "./command.ts";
 export async function rulesIn(directory: string): Promise<readonly Rule[]> {
   const { rules, problems } = await readRulesFolder(directory);
   if (problems.length === 0) return rules;
-  throw new CommandError("the rules have to be put right first:", problems);
+  throw new CommandError("invalid rules; fix these problems:", problems);
 }
 
-/** Reads what rules ask about the objects behind an incident. */
+/** Reads the facts that rules need about the objects behind an incident. */
 export async function readFacts(
   incident: RemediationRequestSpec,
   subject: string | undefined,

@@ -18,7 +18,7 @@ const selfSubjectReviews: ResourceType<SelfSubjectReview> = {
 
 /**
  * Returns the name of the operator for the record: the user that the API server authenticated, or the user of this machine,
- * marked as unverified, if the API server does not tell users apart.
+ * marked as unverified, if the API server does not distinguish users.
  */
 export async function ownName({ client, terminal }: Pick<Desk, "client" | "terminal">): Promise<string> {
   return (await nameAt(client)) ?? `${terminal.user} ${unverified}`;
@@ -30,7 +30,7 @@ async function nameAt(client: KubeClient): Promise<string | undefined> {
     const outcome = await client.create(selfSubjectReviews, { apiVersion, kind, metadata: {} });
     return outcome.kind === "created" ? outcome.object.status?.userInfo?.username : undefined;
   } catch (error) {
-    // The embedded server, and those before Kubernetes 1.28, know no such question.
+    // The embedded server, and those before Kubernetes 1.28, do not support this request.
     if (error instanceof KubeError && (error.code === "invalid" || error.code === "forbidden")) return undefined;
     throw error;
   }

@@ -23,7 +23,7 @@ export function gitlabProjects(): Kind<readonly string[]> {
 }
 
 /** Where polling begins for a project that was never polled: now, or so many milliseconds before. */
-export function beginning(): Kind<"now" | number> {
+export function startPoint(): Kind<"now" | number> {
   return settingKind({
     expects: "now, or a duration such as 1h for what was an hour ago",
     limits: "`now`, or a duration.",

@@ -32,29 +32,29 @@ export function describeChosen(described: Described): readonly DescribedSetting[
 export function explainState({ config, origins }: Described): readonly string[] {
   const { state, locks } = config;
   const chose = (path: string, backend: Backend) => `${path} is ${backend} (${origins.get(path) ?? "default"})`;
-  const progress = "what is already done and how far each poller got";
+  const progress = "the completed claims and the position of each poller";
   const change = "A change of backend takes effect at the next start and migrates nothing: the new one begins empty.";
 
   if (locks.backend === state.backend) {
-    const all = live(state.backend, `who holds what, ${progress}`);
+    const all = describeBackend(state.backend, `the holders of locks, ${progress}`);
     return [`${chose("state.backend", state.backend)}: locks, claims and watermarks ${all}`, change];
   }
   return [
-    `${chose("state.backend", state.backend)}: claims and watermarks ${live(state.backend, progress)}`,
-    `${chose("locks.backend", locks.backend)}: locks ${live(locks.backend, "who holds what")}`,
+    `${chose("state.backend", state.backend)}: claims and watermarks ${describeBackend(state.backend, progress)}`,
+    `${chose("locks.backend", locks.backend)}: locks ${describeBackend(locks.backend, "the holders of locks")}`,
     change,
   ];
 }
 
 type Backend = Config["state"]["backend"];
 
-function live(backend: Backend, forgets: string): string {
+function describeBackend(backend: Backend, losses: string): string {
   switch (backend) {
     case "memory":
-      return `live in this process alone. A restart forgets ${forgets}; other replicas see none of it.`;
+      return `are kept in this process only. A restart loses ${losses}; other replicas do not see them.`;
     case "redis":
-      return "live in Redis. They outlive a restart and are shared by all replicas, as long as Redis keeps its data.";
+      return "are kept in Redis. They survive a restart and are shared by all replicas, as long as Redis keeps its data.";
     case "kubernetes":
-      return "live in the Kubernetes API server. They outlive a restart and are shared by all replicas.";
+      return "are kept in the Kubernetes API server. They survive a restart and are shared by all replicas.";
   }
 }

@@ -6,7 +6,7 @@ import { Secret } from "./secret.ts";
 export interface Kind<T> {
   /** What to write, to complete "Write …". */
   readonly expects: string;
-  /** For the documentation: which values are accepted, where the meaning alone does not say. */
+  /** For the documentation: which values are accepted, where the meaning does not show it. */
   readonly limits?: string;
   /** True: neither the value nor any text near it may be printed. */
   readonly secret?: true;

@@ -23,7 +23,7 @@ export interface LoadedConfig {
   readonly warnings: readonly string[];
 }
 
-/** Everything that has to be put right first. */
+/** All problems of the settings. */
 export interface InvalidConfig {
   readonly kind: "invalid";
   /** Sentences for people, without secrets: where, which setting, what is wrong, what to write instead. */

@@ -48,7 +48,7 @@ export interface DiskFile {
  */
 export type DiskErrorCode = "in-use" | "unsupported" | "unsafe" | "damaged";
 
-/** The directory cannot be had. Nothing was changed in it. */
+/** The directory cannot be used. Nothing was changed in it. */
 export class DiskError extends Error {
   override readonly name = "DiskError";
   readonly code: DiskErrorCode;

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyServerOptions } from "fastif
 import { type Certificate, type KeyPair, tlsOptions } from "./certificate.ts";
 
 export interface AppOptions extends FastifyServerOptions {
-  /** With it the server speaks TLS only; without it, plain HTTP. */
+  /** With it the server accepts only TLS; without it, plain HTTP. */
   readonly certificate?: Certificate | undefined;
 }
 

@@ -58,9 +58,9 @@ async function findServer(
   return fromKubeconfig({ path, context, env });
 }
 
-/** What every primitive can be opened with. */
+/** The options of every primitive. */
 export interface OpenOptions {
-  /** Names this process where others meet it as a holder. Default: host and process id. */
+  /** Names this process as a holder, for display to others. Default: host and process id. */
   readonly who?: string;
   /** Called when Redis is lost or cannot be reached, with a message that is safe to log. */
   readonly onProblem?: (message: string) => void;

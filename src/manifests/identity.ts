@@ -14,15 +14,15 @@ function orchestratorUser({ locks }: Places): string {
 }
 
 export function ackIdentity(places: Places): readonly KubeObject[] {
-  return enforced(ackPolicy(orchestratorUser(places)));
+  return withBinding(ackPolicy(orchestratorUser(places)));
 }
 
 export function approvalIdentity(places: Places): readonly KubeObject[] {
-  return enforced(approvalPolicy(orchestratorUser(places)));
+  return withBinding(approvalPolicy(orchestratorUser(places)));
 }
 
 export function resumeIdentity(): readonly KubeObject[] {
-  return enforced(resumePolicy());
+  return withBinding(resumePolicy());
 }
 
 /**
@@ -124,7 +124,7 @@ function policy(name: string, { operations, resources, expression, message }: Ad
 }
 
 /** A policy, and the binding that makes it count everywhere. */
-function enforced(policy: AdmissionPolicy): readonly KubeObject[] {
+function withBinding(policy: AdmissionPolicy): readonly KubeObject[] {
   const { name = "" } = policy.metadata;
   const spec = { policyName: name, validationActions: ["Deny"] };
   const binding = { apiVersion, kind: "ValidatingAdmissionPolicyBinding", metadata: { name }, spec };

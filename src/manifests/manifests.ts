@@ -42,7 +42,7 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
     ["network", networkPolicies(places)],
     ["identity", [...ackIdentity(places), ...approvalIdentity(places), ...resumeIdentity()]],
   ];
-  return new Map(files.map(([file, objects]) => [file, objects.map(marked)]));
+  return new Map(files.map(([file, objects]) => [file, objects.map(withOwnerLabel)]));
 }
 
 /** What the agent needs on top of that. It is left out where there is no GitLab for it to work with. */
@@ -51,12 +51,12 @@ export function agentManifests(options: ManifestOptions = usualManifests): reado
   const { agents, ...usual } = places;
   const namespaces = Object.values(usual).includes(agents) ? [] : [namespaceOf(agents, true)];
   const policies = agentNetworkPolicies(places);
-  return [...namespaces, ...coderRbac(places), ...ofStage("agent", options), ...policies].map(marked);
+  return [...namespaces, ...coderRbac(places), ...ofStage("agent", options), ...policies].map(withOwnerLabel);
 }
 
 /** What the console needs on top. It is left out unless wanted, because it may act as any user. */
 export function consoleManifests(options: ManifestOptions = usualManifests): readonly KubeObject[] {
-  return [...ofStage("console", options), ...consoleNetworkPolicies(options.places)].map(marked);
+  return [...ofStage("console", options), ...consoleNetworkPolicies(options.places)].map(withOwnerLabel);
 }
 
 function namespaceOf(name: string, runsWorkloads: boolean): KubeObject {
@@ -75,7 +75,7 @@ function ofStage(stage: StageName, options: ManifestOptions): readonly KubeObjec
   return [...stageRbac(stage, options.places), ...stageWorkload(stage, options)];
 }
 
-function marked(object: KubeObject): KubeObject {
+function withOwnerLabel(object: KubeObject): KubeObject {
   const labels = { ...object.metadata.labels, [managedBy.label]: managedBy.value };
   return { ...object, metadata: { ...object.metadata, labels } };
 }

@@ -97,7 +97,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     locks,
     { group: ours, resources: ["remediationrequests"], verbs: [...follow, "create"], where: "incidents" },
     { group: ours, resources: ["remediationrequests/status"], verbs: ["patch"], where: "incidents" },
-    // What GitLab's webhooks ask of the agent.
+    // Tasks from GitLab's webhooks.
     { group: ours, resources: ["codingtasks"], verbs: ["get", "create"], where: "incidents" },
     // Watermarks of its own watches.
     ...watermarks,
@@ -130,7 +130,7 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
     // It marks pauses whose beginning and end it has recorded.
     { group: ours, resources: ["automationpauses"], verbs: [...follow, "patch"], where: "anywhere" },
     { group: ours, resources: ["remediationworkflows"], verbs: follow, where: "anywhere" },
-    // What rules ask about the objects behind an incident.
+    // Facts that rules need about the objects behind an incident.
     ...subjects,
     { group: "", resources: ["nodes"], verbs: ["get"], where: "anywhere" },
     // An acknowledgement is written on the record; only executors write its status.

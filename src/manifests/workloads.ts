@@ -158,7 +158,7 @@ const webhookSecret = {
   optional: true,
 };
 
-/** What else the gateway has to know of the agent's GitLab. It has no token for it. */
+/** The gateway's further settings for the agent's GitLab. It has no token for it. */
 const webhookSettings = [
   "GITLAB_URL",
   "GITLAB_WEBHOOK_NETWORKS",

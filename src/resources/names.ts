@@ -40,7 +40,7 @@ export const annotationKeys = {
   cancelReason: "kubernaut.ai/cancel-reason",
   /** On executions: fingerprint of the incident for which they were created. */
   signalFingerprint: "kubernaut.ai/signal-fingerprint",
-  /** On executions: since when the incident for which they were created asks for them. */
+  /** On executions: since when their incident waits for them. */
   incidentSince: "kubernaut.ai/incident-since",
   /** On target records: uids of the latest successes of workflows that were found to be ineffective, with commas between. */
   ineffectiveExecutions: "kubernaut.ai/ineffective-executions",
@@ -48,9 +48,9 @@ export const annotationKeys = {
   sender: "kubernaut.ai/sender",
   /** On executions: name of the RemediationApprovalRequest that approves them, in the namespace of incidents. */
   approval: "kubernaut.ai/approval",
-  /** On executions: the caller who wants the run, as that caller claims. Absent if an incident wants it. */
+  /** On executions: the caller who requested the run, as claimed by that caller. Absent if an incident requested it. */
   requestedBy: "kubernaut.ai/requested-by",
-  /** On executions: why that caller wants the run. */
+  /** On executions: the reason of that request. */
   requestReason: "kubernaut.ai/request-reason",
   /** On executions: the name of the execution that they repeat. */
   retryOf: "kubernaut.ai/retry-of",
@@ -70,7 +70,7 @@ export const annotationKeys = {
   acknowledgedExecution: "kubernaut.ai/acknowledged-execution",
   /** On executions and target records: the reason with which a person acknowledges that it failed. */
   acknowledge: "kubernaut.ai/acknowledge",
-  /** On executions and incidents: why they are to be stopped. On coding tasks: who wants that, and why. */
+  /** On executions and incidents: why they are to be stopped. On coding tasks: the person who requested it, and the reason. */
   cancelRequested: "kubernaut.ai/cancel-requested",
   /** On executions and incidents: who requested that, as that person claims. */
   cancelRequestedBy: "kubernaut.ai/cancel-requested-by",
@@ -80,9 +80,10 @@ export const annotationKeys = {
   acknowledgedBy: "kubernaut.ai/acknowledged-by",
 } as const;
 
-/** Keeps an execution until its run is gone. */
 /** Keeps a pause that is deleted until its end is recorded. */
 export const pauseFinalizer = "automationpause.kubernaut.ai/recorded";
+
+/** Keeps an execution until its run is gone. */
 export const executionFinalizer = "workflowexecution.kubernaut.ai/workflowexecution-cleanup";
 
 /** The default namespace of runs and target records. */

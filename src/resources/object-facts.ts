@@ -1,6 +1,6 @@
 import type { KubeObject } from "../kube/index.ts";
 
-/** What rules can ask about an object as it is now. */
+/** The facts about an object that rules can use. */
 export interface ObjectFacts {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;

@@ -9,7 +9,7 @@ export type Reading<T> =
       readonly kind: "valid";
       /** With the defaults that an API server would fill in, and without `strayFields`, which it would drop. */
       readonly object: T;
-      /** Fields we do not know. An object of a newer version may have some; in a file that a person wrote they are mistakes. */
+      /** Unknown fields. An object of a newer version may have some; in a file that a person wrote they are mistakes. */
       readonly strayFields: readonly Problem[];
     }
   | { readonly kind: "invalid"; readonly problems: readonly Problem[] };

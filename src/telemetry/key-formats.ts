@@ -29,7 +29,7 @@ const formats: readonly { readonly what: string; readonly pattern: RegExp }[] = 
 export function withoutKeys(text: string): string {
   let shown = text;
   for (const { pattern } of formats) shown = shown.replace(pattern, redacted);
-  return shown.replace(base64Run, (run) => (keyIn(decoded(run)) === undefined ? run : redacted));
+  return shown.replace(base64Run, (run) => (keyIn(decodeBase64(run)) === undefined ? run : redacted));
 }
 
 /** What kind of key is in `text`, as it is or in base64; undefined: none. */
@@ -37,7 +37,7 @@ export function findKey(text: string): string | undefined {
   const found = keyIn(text);
   if (found !== undefined) return found;
   for (const [run] of text.matchAll(base64Run)) {
-    const within = keyIn(decoded(run));
+    const within = keyIn(decodeBase64(run));
     if (within !== undefined) return `${within} in base64`;
   }
   return undefined;
@@ -51,6 +51,6 @@ function keyIn(text: string): string | undefined {
   return formats.find(({ what, pattern }) => what !== "a bearer token" && text.search(pattern) >= 0)?.what;
 }
 
-function decoded(run: string): string {
+function decodeBase64(run: string): string {
   return Buffer.from(run, "base64").toString("latin1");
 }

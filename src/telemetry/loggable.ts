@@ -3,7 +3,7 @@ import type { Logger } from "./logger.ts";
 import { isSecretName, withoutCredentials } from "./without-credentials.ts";
 
 const redacted = "[redacted]";
-const deepest = 8;
+const maxDepth = 8;
 
 /** `fields` as plain JSON data without secrets. Never throws, whatever the fields do: a log line must not end the work. */
 export function loggable(fields: object): Record<string, unknown> {
@@ -47,7 +47,7 @@ function plain(value: unknown, above: readonly object[]): unknown {
 
 function plainObject(value: object, above: readonly object[]): unknown {
   if (above.includes(value)) return "[circular]";
-  if (above.length >= deepest) return "[too deep]";
+  if (above.length >= maxDepth) return "[too deep]";
 
   const within = [...above, value];
   if (value instanceof Error) return plainError(value, within);

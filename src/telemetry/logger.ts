@@ -5,11 +5,11 @@
 export interface Logger {
   /** For the author. */
   debug(event: string, fields?: object): void;
-  /** Something changed in the world. */
+  /** State changed. */
   info(event: string, fields?: object): void;
-  /** Something went wrong, and we coped. */
+  /** A problem was handled. */
   warn(event: string, fields?: object): void;
-  /** A person should look. */
+  /** An operator should look. */
   error(event: string, fields?: object): void;
   /** A logger that adds `fields` to every event; those of the event itself win. */
   child(fields: object): Logger;

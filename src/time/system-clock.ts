@@ -1,7 +1,7 @@
 import type { Clock, Timer } from "./clock.ts";
 
 /** Node's timers take no longer delay; more than that would fire at once. */
-const longestDelayMs = 2 ** 31 - 1;
+const maxDelayMs = 2 ** 31 - 1;
 
 /** The machine's own clock. */
 export function systemClock(): Clock {
@@ -37,10 +37,10 @@ class SystemTimer implements Timer {
     // Without a delay: the next turn of the event loop. The shortest timeout would be a millisecond.
     if (delayMs === 0) return this.#background ? setImmediate(wake).unref() : setImmediate(wake);
     const again = () => {
-      this.#timeout = this.#start(delayMs - longestDelayMs, wake);
+      this.#timeout = this.#start(delayMs - maxDelayMs, wake);
     };
-    const isLast = delayMs <= longestDelayMs;
-    const timeout = setTimeout(isLast ? wake : again, Math.min(delayMs, longestDelayMs));
+    const isLast = delayMs <= maxDelayMs;
+    const timeout = setTimeout(isLast ? wake : again, Math.min(delayMs, maxDelayMs));
     return this.#background ? timeout.unref() : timeout;
   }
 }

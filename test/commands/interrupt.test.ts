@@ -59,7 +59,7 @@ describe("Ctrl-C on interlock run at a real terminal", () => {
   /** The run continues, and the printed command stops it. */
   async function expectDetached(terminal: TerminalSession, name: string) {
     expect(await terminal.ended()).toBe(130);
-    expect(terminal.screen).toContain(`detached: ${name} goes on; to stop it: interlock cancel ${name} --reason`);
+    expect(terminal.screen).toContain(`detached: ${name} continues; to stop it: interlock cancel ${name} --reason`);
     expect((await up.interlock("get", "executions")).out).toMatch(new RegExp(`${name} .*Running`));
     await up.interlock("cancel", name, "--reason", "the test is over");
     await expect

@@ -60,7 +60,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
     const { status, err } = await up.bare("up", "--data", other, "--listen", "127.0.0.1:0", "--config", config);
 
     expect(status).toBe(1);
-    expect(err).toContain("is taken by another process");
+    expect(err).toContain("is in use by another process");
     expect(err).toContain("gateway.listen");
   });
 

@@ -57,7 +57,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
     expect(lines).toEqual([
       expect.stringMatching(/(ledger\.sqlite|PostgreSQL at 127\.0\.0\.1:\d+\/ledger_\d+): 4 rows of 1 writer/),
       `${join(place.directory, "ledger")}: 4 rows of 1 writer`,
-      "every row is what was written, and none is missing",
+      "every row is unchanged, and none is missing",
     ]);
     expect(status).toBe(0);
   });
@@ -194,8 +194,8 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
 
     const { status, lines } = await audit(place, "ship");
 
-    expect(lines).toContainEqual(expect.stringMatching(/^w-dead: 3 rows brought to /));
-    expect(lines).toContain("w-living: its process runs, and brings over what is left by itself");
+    expect(lines).toContainEqual(expect.stringMatching(/^w-dead: 3 rows shipped to /));
+    expect(lines).toContain("w-living: its process is running and ships the remaining rows itself");
     expect(lines.filter((line) => line.endsWith(": nothing is left"))).toHaveLength(1);
     expect(status).toBe(0);
     await living.close();

@@ -15,18 +15,18 @@ export async function awaitApproval(
   try {
     const status = await answerTo({ name, namespace }, client, over.signal);
     if (status.decision === "Approved") return;
-    if (status.decision === "Expired") throw unanswered(name, spec);
+    if (status.decision === "Expired") throw expiredError(name, spec);
     const { decidedBy, decisionMessage } = status;
     throw new CommandError(`approval ${name} is Rejected by ${decidedBy}: ${decisionMessage}; nothing was started`);
   } catch (error) {
-    throw over.signal.aborted ? unanswered(name, spec) : error;
+    throw over.signal.aborted ? expiredError(name, spec) : error;
   } finally {
     timer.cancel();
     stopCounting();
   }
 }
 
-function unanswered(name: string, { requiredBy }: RemediationApprovalRequest["spec"]): CommandError {
+function expiredError(name: string, { requiredBy }: RemediationApprovalRequest["spec"]): CommandError {
   return new CommandError(`approval ${name} was not answered by ${requiredBy}; nothing was started`);
 }
 

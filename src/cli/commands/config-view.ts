@@ -25,7 +25,7 @@ const notSet = { value: "not set", origin: "default" };
 /** `interlock config view` */
 export async function configView(around: CommandContext, options: ViewOptions): Promise<number> {
   const loaded = await configFrom(options.config, around);
-  const settings = describeConfig(loaded).map((row) => overridden(row, options));
+  const settings = describeConfig(loaded).map((row) => withOverride(row, options));
   const all: readonly Row[] = [
     ...(await fileRows(options, around)),
     ...(await serverRows(loaded, options, around)),
@@ -86,7 +86,7 @@ async function contextRow(paths: readonly string[], { config, origins }: LoadedC
 }
 
 /** A setting with an option of its own is shown as the option has it. */
-function overridden(row: Row, { kubeconfig, context, namespace }: ViewOptions): Row {
+function withOverride(row: Row, { kubeconfig, context, namespace }: ViewOptions): Row {
   const options: Readonly<Record<string, string | undefined>> = {
     "objects.kubeconfig": kubeconfig,
     "objects.context": context,

@@ -20,7 +20,7 @@ interface OutputQuery {
 /** Prints the output of an execution as it is written, until it has ended. Returns the exit status of `interlock run`. */
 export async function printExecution(execution: WorkflowExecution, query: OutputQuery, desk: Desk): Promise<number> {
   const signal = desk.interrupted();
-  const ended = await followExecution(execution, printing(query, desk, signal));
+  const ended = await followExecution(execution, followOptions(query, desk, signal));
   if (ended) {
     desk.terminal.printError(shortNames(describeProgress(ended)));
     return endStatus(ended);
@@ -32,7 +32,7 @@ export async function printExecution(execution: WorkflowExecution, query: Output
 /** Prints what there is of a run's output, each line with its task and step. Returns whether there was any. */
 export async function printRun(run: RunToFollow, query: OutputQuery, desk: Desk): Promise<boolean> {
   let hasPrinted = false;
-  const { print, ...options } = printing(query, desk, new AbortController().signal);
+  const { print, ...options } = followOptions(query, desk, new AbortController().signal);
   const printAndNote = (line: StepLine) => {
     hasPrinted = true;
     return print(line);
@@ -41,7 +41,7 @@ export async function printRun(run: RunToFollow, query: OutputQuery, desk: Desk)
   return hasPrinted;
 }
 
-function printing({ local, filter }: OutputQuery, desk: Desk, signal: AbortSignal): FollowOptions {
+function followOptions({ local, filter }: OutputQuery, desk: Desk, signal: AbortSignal): FollowOptions {
   const { client, podLogs, clock, random, terminal, recordsIn } = desk;
   return {
     ...{ client, podLogs, local, filter, clock, random, signal },

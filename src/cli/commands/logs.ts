@@ -78,7 +78,7 @@ interface KnownRun {
   readonly deletedAt?: string;
 }
 
-/** The run of an execution that was deleted: the ledger knows it. */
+/** The run of an execution that was deleted: the ledger has its record. */
 async function recordedRun(name: string, desk: Desk): Promise<KnownRun> {
   const events = await desk.recorded({ execution: name });
   const created = events?.find(({ type }) => type === "run.created");
@@ -88,7 +88,7 @@ async function recordedRun(name: string, desk: Desk): Promise<KnownRun> {
     const known = { name: String(run), uid: String(run_id), kind: String(run_kind) };
     return deletedAt === undefined ? known : { ...known, deletedAt };
   }
-  const details = events ? [] : ["the ledger cannot be read here, so executions that were deleted are not known"];
+  const details = events ? [] : ["the ledger cannot be read here, so deleted executions are not found"];
   if (events?.length) throw new CommandError(`execution ${name} was deleted, and never had a run`);
   throw new CommandError(`there is no execution and no incident ${name}; see: interlock get executions`, details);
 }

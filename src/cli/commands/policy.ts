@@ -83,7 +83,7 @@ async function catalogIn(directory: string, defaultEngine: Engine, kinds: Kinds)
     : { workflows: [], problems: [`${directory}: there is no such folder of workflows`] };
 }
 
-/** Everything that is wrong is said at once, with what was wrong before. */
+/** Reports all problems at once, earlier ones included. */
 async function expectationsIn(
   paths: readonly string[],
   { alerts, kinds }: { readonly alerts: SignalReader; readonly kinds: Kinds },
@@ -91,13 +91,12 @@ async function expectationsIn(
 ): Promise<readonly Expectation[]> {
   const expectations: Expectation[] = [];
   for (const file of (await Promise.all(paths.map(filesAt))).flat()) {
-    if (!file.text)
-      problems.push(`${file.path}: there is no such file with expectations; docs/rules.md says how to write one`);
+    if (!file.text) problems.push(`${file.path}: no such file of expectations; see docs/rules.md`);
     const reading = readExpectations(file, { kinds, signals: generic, alerts });
     if (reading.kind === "invalid") problems.push(...(file.text ? reading.problems : []));
     else expectations.push(...reading.expectations);
   }
-  if (problems.length > 0) throw new CommandError("this has to be put right first:", problems);
+  if (problems.length > 0) throw new CommandError("invalid files; fix these problems:", problems);
   return expectations;
 }
 

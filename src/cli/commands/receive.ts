@@ -44,7 +44,7 @@ async function readPayload(file: string): Promise<string> {
   }
 }
 
-/** The gateway of `up` says in its directory where it listens as long as it runs. */
+/** While it runs, the gateway of `up` has its address in a file of its directory. */
 async function gatewayUrl(directory: string): Promise<string> {
   return readFile(join(directory, "gateway-url"), "utf8").catch(() => {
     throw new CommandError(
@@ -60,7 +60,7 @@ async function tokenIn(file: string): Promise<string> {
   });
   const [, token] = /^(?!#)\S+[ \t]+(\S+)/m.exec(text) ?? [];
   if (token) return token;
-  throw new CommandError(`there is no token in ${file}: it wants a line NAME TOKEN`);
+  throw new CommandError(`no token in ${file}; add a line NAME TOKEN`);
 }
 
 interface Posting {

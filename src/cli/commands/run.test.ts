@@ -216,7 +216,7 @@ describe("Ctrl-C on interlock run", () => {
     asked.interrupt();
 
     expect(await running).toBe(130);
-    expect(asked.read()).toMatch(/detached: .* goes on; to stop it: interlock cancel cleanup-\w+ --reason/);
+    expect(asked.read()).toMatch(/detached: .* continues; to stop it: interlock cancel cleanup-\w+ --reason/);
     expect((await executions())[0]?.metadata.annotations).not.toHaveProperty([annotationKeys.cancelRequested]);
   });
 
@@ -241,7 +241,7 @@ describe("Ctrl-C on interlock run", () => {
     asked.interrupt();
 
     expect(await running).toBe(130);
-    expect(asked.read()).toMatch(/detached: .* goes on; to stop it: interlock cancel cleanup-\w+ --reason/);
+    expect(asked.read()).toMatch(/detached: .* continues; to stop it: interlock cancel cleanup-\w+ --reason/);
     expect((await executions())[0]?.metadata.annotations).not.toHaveProperty([annotationKeys.cancelRequested]);
   });
 

@@ -33,7 +33,7 @@ function readParameters(given: readonly string[]): Readonly<Record<string, strin
   return Object.fromEntries(
     given.map((text) => {
       const at = text.indexOf("=");
-      if (at < 1) throw new MisuseError(`--param wants NAME=VALUE, got ${text}`);
+      if (at < 1) throw new MisuseError(`--param needs NAME=VALUE, got ${text}`);
       return [text.slice(0, at), text.slice(at + 1)];
     }),
   );

@@ -6,7 +6,7 @@ import { performAtDesk, type TypedRequest } from "../perform-at-desk.ts";
 import { awaitApproval } from "./await-approval.ts";
 import { follow } from "./follow.ts";
 
-/** Starts an execution, after an approval if its workflow requires one, and follows it to its end unless told not to wait. */
+/** Starts an execution, after an approval if its workflow requires one, and follows it to its end unless `wait` is false. */
 export async function startAndFollow(
   operation: "run" | "retry",
   request: TypedRequest,
@@ -49,7 +49,7 @@ async function followOrCancel(execution: WorkflowExecution, desk: Desk): Promise
   const answer = await Promise.race([ended, desk.terminal.ask?.(question, interruptedAgain)]);
   if (typeof answer === "number") return answer;
   if (!/^c/i.test(answer?.trim() ?? "")) {
-    return detach(ended, `${name} goes on; to stop it: interlock cancel ${name} --reason "…"`, desk);
+    return detach(ended, `${name} continues; to stop it: interlock cancel ${name} --reason "…"`, desk);
   }
 
   await performAtDesk("cancel", { object: `${namespace}/${name}`, reason: "Ctrl-C on interlock run" }, desk);

@@ -55,7 +55,7 @@ async function lookUpAll(
   }
 }
 
-/** How the shell goes on, as programs built with cobra tell it, kubectl among them. */
+/** Directives for the shell, as in programs built with cobra, such as kubectl. */
 const directives = { mayBeFile: ":0", isNoFile: ":4" };
 
 /**

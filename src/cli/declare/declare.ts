@@ -44,7 +44,7 @@ export function values(text: string, earlier: readonly string[] = []): readonly 
   return [...earlier, value(text)];
 }
 
-/** The options that say where a command searches. */
+/** The options for the namespace that a command searches. */
 export function withNamespace(command: Command): Command {
   return command
     .option("-n, --namespace <NS>", "search only this namespace; default INTERLOCK_NAMESPACE, else all", value)

@@ -67,10 +67,10 @@ export function declareInspection(declare: Declare): void {
     example: "interlock logs -f rr-s3rd7pvp-1-1",
     load: async () => (await import("../commands/logs.ts")).logs,
   })
-    .option("-f, --follow", "print what is written from then on, until the execution ends")
+    .option("-f, --follow", "also print new output until the execution ends")
     .option("--task <TASK>", "only of this task", value)
     .option("--step <STEP>", "only of this step", value)
-    .option("--tail <N>", "of each step, only the last lines of what is there", parseCount)
+    .option("--tail <N>", "only the last lines of each step", parseCount)
     .option("--since <WHEN>", "only since: 2026-11-15T10:00:00Z, or 5m for five minutes ago", value)
     .option("--namespace <NS>", "namespace of the execution", value)
     .option("--local <DIR>", "where the local engine keeps its runs; default: the data directory", value);
@@ -149,7 +149,7 @@ function declareLedger({ family, inContext }: Declare): void {
     }),
   ).addOption(quietOption());
   add("verify", {
-    summary: "Check that every row is what was written, and none is missing",
+    summary: "Check that every row is unchanged, and none is missing",
     details: "Reads the database and the journals of this machine, and compares them. Exit status 1 on a problem.",
     example: "interlock ledger verify --checkpoint checkpoints/latest.json",
     load: async () => (await code()).verifyRows,

@@ -5,9 +5,15 @@ const scopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
 /** Declares the commands that change something. */
 export function declareOperations(declare: Declare): void {
-  const { atDesk } = declare;
   const group = "Operate";
+  declareStarts(declare, group);
+  declareAnswers(declare, group);
+  declarePauses(declare, group);
+  declareCancel(declare, group);
+}
 
+/** The commands that start something: incidents and executions. */
+function declareStarts({ atDesk }: Declare, group: string): void {
   atDesk("receive <source>", {
     group,
     summary: "Post a saved payload to the gateway",
@@ -33,7 +39,7 @@ export function declareOperations(declare: Declare): void {
       load: async () => (await import("../commands/run.ts")).run,
     }),
   )
-    .requiredOption("--target <TARGET>", "what the workflow acts on", value)
+    .requiredOption("--target <TARGET>", "the target of the workflow", value)
     .option("--param <NAME=VALUE>", "a parameter of the workflow; may be repeated", values)
     .option("--approval <NAME>", "an approval that was answered already", value)
     .option("-n, --namespace <NS>", "namespace of the execution; default: that of incidents", value)
@@ -44,7 +50,7 @@ export function declareOperations(declare: Declare): void {
   withObjects(
     atDesk("retry <execution-or-incident>", {
       group,
-      summary: "Run again what an execution ran",
+      summary: "Repeat an execution",
       details: `Creates an execution with the same workflow, target and parameters as one that has ended, or as the last one of an incident. The version of the workflow is the current one of the catalog. Everything is decided again, as for interlock run: a failure that waits for interlock ack still blocks.`,
       example: 'interlock retry rr-s3rd7pvp-1 --reason "the registry is back"',
       load: async () => (await import("../commands/run.ts")).retry,
@@ -53,13 +59,16 @@ export function declareOperations(declare: Declare): void {
     .option("--approval <NAME>", "an approval that was answered already", value)
     .option("--no-wait", "do not wait for the end, or for the approval")
     .addOption(quietOption());
+}
 
+/** The commands that answer a question to the operator. */
+function declareAnswers({ atDesk }: Declare, group: string): void {
   withObjects(
     atDesk("ack <execution-or-incident...>", {
       group,
       summary: "Acknowledge a failure, so that it may be retried",
       details:
-        "Acknowledge that you checked what a failed execution left behind and that a retry is safe. For an incident, this acknowledges the failed execution, or the fix that did not last, for which the incident waits.",
+        "Acknowledge that you checked the effects of a failed execution and that a retry is safe. For an incident, this acknowledges the failed execution, or the fix that did not last, for which the incident waits.",
       example: 'interlock ack rr-s3rd7pvp-1 --reason "replaced the disk"',
       load: async () => (await import("../commands/operate-on.ts")).operateOn("ack"),
     }),
@@ -77,18 +86,6 @@ export function declareOperations(declare: Declare): void {
       }),
     );
   }
-  declarePauses(declare, group);
-
-  withObjects(
-    atDesk("cancel <execution-incident-or-task...>", {
-      group,
-      summary: "Stop an execution, an incident or a coding task",
-      details:
-        "Stops the run of an execution and records who cancelled it and why. No notice is sent, and the workflow may act on the target again at once. Of an incident, its executions are stopped and it is closed; the next report of the problem opens a new one. A coding task is asked to stop; what was pushed or written already stays. Nothing that has ended changes.",
-      example: 'interlock cancel rr-s3rd7pvp-1 --reason "wrong node"',
-      load: async () => (await import("../commands/operate-on.ts")).operateOn("cancel"),
-    }).option("--block", "block the workflow on the target until: interlock ack EXECUTION"),
-  );
 }
 
 /** For commands on objects that are found by their names. */
@@ -101,7 +98,7 @@ function withChange(command: Command): Command {
   return withDryRun(withReason(command));
 }
 
-const runDetails = `By the same rules as everything else. Waits until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. Ctrl-C asks whether to cancel the execution or to detach from it, and it continues then (exit status 130); without a terminal, or at a second Ctrl-C, it detaches.
+const runDetails = `The policy decides as for every execution. Waits until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. Ctrl-C asks whether to cancel the execution or to detach from it, and it continues then (exit status 130); without a terminal, or at a second Ctrl-C, it detaches.
 
 If the workflow requires an approval, one is requested first and waited for. With --no-wait it is only requested: run the same command with --approval NAME once it is answered.`;
 
@@ -128,5 +125,18 @@ Coding tasks are paused by all, by their namespace, and by a target git:host/42 
       example: 'interlock resume all --reason "release 4 is out"',
       load: async () => (await import("../commands/pause.ts")).resume,
     }),
+  );
+}
+
+function declareCancel({ atDesk }: Declare, group: string): void {
+  withObjects(
+    atDesk("cancel <execution-incident-or-task...>", {
+      group,
+      summary: "Stop an execution, an incident or a coding task",
+      details:
+        "Stops the run of an execution and records who cancelled it and why. No notice is sent, and the workflow may act on the target again at once. Of an incident, its executions are stopped and it is closed; the next report of the problem opens a new one. A coding task is asked to stop; what was pushed or written already stays. Nothing that has ended changes.",
+      example: 'interlock cancel rr-s3rd7pvp-1 --reason "wrong node"',
+      load: async () => (await import("../commands/operate-on.ts")).operateOn("cancel"),
+    }).option("--block", "block the workflow on the target until: interlock ack EXECUTION"),
   );
 }

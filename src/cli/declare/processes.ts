@@ -13,13 +13,13 @@ export function declareProcesses({ family, inContext }: Declare): void {
     group: start,
     summary: "Write a first configuration, rule, workflow and test",
     details:
-      "Into DIR, by default this folder. At a terminal it asks for what no option gives; otherwise defaults are used. Nothing is overwritten without --force.",
+      "Writes into DIR, by default this folder. At a terminal it asks for missing choices; otherwise defaults are used. Nothing is overwritten without --force.",
     example: "interlock init remediation",
     load: async () => (await import("../commands/init/init.ts")).init,
   })
-    .addOption(new Option("--source <SOURCE>", "where alerts come from").choices(Object.keys(sources)))
-    .addOption(new Option("--kind <KIND>", "what is remediated first").choices(Object.keys(targetKinds)))
-    .addOption(new Option("--notify <CHANNEL>", "where notices go").choices(Object.keys(channels)))
+    .addOption(new Option("--source <SOURCE>", "the source of alerts").choices(Object.keys(sources)))
+    .addOption(new Option("--kind <KIND>", "the kind of the first target").choices(Object.keys(targetKinds)))
+    .addOption(new Option("--notify <CHANNEL>", "the channel of notices").choices(Object.keys(channels)))
     .option("--force", "replace files that exist");
 
   withConfig(
@@ -27,7 +27,7 @@ export function declareProcesses({ family, inContext }: Declare): void {
       inContext("up", {
         group: start,
         summary: "Start the embedded API server and all stages in one process",
-        details: "Everything listens on loopback, and everything that is kept is in one directory.",
+        details: "All servers listen on loopback, and all data is in one directory.",
         example: "interlock up --data /var/lib/interlock --config interlock.yaml",
         load: async () => (await import("../commands/processes/up.ts")).up,
       }),
@@ -79,6 +79,10 @@ export function declareProcesses({ family, inContext }: Declare): void {
     load: async () => (await import("../completion/scripts.ts")).completion,
   });
 
+  declareCoder({ family, inContext }, group);
+}
+
+function declareCoder({ family, inContext }: Pick<Declare, "family" | "inContext">, group: string): void {
   const details = "Run by the Jobs that the agent creates (agent.executor: job). Not for use by hand.";
   const summary = "Fetch the files and collect the result of a coder, within its Job";
   const coder = family("coder", { group: withinRuns, summary, details, example: "interlock coder fetch" });
@@ -93,7 +97,7 @@ export function declareProcesses({ family, inContext }: Declare): void {
 const userRoles = ["viewer", "operator", "admin"] satisfies readonly Role[];
 
 function declareUsers({ family, inContext }: Pick<Declare, "family" | "inContext">, group: string): void {
-  const kept = "Users are kept in the data directory of up, which need not run meanwhile.";
+  const kept = "Users are stored in the data directory of up, which does not have to be running.";
   const users = family("users", {
     group,
     summary: "Manage the users of the console that up serves",
@@ -149,11 +153,11 @@ const stages = [
 
 function withApiOptions(command: Command): Command {
   return command
-    .option("--data <DIR>", "directory of everything that is kept; default INTERLOCK_DATA, else .data", value)
-    .option("--listen <HOST:PORT>", "address of the API server; port 0 takes a free one", value, "127.0.0.1:7080")
+    .option("--data <DIR>", "directory of all data; default INTERLOCK_DATA, else .data", value)
+    .option("--listen <HOST:PORT>", "address of the API server; port 0 selects a free one", value, "127.0.0.1:7080")
     .option(
       "--token <TOKEN>",
-      "the admin's token; better in INTERLOCK_TOKEN, where no process list shows it. Without either, one is made and kept in the data directory",
+      "the admin's token; prefer INTERLOCK_TOKEN, which no process list shows. Without either, one is created in the data directory",
       value,
     )
     .option(

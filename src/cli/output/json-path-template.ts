@@ -59,7 +59,7 @@ function parseParts(tokens: Token[], isInRange: boolean): readonly Part[] {
 
 /** `@` and `$` are the object itself. */
 function finder(path: string): (data: unknown) => unknown[] {
-  if (!/^[@$.[]/.test(path)) throw new SyntaxError(`a path begins with a point, unlike ${JSON.stringify(path)}`);
+  if (!/^[@$.[]/.test(path)) throw new SyntaxError(`a path must begin with a period, got ${JSON.stringify(path)}`);
   return jsonPath(path.replace(/^@/, "").replace(/^\.$/, ""));
 }
 

@@ -27,7 +27,7 @@ export interface Terminal {
   readonly ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
   /** Letters and digits for a unique name. */
   id(): string;
-  /** Who is at the keyboard, as far as the machine knows. */
+  /** The user name on this machine. */
   readonly user: string;
 }
 

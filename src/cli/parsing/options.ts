@@ -1,7 +1,7 @@
 import { parseDuration } from "../../time/index.ts";
 import { type Desk, MisuseError } from "../command.ts";
 
-/** The options that say where a command searches. */
+/** The options for the namespace that a command searches. */
 export interface NamespaceOptions {
   readonly namespace?: string;
   readonly allNamespaces?: boolean;

@@ -38,19 +38,19 @@ export const agent = {
     default: "24h",
     env: "AGENT_PATIENCE",
     about:
-      "How long a task waits while GitLab or Jira is away, or takes our token no more. Such tries do not count as failures of the task.",
+      "How long a task waits while GitLab or Jira is unreachable or rejects our token. Such attempts do not count as failures of the task.",
   }),
   authorName: setting({
     kind: text("the name of an author"),
     default: "Interlock",
     path: "agent.author.name",
-    about: "Whose commits they are.",
+    about: "The author of the agent's commits.",
   }),
   authorEmail: setting({
     kind: text("the address of an author"),
     default: "interlock@noreply.invalid",
     path: "agent.author.email",
-    about: "Their address.",
+    about: "The email address of that author.",
   }),
   draftMergeRequests: setting({
     kind: yesOrNo(),
@@ -144,13 +144,13 @@ export const agent = {
   protectedPaths: setting({
     kind: names("paths as in a .gitignore"),
     default: ".gitlab-ci.yml, .gitmodules, CODEOWNERS, .github/, .gitlab/",
-    about: "What it must not change, written as in a `.gitignore`.",
+    about: "Files it must not change, written as in a `.gitignore`.",
   }),
   passEnvironment: optional<readonly string[]>({
     kind: harmlessVariables(),
     env: "AGENT_PASS_ENVIRONMENT",
     about:
-      "Variables of our environment that it gets, such as the key of its model. All others it does not see. Their values are secret: they are redacted, and a change that contains one is not pushed.",
+      "Variables of our environment that it gets, such as the key of its model. It sees no others. Their values are secret: they are redacted, and a change that contains one is not pushed.",
   }),
   publicEnvironment: optional<readonly string[]>({
     kind: harmlessVariables(),
@@ -160,14 +160,14 @@ export const agent = {
   user: optional<{ readonly uid: number; readonly gid: number }>({
     kind: userId(),
     env: "AGENT_USER",
-    about: "Who it is if we are root; `65534:65534` unless set.",
+    about: "The user it runs as if Interlock runs as root; `65534:65534` unless set.",
   }),
   network: setting({
     kind: oneOf("none", "host"),
     default: "none",
     env: "AGENT_NETWORK",
     about:
-      "`none` takes the network away where namespaces allow that; elsewhere, start-up warns. `host` is needed for a model elsewhere.",
+      "`none` removes the network where namespaces allow that; elsewhere, start-up logs a warning. `host` is needed for a model on another machine.",
   }),
   isolation: setting({
     kind: oneOf("best", "required"),

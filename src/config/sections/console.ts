@@ -67,7 +67,7 @@ export const webConsole = {
     path: "console.oidc.scopes",
     kind: names("scopes"),
     default: "openid, email, profile",
-    about: "The scopes that are asked for. Many providers tell groups only with a scope such as `groups`.",
+    about: "The requested scopes. Many providers return groups only with a scope such as `groups`.",
   }),
   oidcUsernameClaim: setting({
     path: "console.oidc.usernameClaim",

@@ -6,7 +6,7 @@ export const locks = {
     kind: backend(),
     sameAs: "state.backend",
     env: "LOCKS_BACKEND",
-    about: "Where locks live, if not with the rest of the state.",
+    about: "The backend of locks, if it differs from that of the rest of the state.",
   }),
   ttlMs: setting({
     kind: duration({
@@ -28,7 +28,7 @@ export const locks = {
   namespace: setting({
     kind: namespace(),
     default: "kubernaut-system",
-    about: "The namespace of the Lease objects when locks live in Kubernetes.",
+    about: "The namespace of the Lease objects when locks are in Kubernetes.",
   }),
 };
 
@@ -52,7 +52,7 @@ export const claims = {
   memoryEntries: setting({
     kind: count(),
     default: "10000",
-    about: "How many claims are remembered when they live in memory.",
+    about: "How many claims are kept when they are in memory.",
   }),
 };
 
@@ -67,6 +67,6 @@ export const watermarks = {
     default: "interlock-watermarks",
     env: "WATERMARKS_NAMESPACE",
     about:
-      "The namespace of the ConfigMaps that hold watermarks when they live in Kubernetes. Not that of the stages: who may write there could rewrite settings and rules.",
+      "The namespace of the ConfigMaps that hold watermarks when they are in Kubernetes. Not the namespace of the stages: a process that may write there could change settings and rules.",
   }),
 };

@@ -30,7 +30,7 @@ export const execution = {
   catalogNamespace: setting({
     kind: namespace(),
     default: "kubernaut-system",
-    about: "The namespace of the catalog. A RemediationWorkflow in any other namespace counts for nothing.",
+    about: "The namespace of the catalog. A RemediationWorkflow in any other namespace is ignored.",
   }),
   allowOutsideCatalog: setting({
     kind: yesOrNo(),
@@ -57,7 +57,7 @@ export const execution = {
     kind: duration({ atLeast: "1m" }),
     default: "168h",
     about:
-      "How long a finished execution that belongs to no incident is kept. Longer while its cooldown runs, or while a person has to acknowledge what its workflow did to the target.",
+      "How long a finished execution that belongs to no incident is kept. Longer while its cooldown runs, or while an operator must acknowledge the effects of its workflow on the target.",
   }),
   targetRetentionMs: setting({
     kind: duration({ atLeast: "1m" }),
@@ -96,20 +96,20 @@ export const execution = {
     kind: count(),
     default: "4",
     path: "execution.backoff.maxExponent",
-    about: "How often the wait doubles at most.",
+    about: "The maximum number of times that the wait doubles.",
   }),
   backoffJitter: setting({
     isPolicy: true,
     kind: share(),
     default: "0",
     path: "execution.backoff.jitter",
-    about: "Share of the wait that chance may add or take away.",
+    about: "The random share that is added to or subtracted from the wait.",
   }),
   maxConsecutiveFailures: setting({
     isPolicy: true,
     kind: count({ atMost: 20 }),
     default: "5",
-    about: "After so many failures in a row before acting, a person has to look.",
+    about: "The number of consecutive failures before acting after which an operator must acknowledge.",
   }),
   observe: setting({
     isPolicy: true,

@@ -7,12 +7,13 @@ export const gateway = {
     kind: address(),
     default: "127.0.0.1:8080",
     env: "GATEWAY_LISTEN",
-    about: "Where the gateway takes signals.",
+    about: "The address at which the gateway accepts signals.",
   }),
   tokens: optional<Secret>({
     kind: senderTokens(),
     env: "GATEWAY_TOKENS",
-    about: "Who may post signals. Without this and `gateway.tokenFile` a token is made once, in the data directory.",
+    about:
+      "The senders that may post signals. Without this and `gateway.tokenFile` a token is made once, in the data directory.",
   }),
   tokenFile: optional<string>({
     kind: file(),
@@ -40,12 +41,13 @@ export const gateway = {
     default: "labels",
     env: "GATEWAY_SCOPE",
     about:
-      "What incidents are opened for: `labels` is what has the label `kubernaut.ai/managed=true`, itself or by its namespace. `interlock up` has an API server of its own, without such objects: there it is `all` unless set.",
+      "The objects for which incidents are opened: `labels` means objects with the label `kubernaut.ai/managed=true`, on themselves or on their namespace. `interlock up` has an API server of its own, without such objects: there it is `all` unless set.",
   }),
   fingerprint: setting({
     kind: fingerprintFields(),
     default: "source, name, target",
-    about: "What makes two signals the same incident. The same for all gateways; a change makes new incidents.",
+    about:
+      "The fields in which signals of the same incident agree. The same for all gateways; a change makes new incidents.",
   }),
   durability: setting({
     kind: oneOf("journal", "status"),
@@ -62,7 +64,7 @@ export const gateway = {
   lockWaitMs: setting({
     kind: duration(),
     default: "2s",
-    about: "The longest wait for the lock of a fingerprint; after it the gateway goes on without.",
+    about: "The longest wait for the lock of a fingerprint; after it, the gateway continues without the lock.",
   }),
   lookupTimeoutMs: setting({
     kind: duration({ atLeast: "10ms" }),

@@ -1,4 +1,4 @@
-import { beginning, gitlabProjects, names } from "../agent-kinds.ts";
+import { gitlabProjects, names, startPoint } from "../agent-kinds.ts";
 import { duration, file, httpUrl, oneOf, secret, text, yesOrNo } from "../kinds.ts";
 import { networks } from "../notice-kinds.ts";
 import type { Secret } from "../secret.ts";
@@ -23,13 +23,13 @@ export const gitlab = {
   webhookSecret: optional<Secret>({
     kind: secret("the secret token of the webhooks"),
     env: "GITLAB_WEBHOOK_SECRET",
-    about: "The secret token of the webhooks. Without it the gateway takes none.",
+    about: "The secret token of the webhooks. Without it the gateway rejects webhooks.",
   }),
   webhookSecretFile: optional<string>({
     kind: file(),
     env: "GITLAB_WEBHOOK_SECRET_FILE",
     about:
-      "A file with that secret token, instead, read again every few seconds. Each line is one that is good: an old and a new one, while you replace it.",
+      "A file with that secret token, instead, read again every few seconds. Each line is a valid token: the old and the new one while you replace it.",
   }),
   webhookNetworks: optional<readonly string[]>({
     kind: networks(),
@@ -50,16 +50,16 @@ export const gitlab = {
     kind: yesOrNo(),
     default: "false",
     env: "GITLAB_POLL",
-    about: "Whether to ask GitLab what is new, with webhooks or instead of them.",
+    about: "Whether to poll GitLab for changes, in addition to webhooks or instead of them.",
   }),
   pollIntervalMs: setting({
     kind: duration({ atLeast: "1s" }),
     default: "30s",
     env: "GITLAB_POLL_INTERVAL",
-    about: "How often each project is asked.",
+    about: "How often each project is polled.",
   }),
   pollFrom: setting({
-    kind: beginning(),
+    kind: startPoint(),
     default: "now",
     env: "GITLAB_POLL_FROM",
     about: "Where a project begins that was never polled before.",
@@ -85,7 +85,7 @@ export const gitlab = {
     default: "developer",
     env: "GITLAB_MIN_ACCESS_LEVEL",
     about:
-      "Who is served: authors of merge requests and comments who have this role in the project, or a higher one. What others write triggers nothing.",
+      "The minimum role in the project of authors whose merge requests and comments are served. Those of other authors trigger nothing.",
   }),
   forks: setting({
     kind: oneOf("onRequest", "never", "always"),

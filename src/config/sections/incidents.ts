@@ -36,7 +36,8 @@ export const approval = {
   expiresAfterMs: setting({
     kind: duration({ atLeast: "1s" }),
     default: "1h",
-    about: "How long an approval is waited for, unless the workflow sets its own time. No answer is a no.",
+    about:
+      "How long an approval is waited for, unless the workflow sets its own time. An approval without an answer counts as rejected.",
   }),
 };
 
@@ -44,7 +45,7 @@ export const verification = {
   graceMs: setting({
     kind: duration(),
     default: "2m",
-    about: "Signals that come so soon after a run do not mean that it did not help.",
+    about: "Signals within this time after a run do not count as a failure of its fix.",
   }),
   windowMs: setting({
     kind: duration(),
@@ -58,7 +59,8 @@ export const ineffective = {
     isPolicy: true,
     kind: count({ atMost: 20 }),
     default: "3",
-    about: "A fix that succeeded so often, while the incident kept coming back, is blocked until a person has looked.",
+    about:
+      "A fix that succeeded so often, while the incident kept coming back, is blocked until an operator acknowledges it.",
   }),
   withinMs: setting({
     isPolicy: true,

@@ -51,6 +51,6 @@ export const jira = {
     kind: duration({ atLeast: "1s" }),
     default: "30s",
     env: "JIRA_POLL_INTERVAL",
-    about: "How often Jira is asked for issues in that status.",
+    about: "How often Jira is polled for issues in that status.",
   }),
 };

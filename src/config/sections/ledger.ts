@@ -18,7 +18,7 @@ export const ledger = {
     default: "1073741824",
     env: "LEDGER_MAX_JOURNAL_BYTES",
     about:
-      "The largest journal, in bytes, while the database is away. When it is reached, nothing is done that cannot be recorded.",
+      "The largest journal, in bytes, while the database is unreachable. At the limit, nothing is done that cannot be recorded.",
   }),
   checkpointDir: optional<string>({
     kind: directory(),
@@ -53,6 +53,6 @@ export const ledger = {
     default: "persistent",
     env: "LEDGER_VOLUME",
     about:
-      "What the journal is on: `ephemeral` if it vanishes with its pod or node, as an emptyDir does. Then start-up logs what may be lost.",
+      "The volume of the journal: `ephemeral` if it is lost with its pod or node, as an emptyDir is. Then start-up logs the possible loss.",
   }),
 };

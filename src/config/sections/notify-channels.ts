@@ -20,7 +20,7 @@ export const notifyChannels = {
   webhookSecret: optional<Secret>({
     kind: secret("a text"),
     env: "NOTIFY_WEBHOOK_SECRET",
-    about: "Signs what is posted there (HMAC-SHA256).",
+    about: "The key that signs posted notices (HMAC-SHA256).",
   }),
   webhookSecretFile: optional<string>({
     kind: file(),

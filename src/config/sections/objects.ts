@@ -33,6 +33,6 @@ export const state = {
     kind: backend(),
     default: "kubernetes",
     env: "STATE_BACKEND",
-    about: "Where claims and watermarks live, and locks unless `locks.backend` is set.",
+    about: "The backend of claims and watermarks, and of locks unless `locks.backend` is set.",
   }),
 };

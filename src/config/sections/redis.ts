@@ -12,7 +12,7 @@ export const redis = {
   sentinelPassword: optional<Secret>({
     kind: secret("the password of the Sentinels"),
     env: "REDIS_SENTINEL_PASSWORD",
-    about: "What Sentinels ask for, if they do; the password in the URL is that of the servers.",
+    about: "The password of the Sentinels, if they need one; the password in the URL is that of the servers.",
   }),
   caFile: optional<string>({
     kind: file(),
@@ -59,8 +59,8 @@ export const azure = {
     about: "Where a managed identity is asked for. Azure sets this and the next in its container apps.",
   }),
   identityHeader: optional<Secret>({
-    kind: secret("what the endpoint wants to hear"),
+    kind: secret("the secret header of the endpoint"),
     env: "IDENTITY_HEADER",
-    about: "What that endpoint wants to hear.",
+    about: "The secret header that this endpoint requires.",
   }),
 };

@@ -15,7 +15,7 @@ export const log = {
     kind: oneOf("debug", "info", "warn", "error"),
     default: "info",
     env: "LOG_LEVEL",
-    about: "The least important events that are logged. `interlock up` logs from `warn` on unless this is set.",
+    about: "The lowest level of events that are logged. `interlock up` logs from `warn` on unless this is set.",
   }),
   format: setting({
     kind: oneOf("json", "text"),
@@ -30,6 +30,6 @@ export const metrics = {
     kind: address(),
     env: "METRICS_LISTEN",
     about:
-      "Where a process without HTTP of its own, such as `interlock executor`, serves /metrics, /healthz and /readyz; nowhere unless set. The gateway serves them where it takes signals.",
+      "Where a process without HTTP of its own, such as `interlock executor`, serves /metrics, /healthz and /readyz; not served unless set. The gateway serves them at its own address.",
   }),
 };

@@ -18,13 +18,13 @@ export async function inCluster({ readFile, env }: InClusterOptions): Promise<Co
   const token = tokenFile(`${folder}/token`, readFile);
   return {
     url: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-    ca: await mounted(`${folder}/ca.crt`, readFile),
-    namespace: (await mounted(`${folder}/namespace`, readFile)).trim(),
+    ca: await readMounted(`${folder}/ca.crt`, readFile),
+    namespace: (await readMounted(`${folder}/namespace`, readFile)).trim(),
     credentials: async (request) => ({ token: await token(request) }),
   };
 }
 
-async function mounted(path: string, readFile: InClusterOptions["readFile"]): Promise<string> {
+async function readMounted(path: string, readFile: InClusterOptions["readFile"]): Promise<string> {
   try {
     return await readFile(path);
   } catch (cause) {

@@ -1,8 +1,8 @@
 import { KubeError, type KubeErrorCode } from "../client.ts";
-import { described, type Operation, permissionFor } from "./operation.ts";
+import { describeOperation, type Operation, permissionFor } from "./operation.ts";
 import type { HttpResponse } from "./read-answer.ts";
 
-/** What the API server says instead of an object: the parts we look at. */
+/** The Status that the API server returns instead of an object: the fields we read. */
 export interface FailureStatus {
   readonly message?: string;
   readonly reason?: string;
@@ -19,7 +19,7 @@ export function statusOf({ text, status }: HttpResponse): FailureStatus {
     const value = JSON.parse(text) as FailureStatus | null;
     if (typeof value === "object" && value !== null) return { ...value, code: status };
   } catch {
-    // From a proxy in between, or the plain text for a path that the server does not know.
+    // From a proxy in between, or the plain text for an unknown path.
   }
   return { code: status, message: text.slice(0, 200).trim() };
 }
@@ -30,11 +30,14 @@ export function contentOf<T>({ text }: HttpResponse, operation: Operation): T {
     return JSON.parse(text) as T;
   } catch {
     // Without the cause: it quotes the text.
-    throw new KubeError("unavailable", `${described(operation)}: the answer is not JSON. Is this an API server?`);
+    throw new KubeError(
+      "unavailable",
+      `${describeOperation(operation)}: the answer is not JSON. Is this an API server?`,
+    );
   }
 }
 
-/** The server knows the kind, and has no such object. Without a name in it, a 404 speaks of the path itself. */
+/** The server has the kind, but no such object. A 404 without a name in it is about the path itself. */
 export function isObjectMissing({ code, details }: FailureStatus): boolean {
   return code === 404 && details?.name !== undefined;
 }
@@ -50,7 +53,7 @@ export function refusal(status: FailureStatus, operation: Operation): KubeError 
   const { apiVersion, plural } = operation.type;
   const hint =
     status.code === 404 && !isObjectMissing(status) ? ` (are the ${plural} of ${apiVersion} installed?)` : "";
-  return new KubeError(code, `${described(operation)}: ${said}${hint}`);
+  return new KubeError(code, `${describeOperation(operation)}: ${said}${hint}`);
 }
 
 function codeOf({ code = 0, reason }: FailureStatus): KubeErrorCode {

@@ -45,35 +45,35 @@ export function exchange(ask: Ask, { agent, clock, limits }: ExchangeOptions, st
     const request = send(ask, agent);
     let timer = giveUp("connection", limits.connectMs);
 
-    function sending() {
+    function startSending() {
       mayHaveArrived = true;
       timer.cancel();
       timer = giveUp("answer", limits.headersMs);
     }
-    function stopped() {
+    function abortRequest() {
       request.destroy();
     }
-    function settled() {
+    function removeListeners() {
       timer.cancel();
-      stop.removeEventListener("abort", stopped);
+      stop.removeEventListener("abort", abortRequest);
     }
 
-    request.on("socket", (socket) => whenOpen(socket, request.reusedSocket, sending));
+    request.on("socket", (socket) => whenOpen(socket, request.reusedSocket, startSending));
     request.on("response", (response) => {
-      settled();
+      removeListeners();
       resolve({ kind: "answered", response });
     });
     request.on("error", (cause) => {
-      settled();
+      removeListeners();
       resolve({ ...failure(cause, tooLate), mayHaveArrived });
     });
     // Destroyed before it had a socket, a request ends without an error.
     request.on("close", () => {
-      settled();
+      removeListeners();
       resolve({ ...failure(new Error("closed"), tooLate), mayHaveArrived });
     });
-    stop.addEventListener("abort", stopped, { once: true });
-    if (stop.aborted) stopped();
+    stop.addEventListener("abort", abortRequest, { once: true });
+    if (stop.aborted) abortRequest();
     else request.end(ask.body);
   });
 }

@@ -198,25 +198,32 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
       return outcome.kind === "updated" ? { kind: "deleted" } : outcome;
     },
 
-    async evict(pod: ObjectRef, { uid }: EvictOptions = {}, call: Call = {}): Promise<EvictOutcome> {
-      const operation = complete({ verb: "create", type: pods, ...placeOf(pod), subresource: "eviction" } as const);
-      const eviction = {
-        apiVersion: "policy/v1",
-        kind: "Eviction",
-        metadata: placeOf(pod),
-        ...(uid === undefined ? {} : { deleteOptions: { preconditions: { uid } } }),
-      };
-      const message = { method: "POST", path: pathOf(operation), ...bodyOf(eviction), isFinalAt: 429 } as const;
-      const answer = await request(operation, message, call);
-      if (isGood(answer)) return { kind: "evicted" };
-
-      const status = statusOf(answer);
-      if (isObjectMissing(status)) return { kind: "not-found" };
-      if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
-      if (status.code === 429) return { kind: "blocked", message: messageOf(status) };
-      throw refusal(status, operation);
-    },
+    evict: (pod, options, call) => evict({ request }, pod, options, call),
   };
+}
+
+async function evict(
+  { request }: Pick<Wire, "request">,
+  pod: ObjectRef,
+  { uid }: EvictOptions = {},
+  call: Call = {},
+): Promise<EvictOutcome> {
+  const operation = complete({ verb: "create", type: pods, ...placeOf(pod), subresource: "eviction" } as const);
+  const eviction = {
+    apiVersion: "policy/v1",
+    kind: "Eviction",
+    metadata: placeOf(pod),
+    ...(uid === undefined ? {} : { deleteOptions: { preconditions: { uid } } }),
+  };
+  const message = { method: "POST", path: pathOf(operation), ...bodyOf(eviction), isFinalAt: 429 } as const;
+  const answer = await request(operation, message, call);
+  if (isGood(answer)) return { kind: "evicted" };
+
+  const status = statusOf(answer);
+  if (isObjectMissing(status)) return { kind: "not-found" };
+  if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
+  if (status.code === 429) return { kind: "blocked", message: messageOf(status) };
+  throw refusal(status, operation);
 }
 
 const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
@@ -233,7 +240,7 @@ function placeOf({ namespace, name }: Partial<ObjectRef>) {
   return { namespace, name };
 }
 
-/** The caller may leave out what the type says. */
+/** The caller may omit the fields that the type determines. */
 function wholeObject({ apiVersion, kind }: ResourceType, object: KubeObject): KubeObject {
   return { apiVersion, kind, ...object };
 }
@@ -242,7 +249,7 @@ function bodyOf(content: unknown, contentType = "application/json") {
   return { body: JSON.stringify(content), contentType };
 }
 
-/** Makes a parsed answer what its type says it is. Costs about as much as parsing it. */
+/** Makes a parsed response readonly at run time, as its type is. Costs about as much as parsing it. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);

@@ -27,25 +27,26 @@ export function queryOf({ labelSelector, fieldSelector }: ListQuery, more: Reado
 }
 
 /** `create leases.coordination.k8s.io "a" in the namespace "default"` */
-export function described({ verb, type, namespace, name, subresource }: Operation): string {
+export function describeOperation({ verb, type, namespace, name, subresource }: Operation): string {
   const group = groupOf(type);
   const title = `${type.plural}${group ? `.${group}` : ""}${subresource ? `/${subresource}` : ""}`;
   return `${verb} ${title}${name ? ` ${JSON.stringify(name)}` : ""} ${placeOf(type, namespace)}`;
 }
 
-/** In the words of Kubernetes, so that the answer tells which rule a Role lacks. */
+/** In the words of Kubernetes, so that the message names the rule that a Role lacks. */
 export function permissionFor({ verb, type, namespace, subresource }: Operation): string {
   const resource = subresource ? `${type.plural}/${subresource}` : type.plural;
   return `cannot ${verb} resource "${resource}" in API group "${groupOf(type)}" ${placeOf(type, namespace)}`;
 }
 
-/** Nothing is sent for an operation that does not say which object and where, or whose name would lead elsewhere. */
+/** Nothing is sent for an operation without an object or a namespace, or whose name would lead elsewhere. */
 export function complete<O extends Operation>(operation: O): O {
   const { verb, type, namespace, name } = operation;
   if (!name && verb !== "create") throw new TypeError(`a name of ${type.plural} is required`);
   if (type.namespaced && !namespace) throw new TypeError(`a namespace of ${type.plural} is required`);
   for (const part of [name, namespace]) {
-    if (part === "." || part === "..") throw new KubeError("invalid", `${described(operation)}: may not be "${part}"`);
+    if (part === "." || part === "..")
+      throw new KubeError("invalid", `${describeOperation(operation)}: may not be "${part}"`);
   }
   return operation;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { KubeError, type PodLogQuery } from "../client.ts";
-import { described, type Operation } from "./operation.ts";
+import { describeOperation, type Operation } from "./operation.ts";
 
 /** The query of a request for the log of a container. */
 export function logParameters(wanted: Omit<PodLogQuery, "namespace" | "pod">): string {
@@ -26,7 +26,7 @@ export async function* logChunks(
   } catch (cause) {
     if (signal?.aborted) return;
     const because = cause instanceof Error ? cause.message : String(cause);
-    throw new KubeError("unavailable", `${described(operation)}: the stream broke off: ${because}`, { cause });
+    throw new KubeError("unavailable", `${describeOperation(operation)}: the stream broke off: ${because}`, { cause });
   } finally {
     signal?.removeEventListener("abort", stop);
   }

@@ -10,7 +10,7 @@ import {
 } from "../connection/connection.ts";
 import { connectionPool } from "./agents.ts";
 import { type Ask, exchange, type Unanswered } from "./exchange.ts";
-import { described, type Operation } from "./operation.ts";
+import { describeOperation, type Operation } from "./operation.ts";
 import { type HttpResponse, readAnswer } from "./read-answer.ts";
 import { retryInMs } from "./retry.ts";
 import type { ServerTime } from "./server-time.ts";
@@ -54,7 +54,7 @@ export type Receive = (
   maxBytes: number,
 ) => HttpResponse | Promise<HttpResponse | Unanswered>;
 
-/** Sends `message` and returns what the server says to it, good or bad. */
+/** Sends `message` and returns the response of the server, success or error. */
 export type Requester = (
   operation: Operation,
   message: Message,
@@ -63,7 +63,7 @@ export type Requester = (
 
 /**
  * The one way to the server: every call has its credentials, its limits and its retries from here. An answer of any
- * status is returned; only no answer, and a caller that says stop, is thrown.
+ * status is returned; only no answer, and an abort by the caller, is thrown.
  */
 export function requester({ connection, clock, random, limits, serverTime }: RequesterOptions): Requester {
   const poolFor = connectionPool(connection);
@@ -107,7 +107,7 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
   }
 
   return async (operation, message, { signal, receive = readAnswer }) => {
-    if (signal?.aborted) throw aborted(operation, signal);
+    if (signal?.aborted) throw abortedError(operation, signal);
     using limit = new TimeLimit(clock, limits.callMs, signal);
     let outcome: HttpResponse | Unanswered;
     try {
@@ -118,7 +118,7 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
     }
     if (signal?.aborted) {
       if (outcome.kind === "answered") outcome.stream?.destroy();
-      throw aborted(operation, signal);
+      throw abortedError(operation, signal);
     }
     if (outcome.kind === "answered") return outcome;
     throw unavailable(operation, message, limit.signal.aborted ? lateness(outcome, limits) : outcome);
@@ -149,10 +149,10 @@ function lateness(outcome: Unanswered, { callMs }: Limits): Unanswered {
 
 function unavailable(operation: Operation, { method }: Message, { because, cause, mayHaveArrived }: Unanswered) {
   const doubt = mayHaveArrived ? "it may or may not have happened" : "it did not happen";
-  const message = `cannot ${described(operation)}: ${because}${method === "GET" ? "" : `; ${doubt}`}`;
+  const message = `cannot ${describeOperation(operation)}: ${because}${method === "GET" ? "" : `; ${doubt}`}`;
   return new KubeError("unavailable", message, { cause });
 }
 
-function aborted(operation: Operation, { reason }: AbortSignal): KubeError {
-  return new KubeError("aborted", `${described(operation)} was aborted`, { cause: reason });
+function abortedError(operation: Operation, { reason }: AbortSignal): KubeError {
+  return new KubeError("aborted", `${describeOperation(operation)} was aborted`, { cause: reason });
 }

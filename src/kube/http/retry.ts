@@ -16,7 +16,7 @@ export interface RequestAttempt {
 
 const maxAttempts = 4;
 const backoff = { baseMs: 100, maxMs: 2_000, jitter: 0.5 };
-/** Many clients are told the same Retry-After; up to this share more keeps them from returning together. */
+/** Many clients receive the same Retry-After; up to this share more keeps them from returning together. */
 const spread = 0.25;
 
 /** How long to wait before trying again; undefined: the outcome stands. */

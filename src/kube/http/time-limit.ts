@@ -1,6 +1,6 @@
 import type { Clock } from "../../time/index.ts";
 
-/** Aborts when the caller says stop or when the time is up, whichever is first. */
+/** Aborts when the caller aborts or when the time is up, whichever is first. */
 export class TimeLimit {
   readonly #stop = new AbortController();
   readonly #release: () => void;

@@ -4,13 +4,13 @@ import { type Call, KubeError, type WatchEvent } from "../client.ts";
 import type { KubeObject } from "../object.ts";
 import { type FailureStatus, refusal, statusOf } from "./answers.ts";
 import { Lines } from "./lines.ts";
-import { described, type Operation } from "./operation.ts";
+import { describeOperation, type Operation } from "./operation.ts";
 import type { HttpResponse } from "./read-answer.ts";
 
 export interface WatchLimits {
   /** The server is asked to end a watch after this long, up to twice: its watchers spread over its replicas again. */
   readonly watchSeconds: number;
-  /** A watch that says nothing for so long is taken for dead. Bookmarks come about once a minute. */
+  /** A watch without an event for this long counts as lost. Bookmarks come about once a minute. */
   readonly silenceMs: number;
   readonly maxEventBytes: number;
 }
@@ -68,7 +68,7 @@ async function* linesOf(
     if (lines.isInsideLine) throw new Error("ended inside an event");
   } catch (cause) {
     const because = cause instanceof Error ? cause.message : String(cause);
-    throw new KubeError("unavailable", `${described(operation)}: the stream broke off: ${because}`, { cause });
+    throw new KubeError("unavailable", `${describeOperation(operation)}: the stream broke off: ${because}`, { cause });
   } finally {
     silence.cancel();
     signal?.removeEventListener("abort", stop);
@@ -104,10 +104,10 @@ function frameIn(line: string, operation: Operation): Frame {
   } catch {
     // Said below, without the cause: it quotes the line.
   }
-  throw new KubeError("unavailable", `${described(operation)}: a line of the stream is not an event`);
+  throw new KubeError("unavailable", `${describeOperation(operation)}: a line of the stream is not an event`);
 }
 
-/** Inside a stream everything but a lost place passes by: the next watch is told in its own answer what is wrong. */
+/** Inside a stream everything but a lost place passes by: the response to the next watch has the reason. */
 function brokenBy(status: FailureStatus, operation: Operation): KubeError {
   const { code, message } = refusal(status, operation);
   return new KubeError(code === "gone" ? "gone" : "unavailable", message);

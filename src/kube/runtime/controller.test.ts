@@ -129,7 +129,7 @@ describe("a controller", () => {
     controller.add("nan");
     await settle();
 
-    expect(problems.map(({ message }) => message)).toEqual(["at once", "reconcile wants to look again in NaN ms"]);
+    expect(problems.map(({ message }) => message)).toEqual(["at once", "reconcile returned an invalid delay: NaN ms"]);
   });
 
   it("goes on with other keys while some are stuck, however many, and reports each once", async () => {

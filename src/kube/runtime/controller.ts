@@ -190,7 +190,7 @@ export class Controller {
       if (typeof result === "object") return { outcome: result };
       const inMs = sooner(result, stalls?.succeeded(key));
       if (inMs === undefined) return { outcome: { kind: "done" } };
-      if (!Number.isFinite(inMs)) throw new TypeError(`reconcile wants to look again in ${inMs} ms`);
+      if (!Number.isFinite(inMs)) throw new TypeError(`reconcile returned an invalid delay: ${inMs} ms`);
       return { outcome: { kind: "again", inMs } };
     } catch (error) {
       // A call that ends because it was aborted has not failed.

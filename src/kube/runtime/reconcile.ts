@@ -49,7 +49,7 @@ export async function reconcile<Snapshot, Action>(
 }
 
 /**
- * Does `work` on an object from a cache, unless this process knows of a newer version. The newer version arrives as an event,
+ * Does `work` on an object from a cache, unless this process has written a newer version. The newer version arrives as an event,
  * but the event wakes no key if it only reports a stall: so the key is reconciled again in any case.
  */
 export async function reconcileCached<T extends KubeObject>(

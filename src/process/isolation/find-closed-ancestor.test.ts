@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { canEnter, findClosedAncestor } from "./find-closed-ancestor.ts";
-import type { Isolation } from "./find-isolation.ts";
+import type { Isolation } from "./isolated-command.ts";
 
 const user = { uid: 65_534, gid: 65_534 };
 const inNamespaces: Isolation = { namespaces: "root", user, network: false };

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Isolation, UserId } from "./find-isolation.ts";
+import type { Isolation, UserId } from "./isolated-command.ts";
 
 /**
  * The first directory on the path to `directory`, itself included, that the isolated user cannot enter; undefined if

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lockFile } from "../lock-holders.ts";
 import { runChild } from "../run-child.ts";
-import { isolatedCommand } from "./isolated-command.ts";
+import { type Isolation, type IsolationRequest, isolatedCommand, type UserId } from "./isolated-command.ts";
 
 const nobody: UserId = { uid: 65_534, gid: 65_534 };
 
@@ -30,25 +30,4 @@ async function canIsolate(isolation: Isolation, directory: string): Promise<bool
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** How a command is separated from us on the machine that both run on. */
-export interface Isolation {
-  /** It has its own process list and mounts, created by root or by an ordinary user in a user namespace. */
-  readonly namespaces: "root" | "user" | undefined;
-  /** The user it runs as. Undefined: ours. */
-  readonly user: UserId | undefined;
-  /** Whether it can reach the network. */
-  readonly network: boolean;
-}
-
-export interface UserId {
-  readonly uid: number;
-  readonly gid: number;
-}
-
-export interface IsolationRequest {
-  /** The user that the command runs as if we are root. Default: `nobody`. */
-  readonly user: UserId | undefined;
-  readonly network: boolean;
 }

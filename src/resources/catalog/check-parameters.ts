@@ -18,7 +18,7 @@ export function checkParameters(
   const problems: string[] = [];
   for (const name of Object.keys(given)) {
     if (!names.includes(name))
-      problems.push(`${name} is not a parameter of this workflow, which takes ${listed(names)}`);
+      problems.push(`${name} is not a parameter of this workflow, which takes ${toList(names)}`);
   }
   const values: [string, ParameterValue][] = [];
   for (const name of names) {
@@ -105,7 +105,7 @@ function sameValue(a: ParameterValue, b: ParameterValue): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function listed(names: readonly string[]): string {
+function toList(names: readonly string[]): string {
   return names.length > 0 ? names.join(", ") : "none";
 }
 

@@ -53,7 +53,7 @@ describe("what to do about a definition", () => {
       {
         do: "refuse",
         name,
-        because: `${name} is in format 2, written by a newer version of Interlock; this version knows formats up to 1: start that version`,
+        because: `${name} is in format 2, written by a newer version of Interlock; this version supports formats up to 1: start that version`,
       },
     ]);
   });

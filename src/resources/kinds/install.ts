@@ -40,7 +40,7 @@ function stepFor(ours: CustomResourceDefinition, found: CustomResourceDefinition
   }
   const [theirFormat, ourFormat] = [crdFormatOf(found), crdFormatOf(ours)];
   if (theirFormat > ourFormat) {
-    const because = `${name} is in format ${theirFormat}, written by a newer version of Interlock; this version knows formats up to ${ourFormat}: start that version`;
+    const because = `${name} is in format ${theirFormat}, written by a newer version of Interlock; this version supports formats up to ${ourFormat}: start that version`;
     return { do: "refuse", name, because };
   }
   if (isDeepStrictEqual(found.spec, ours.spec) && theirFormat === ourFormat) return { do: "keep", name };

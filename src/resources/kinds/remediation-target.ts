@@ -11,7 +11,7 @@ import type {
   workflowHistory,
 } from "./schemas/remediation-target.ts";
 
-/** The target record: who holds a target now, and what the policy has to know of its past. Named by the target's hash. */
+/** The target record: the current holder of a target, and the history that the policy reads. Named by the target's hash. */
 export interface RemediationTarget extends KubeObject {
   readonly spec: RemediationTargetSpec;
   readonly status?: RemediationTargetStatus;

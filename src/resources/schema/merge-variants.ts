@@ -4,7 +4,7 @@ import type { StructuralSchema } from "./structural.ts";
 
 /**
  * One object schema for the variants of a discriminated union. Structural schemas have no unions of objects: the fields
- * of all variants are merged, and a CEL rule per variant lists the fields that it must have.
+ * of all variants are mergeSchemas, and a CEL rule per variant lists the fields that it must have.
  */
 export function mergeVariants(
   union: StructuralSchema,
@@ -14,7 +14,7 @@ export function mergeVariants(
   const properties: Record<string, StructuralSchema> = {};
   for (const variant of variants) {
     for (const [name, schema] of Object.entries(variant.properties ?? {})) {
-      properties[name] = merged(properties[name] ?? schema, schema, `${path}.${name}`);
+      properties[name] = mergeSchemas(properties[name] ?? schema, schema, `${path}.${name}`);
     }
   }
   const required = (variants[0]?.required ?? []).filter((name) => variants.every((v) => v.required?.includes(name)));
@@ -27,7 +27,7 @@ export function mergeVariants(
 }
 
 /** The same field in two variants: alike, but for the values it may have there. */
-function merged(one: StructuralSchema, other: StructuralSchema, path: string): StructuralSchema {
+function mergeSchemas(one: StructuralSchema, other: StructuralSchema, path: string): StructuralSchema {
   const { enum: values, description, ...rest } = one;
   const { enum: otherValues, description: _, ...otherRest } = other;
   if (!isDeepStrictEqual(rest, otherRest)) throw new TypeError(`${path}: differs between the variants`);
@@ -66,18 +66,18 @@ function ruleOf(variant: StructuralSchema, { discriminator, required, properties
   ];
   const facts = [
     ...needed.filter((name) => !narrowed.includes(name)),
-    ...narrowed.map((name) => `${name} ${listed(valuesOf(variant, name), "or")}`),
+    ...narrowed.map((name) => `${name} ${joinWords(valuesOf(variant, name), "or")}`),
   ];
   return [
     {
       rule: `!(${celIsOneOf(celField(discriminator), which)}) || (${conditions.join(" && ")})`,
-      message: `${discriminator} ${listed(which, "or")} needs ${listed(facts, "and")}`,
+      message: `${discriminator} ${joinWords(which, "or")} needs ${joinWords(facts, "and")}`,
     },
   ];
 }
 
 /** `a, b and c` */
-function listed(words: readonly string[], conjunction: "and" | "or"): string {
+function joinWords(words: readonly string[], conjunction: "and" | "or"): string {
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
 }
 

@@ -103,7 +103,7 @@ export function* viewsBySeries(
       severity,
       ...((spec.signalLabels || one.labels) && { signalLabels: seriesLabels(one, spec) }),
       ...((spec.signalAnnotations || one.annotations) && {
-        signalAnnotations: applied(spec.signalAnnotations, one.annotations, one.withoutAnnotations),
+        signalAnnotations: applyChanges(spec.signalAnnotations, one.annotations, one.withoutAnnotations),
       }),
     };
     yield { spec: described, subject: one.subject ?? subject };
@@ -115,10 +115,10 @@ export function seriesLabels(
   { labels, withoutLabels }: IncidentSeries,
   { signalLabels }: Pick<FirstSignal, "signalLabels">,
 ): Texts {
-  return applied(signalLabels, labels, withoutLabels);
+  return applyChanges(signalLabels, labels, withoutLabels);
 }
 
-function applied(first: Texts = {}, changed: Texts = {}, missing: readonly string[] = []): Texts {
+function applyChanges(first: Texts = {}, changed: Texts = {}, missing: readonly string[] = []): Texts {
   const result: Record<string, string> = { ...first, ...changed };
   for (const name of missing) delete result[name];
   return result;

@@ -1,6 +1,6 @@
-/** The kinds of kube-apiserver 1.32 that persist, with the short names kubectl knows. `extensions` was once home to some. */
+/** The kinds of kube-apiserver 1.32 that persist, with the short names of kubectl. `extensions` was once home to some. */
 export const builtIns: readonly KnownKind[] = [
-  ...namespaced([""], {
+  ...namespacedKinds([""], {
     pod: ["po"],
     service: ["svc"],
     configmap: ["cm"],
@@ -13,21 +13,21 @@ export const builtIns: readonly KnownKind[] = [
     replicationcontroller: ["rc"],
     podtemplate: [],
   }),
-  ...namespaced(["", "events.k8s.io"], { event: ["ev"] }),
+  ...namespacedKinds(["", "events.k8s.io"], { event: ["ev"] }),
   ...clusterWide([""], { node: ["no"], namespace: ["ns"], persistentvolume: ["pv"] }),
-  ...namespaced(["apps", "extensions"], { deployment: ["deploy"], replicaset: ["rs"], daemonset: ["ds"] }),
-  ...namespaced(["apps"], { statefulset: ["sts"], controllerrevision: [] }),
-  ...namespaced(["batch"], { job: [], cronjob: ["cj"] }),
-  ...namespaced(["autoscaling"], { horizontalpodautoscaler: ["hpa"] }),
-  ...namespaced(["policy"], { poddisruptionbudget: ["pdb"] }),
-  ...namespaced(["networking.k8s.io", "extensions"], { ingress: ["ing"], networkpolicy: ["netpol"] }),
+  ...namespacedKinds(["apps", "extensions"], { deployment: ["deploy"], replicaset: ["rs"], daemonset: ["ds"] }),
+  ...namespacedKinds(["apps"], { statefulset: ["sts"], controllerrevision: [] }),
+  ...namespacedKinds(["batch"], { job: [], cronjob: ["cj"] }),
+  ...namespacedKinds(["autoscaling"], { horizontalpodautoscaler: ["hpa"] }),
+  ...namespacedKinds(["policy"], { poddisruptionbudget: ["pdb"] }),
+  ...namespacedKinds(["networking.k8s.io", "extensions"], { ingress: ["ing"], networkpolicy: ["netpol"] }),
   ...clusterWide(["networking.k8s.io"], { ingressclass: [] }),
-  ...namespaced(["rbac.authorization.k8s.io"], { role: [], rolebinding: [] }),
+  ...namespacedKinds(["rbac.authorization.k8s.io"], { role: [], rolebinding: [] }),
   ...clusterWide(["rbac.authorization.k8s.io"], { clusterrole: [], clusterrolebinding: [] }),
   ...clusterWide(["storage.k8s.io"], { storageclass: ["sc"], volumeattachment: [], csidriver: [], csinode: [] }),
-  ...namespaced(["storage.k8s.io"], { csistoragecapacity: [] }),
-  ...namespaced(["coordination.k8s.io"], { lease: [] }),
-  ...namespaced(["discovery.k8s.io"], { endpointslice: [] }),
+  ...namespacedKinds(["storage.k8s.io"], { csistoragecapacity: [] }),
+  ...namespacedKinds(["coordination.k8s.io"], { lease: [] }),
+  ...namespacedKinds(["discovery.k8s.io"], { endpointslice: [] }),
   ...clusterWide(["scheduling.k8s.io"], { priorityclass: ["pc"] }),
   ...clusterWide(["node.k8s.io"], { runtimeclass: [] }),
   ...clusterWide(["certificates.k8s.io"], { certificatesigningrequest: ["csr"] }),
@@ -44,7 +44,7 @@ export const builtIns: readonly KnownKind[] = [
 
 type Names = Readonly<Record<string, readonly string[]>>;
 
-function namespaced(groups: KnownKind["groups"], names: Names): KnownKind[] {
+function namespacedKinds(groups: KnownKind["groups"], names: Names): KnownKind[] {
   return kinds(groups, names, true);
 }
 

@@ -1,10 +1,10 @@
 import { type KnownKind, kindText } from "./built-in-kinds.ts";
 import { builtInKinds, type Kinds } from "./kinds.ts";
-import { longestTarget, type ObjectTarget, problem, type TargetProblem, type TargetReading } from "./target.ts";
+import { maxTargetLength, type ObjectTarget, problem, type TargetProblem, type TargetReading } from "./target.ts";
 
 /** `[cluster:]namespace/kind/name` or `[cluster:]kind/name`, in any spelling of the kind. */
 export function parseObjectTarget(text: string, kinds: Kinds = builtInKinds): TargetReading<ObjectTarget> {
-  if (text.length > longestTarget) return problem(`is longer than ${longestTarget} characters`);
+  if (text.length > maxTargetLength) return problem(`is longer than ${maxTargetLength} characters`);
   const parts = text.split("/");
   if (parts.length < 2 || parts.length > 3) return problem(`is not a target: ${expected}`);
 

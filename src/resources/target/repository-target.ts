@@ -1,4 +1,4 @@
-import { longestTarget, problem, type RepositoryTarget, type TargetReading } from "./target.ts";
+import { maxTargetLength, problem, type RepositoryTarget, type TargetReading } from "./target.ts";
 
 /** A branch of a repository as the outside world names it. */
 export interface RepositoryReference {
@@ -49,7 +49,7 @@ const addresses = [
 
 /** `rest` is the path, and whatever follows it. */
 function parseAddress(text: string): { readonly host: string; readonly rest: string } | undefined {
-  if (text.length > 4 * longestTarget) return undefined;
+  if (text.length > 4 * maxTargetLength) return undefined;
   for (const address of addresses) {
     const [, host = "", rest = ""] = address.exec(text) ?? [];
     const name = hostOf(host);
@@ -70,7 +70,7 @@ function idOf(projectId: number): string | undefined {
 
 /** GitLab and GitHub ignore the case of paths, and so do we. */
 function pathOf(text: string): string | undefined {
-  const path = unescaped(text)
+  const path = unescapePath(text)
     .toLowerCase()
     .replace(/(\.git|\/)+$/, "");
   const segments = path.split("/").filter((segment) => segment !== "");
@@ -79,7 +79,7 @@ function pathOf(text: string): string | undefined {
   return segments.length > 0 && areValid ? segments.join("/") : undefined;
 }
 
-function unescaped(text: string): string {
+function unescapePath(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -93,7 +93,7 @@ function targetOf(host: string, path: string | undefined, ref: string): TargetRe
   if (!isBranch(branch)) return problem(`has no valid branch: ${expected}`);
 
   const text = `git:${host}/${path}@${branch}`;
-  if (text.length > longestTarget) return problem(`is longer than ${longestTarget} characters`);
+  if (text.length > maxTargetLength) return problem(`is longer than ${maxTargetLength} characters`);
   return { kind: "target", target: { type: "repository", text, host, path, branch } };
 }
 

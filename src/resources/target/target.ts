@@ -36,7 +36,7 @@ export interface TargetProblem {
 }
 
 /** Room for a cluster, a namespace, a kind with its group and a name, each as long as Kubernetes allows. */
-export const longestTarget = 1_024;
+export const maxTargetLength = 1_024;
 
 export function problem(sentence: string): TargetProblem {
   return { kind: "problem", problem: sentence };

@@ -52,7 +52,7 @@ describe("interlock run", { timeout: 60_000 }, () => {
     ["a parameter that is missing", ["greet", "--target", "node/e"], "who"],
     ["a parameter that is wrong", ["greet", "--target", "node/e", "--param", "who=1;2"], "who"],
     ["a parameter that is not known", ["greet", "--target", "node/e", "--param", "what=x"], "what"],
-    ["a parameter without a value", ["greet", "--target", "node/e", "--param", "who"], "--param wants NAME=VALUE"],
+    ["a parameter without a value", ["greet", "--target", "node/e", "--param", "who"], "--param needs NAME=VALUE"],
     ["no target", ["greet"], "required option '--target <TARGET>' not specified"],
     ["a target that is none", ["greet", "--target", "Node worker", "--param", "who=Ada"], "Node worker"],
     ["a target that does not fit", ["greet", "--target", "a/deployment/b", "--param", "who=Ada"], "deployment"],

@@ -18,7 +18,7 @@ export async function init(
   options: InitOptions,
 ): Promise<number> {
   const folder = directory ?? ".";
-  // Before the questions: answers to them would be in vain.
+  // Before the questions: their answers would not be used.
   if (!options.force) await refuseToOverwrite(folder, scaffold(defaultChoices));
   const choices = await choose(options, terminal);
   for (const file of scaffold(choices)) {

@@ -15,8 +15,7 @@ export async function planAll(client: KubeClient, desired: readonly KubeObject[]
   const live = await Promise.all(desired.map((object) => client.get(releaseKind(object), refOf(object))));
   const steps = desired.map((object, i) => planObject(object, live[i]));
   const refused = steps.flatMap((step) => (step.do === "refuse" ? [step.because] : []));
-  if (refused.length > 0)
-    throw new CommandError("nothing was changed, because this has to be put right first:", refused);
+  if (refused.length > 0) throw new CommandError("nothing was changed; fix these problems first:", refused);
   return steps;
 }
 
@@ -79,7 +78,7 @@ async function performOnce(step: ObjectStep, { client, clock }: Server): Promise
   switch (step.do) {
     case "create": {
       if ((await client.create(type, step.manifest)).kind !== "created") return false;
-      // The stages cannot start before the server knows their kinds.
+      // The stages cannot start before the server serves their kinds.
       if (step.object.kind === "CustomResourceDefinition") await waitUntilEstablished(step.object, { client, clock });
       return true;
     }

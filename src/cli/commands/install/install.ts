@@ -93,7 +93,7 @@ function timeoutMs(text = "5m"): number {
 function nextSteps({ image, places }: ReleaseOptions): readonly string[] {
   return [
     `Interlock ${version} is installed, with the image ${image}.`,
-    ...(image.includes("/") ? [] : ["The nodes have to have that image; name that of your registry with --image."]),
+    ...(image.includes("/") ? [] : ["The nodes must have that image; name the one in your registry with --image."]),
     `See it start: kubectl -n ${places.locks} rollout status deployment`,
   ];
 }

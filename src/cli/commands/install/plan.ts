@@ -42,7 +42,7 @@ export function planObject(desired: KubeObject, live: KubeObject | undefined): O
   const applied = { metadata: { annotations: { [lastApplied]: manifest.metadata.annotations?.[lastApplied] } } };
   // The version makes sure that we change what we looked at.
   const at = { metadata: { resourceVersion: live.metadata.resourceVersion } };
-  return { do: "update", object, patch: merged(merged(patch, applied), at), changes };
+  return { do: "update", object, patch: mergePatches(mergePatches(patch, applied), at), changes };
 }
 
 /** `Deployment kubernaut-system/interlock-gateway` */
@@ -72,11 +72,11 @@ function lastAppliedOf({ metadata }: KubeObject): Record<string, unknown> {
   }
 }
 
-function merged(one: Readonly<Record<string, unknown>>, other: Readonly<Record<string, unknown>>) {
+function mergePatches(one: Readonly<Record<string, unknown>>, other: Readonly<Record<string, unknown>>) {
   const all: Record<string, unknown> = { ...one };
   for (const [key, value] of Object.entries(other)) {
     const before = all[key];
-    all[key] = isRecord(before) && isRecord(value) ? merged(before, value) : value;
+    all[key] = isRecord(before) && isRecord(value) ? mergePatches(before, value) : value;
   }
   return all;
 }

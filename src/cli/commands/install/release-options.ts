@@ -40,7 +40,7 @@ const defaults: ReleaseOptions = { ...usualManifests, agent: false };
 
 /**
  * The image for an upgrade: the one before, with the new version as its tag if it had the old version there. Undefined if it
- * does not tell which image has the new version: a digest, or a tag that is not the version.
+ * does not determine the image of the new version: a digest, or a tag that is not the version.
  */
 export function upgradedImage(
   image: string,

@@ -20,7 +20,7 @@ export interface Archive {
   shipLeftovers(journals: string): Promise<readonly Leftover[]>;
   /** The public keys that may have signed a checkpoint, according to the configuration. */
   trustedKeys(): Promise<readonly TrustedKey[]>;
-  /** Signs the heads of all chains and exports them to `directory`, or where the configuration says. */
+  /** Signs the heads of all chains and exports them to `directory`, or to the configured directory. */
   makeCheckpoint(directory: string | undefined): Promise<CheckpointOutcome>;
 }
 

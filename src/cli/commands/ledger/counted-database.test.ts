@@ -12,7 +12,7 @@ it("shows how many of a database's rows were read, and how many were added", asy
 
   expect(shown).toHaveLength(13);
   expect(shown[11]).toBe("1,200 of 1,250 rows of ledger.db read");
-  expect(shown[12]).toBe("3 rows brought to ledger.db");
+  expect(shown[12]).toBe("3 rows shipped to ledger.db");
 });
 
 function databaseWith(rows: number): LedgerDatabase {

@@ -21,7 +21,7 @@ export function countedDatabase(database: LedgerDatabase, progress: Progress): L
     async add(rows) {
       await database.add(rows);
       added += rows.length;
-      progress.show(`${added.toLocaleString("en")} rows brought to ${database.place}`);
+      progress.show(`${added.toLocaleString("en")} rows shipped to ${database.place}`);
     },
   };
 }

@@ -135,9 +135,9 @@ async function* rowsOf(archive: Archive, from: Source, filter: EventFilter): Asy
 }
 
 function shipment(one: Leftover, place: string): string {
-  if (one.kind !== "shipped") return "its process runs, and brings over what is left by itself";
-  if (one.left > 0) return `${one.left} rows are left: ${place} does not take them`;
-  return one.rows === 0 ? "nothing is left" : `${one.rows} rows brought to ${place}`;
+  if (one.kind !== "shipped") return "its process is running and ships the remaining rows itself";
+  if (one.left > 0) return `${one.left} rows remain: ${place} rejects them`;
+  return one.rows === 0 ? "nothing is left" : `${one.rows} rows shipped to ${place}`;
 }
 
 function toFilter(values: ShowOptions, nowMs: number): EventFilter {
@@ -155,7 +155,7 @@ function toFilter(values: ShowOptions, nowMs: number): EventFilter {
   };
 }
 
-/** As it is recorded. Kinds that only a cluster knows have to be written so. */
+/** As it is recorded. Kinds that only a cluster has must be written in this form. */
 function canonical(target: string): string {
   const read = parseTarget(target, builtInKinds);
   return read.kind === "target" ? read.target.text : target;

@@ -42,10 +42,8 @@ export async function verify(archive: Archive, { from, checkpoint: file, key }: 
 
   const lines = withoutRepetitions(problems);
   for (const line of lines) terminal.print(line);
-  if (checkpoint && lines.length === 0) terminal.print(proven(checkpoint, file ?? ""));
-  terminal.print(
-    lines.length === 0 ? "every row is what was written, and none is missing" : `${lines.length} problems`,
-  );
+  if (checkpoint && lines.length === 0) terminal.print(proofLine(checkpoint, file ?? ""));
+  terminal.print(lines.length === 0 ? "every row is unchanged, and none is missing" : `${lines.length} problems`);
   return lines.length === 0 ? 0 : 1;
 }
 
@@ -104,7 +102,7 @@ async function trustedCheckpoint(archive: Archive, file: string, key: string | u
   throw new CommandError(`the checkpoint ${file} ${reading.problem}`);
 }
 
-function proven({ createdAt, heads }: Checkpoint, file: string): string {
+function proofLine({ createdAt, heads }: Checkpoint, file: string): string {
   const rows = Object.values(heads).reduce((sum, { seq }) => sum + seq, 0);
   const writers = Object.keys(heads).length;
   return `nothing was changed or removed before ${createdAt}: all ${rows} rows of ${writers} writers in ${file} are unchanged`;

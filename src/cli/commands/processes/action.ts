@@ -6,7 +6,8 @@ import { type CommandContext, onRequestToEnd } from "../../context.ts";
 /** `interlock action NAME`, in a step of a workflow. */
 export async function action({ clock, random, env, terminal }: CommandContext, name: string): Promise<number> {
   const found = actions.find((one) => one.name === name);
-  if (!found) throw new MisuseError(`unknown action "${name}"; known are ${actions.map((one) => one.name).join(", ")}`);
+  if (!found)
+    throw new MisuseError(`unknown action "${name}"; use one of ${actions.map((one) => one.name).join(", ")}`);
   const reading = readInputs(found, env);
   if (reading.kind === "invalid") throw new CommandError(`invalid inputs of ${name}:`, reading.problems);
 

@@ -25,7 +25,7 @@ export async function up(around: CommandContext, options: ApiOptions & { readonl
   for (const line of screen(running, { directory: given.directory, loaded, env }).split("\n")) terminal.print(line);
   closeOnSignal(async () => {
     await running.close();
-    terminal.print(`Interlock has stopped. Everything is kept in ${given.directory}.`);
+    terminal.print(`Interlock has stopped. All data is in ${given.directory}.`);
   }, clock);
 }
 
@@ -64,14 +64,14 @@ function screen(
   ];
   const consoleLine =
     console === undefined ? "" : `  console      ${console.link}   logs you in once, within 10 minutes\n`;
-  return `Interlock is running. Everything is kept in ${directory}.
+  return `Interlock is running. All data is in ${directory}.
 
 ${consoleLine}  API server   ${api.url}
-  gateway      ${gateway.url}   takes signals; senders' tokens are in ${gateway.tokenFile ?? "the configuration"}
+  gateway      ${gateway.url}   accepts signals; senders' tokens are in ${gateway.tokenFile ?? "the configuration"}
   metrics      ${gateway.url}/metrics
   rules        ${rules.join(", ") || `none yet: put files into ${dir}, see docs/rules.md`}
   workflows    ${workflows.join(", ") || `none yet: put folders into ${execution.workflowsDir}, see docs/workflows.md`}
-${agentLines(config, gateway.url)}${settingLines(loaded)}${forgetful(loaded)}  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
+${agentLines(config, gateway.url)}${settingLines(loaded)}${lossLines(loaded)}  kubectl      kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces
   stop         Ctrl-C; everything is still there at the next start
 
 Next, in a second terminal:
@@ -89,17 +89,17 @@ function settingLines(loaded: LoadedConfig): string {
     .join("");
 }
 
-/** What a restart forgets after all. */
-function forgetful(loaded: LoadedConfig): string {
+/** The state that a restart loses, if any. */
+function lossLines(loaded: LoadedConfig): string {
   const { state, locks } = loaded.config;
   if (state.backend !== "memory" && locks.backend !== "memory") return "";
   return explainState(loaded)
-    .filter((sentence) => sentence.includes("forgets"))
-    .map((sentence) => `  forgets      ${sentence}\n`)
+    .filter((sentence) => sentence.includes("A restart loses"))
+    .map((sentence) => `  not kept     ${sentence}\n`)
     .join("");
 }
 
-/** Whom the agent works for, and how it hears of what there is to do. */
+/** The projects and issues that the agent works on, and how it receives them. */
 function agentLines(config: Config, gatewayUrl: string): string {
   const { gitlab, jira } = config;
   if (!hasAgent(config)) return "";
@@ -108,7 +108,7 @@ function agentLines(config: Config, gatewayUrl: string): string {
     ...(gitlab.poll ? [`asks for ${gitlab.projects?.join(", ") || "no project: set GITLAB_PROJECTS"}`] : []),
     ...(jira.url ? [`issues of ${jira.url}`] : []),
   ];
-  const nothing = "hears of nothing yet: set GITLAB_WEBHOOK_SECRET or GITLAB_POLL, see docs/agent.md";
+  const nothing = "receives nothing yet: set GITLAB_WEBHOOK_SECRET or GITLAB_POLL, see docs/agent.md";
   return `  agent        ${gitlab.url}   ${hears.join("; ") || nothing}\n`;
 }
 

@@ -273,7 +273,7 @@ function lockProblems(alive: readonly ReadHeartbeat[]): readonly StatusFinding[]
     .filter(({ locks }) => locks.oldestWaitSeconds * 1_000 >= slowAfterMs)
     .map(({ process, locks }) => {
       const message = `${process} has waited ${age(locks.oldestWaitSeconds * 1_000)} for a lock`;
-      return finding("locks", message, "see who holds it: docs/coordination.md");
+      return finding("locks", message, "find its holder; see docs/coordination.md");
     });
 }
 

@@ -15,7 +15,7 @@ const project = z.strictObject({
   path: text.describe("Path of the project, for display."),
 });
 
-/** What a comment can ask for; all but `do` are built in and need no coder, or only a review of it. */
+/** The requests that a comment can make; all but `do` are built in and need no coder, or only a review of it. */
 export const verbs = ["do", "review", "retry", "cancel", "status", "help"] as const;
 
 const mergeRequest = z.strictObject({

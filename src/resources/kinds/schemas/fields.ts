@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Wire } from "../../../schema/index.ts";
-import { longestTarget } from "../../target/target.ts";
+import { maxTargetLength } from "../../target/target.ts";
 
 /** RFC 3339. What we write carries milliseconds. */
 export const timestamp = z.iso.datetime({ offset: true });
@@ -40,7 +40,7 @@ function textPattern(shape: string, message: string) {
   return z
     .string()
     .min(1)
-    .max(longestTarget)
+    .max(maxTargetLength)
     .refine((value) => new RegExp(shape).test(value), { error: message })
     .meta({ "x-kubernetes-validations": [{ rule: `self.matches('${shape}')`, message }] });
 }
