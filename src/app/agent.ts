@@ -30,9 +30,9 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
     for (const one of opened.splice(0).reverse()) await one();
   };
   try {
-    const { url, token } = await accountOf(options);
+    const { url, token } = await openAccount(options);
     const gitlab = gitlabHttp({ url, token, timeLimitMs: remoteLimitMs, clock, random });
-    const jira = await jiraOf(options);
+    const jira = await openJira(options);
     const workshop = await gitWorkshop({
       directory: join(directory, "workshop"),
       server: { origin: new URL(url).origin, token },
@@ -46,7 +46,7 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
     const { locks } = coordination;
     const agent = startAgent({
       ...{ client, gitlab, jira, workshop, coder, locks, ledger, clock, random, log, metrics },
-      settings: settingsOf(config),
+      settings: agentSettings(config),
       redact,
     });
     opened.push(() => agent.stop({ deadlineMs: 5_000 }));
@@ -78,7 +78,7 @@ interface Account {
   readonly token: AccessToken;
 }
 
-async function accountOf({ loaded, clock, log }: AgentProcessOptions): Promise<Account> {
+async function openAccount({ loaded, clock, log }: AgentProcessOptions): Promise<Account> {
   const { url, token: value, tokenFile: file } = loaded.config.gitlab;
   if (!url) throw new TypeError("gitlab.url (or GITLAB_URL) is not set; set it to the GitLab server of the agent");
   const token = await openToken({ value, file, setting: "gitlab.tokenFile" }, { clock, log });
@@ -87,7 +87,7 @@ async function accountOf({ loaded, clock, log }: AgentProcessOptions): Promise<A
   return { url, token };
 }
 
-async function jiraOf({ loaded, clock, random, log }: AgentProcessOptions): Promise<Jira | undefined> {
+async function openJira({ loaded, clock, random, log }: AgentProcessOptions): Promise<Jira | undefined> {
   const { url, email, apiToken: value, apiTokenFile: file } = loaded.config.jira;
   if (!url) return undefined;
   const token = await openToken({ value, file, setting: "jira.apiTokenFile" }, { clock, log });
@@ -100,7 +100,7 @@ async function jiraOf({ loaded, clock, random, log }: AgentProcessOptions): Prom
 
 const accessLevels = { guest: 10, reporter: 20, developer: 30, maintainer: 40, owner: 50 } as const;
 
-function settingsOf({ agent, claims, gitlab, jira }: Config) {
+function agentSettings({ agent, claims, gitlab, jira }: Config) {
   const { namespace, concurrency, maxAttempts, patienceMs, backoffBaseMs, backoffMaxMs } = agent;
   return {
     ...{ namespace, concurrency, maxAttempts, patienceMs, draftMergeRequests: agent.draftMergeRequests },

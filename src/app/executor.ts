@@ -24,7 +24,7 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
   const { kinds, close: closeKinds } = openKinds(options);
   const executor = startExecutor({
     client,
-    engines: enginesOf(options),
+    engines: createEngines(options),
     ledger,
     kinds,
     namespace: execution.namespace,
@@ -76,7 +76,7 @@ export function placesIn({ locks, gateway, execution, agent, watermarks }: Confi
   };
 }
 
-function enginesOf({ client, loaded }: ExecutorProcessOptions): readonly Engine[] {
+function createEngines({ client, loaded }: ExecutorProcessOptions): readonly Engine[] {
   const { execution } = loaded.config;
   const make = {
     tekton: () => tektonEngine(client),

@@ -49,7 +49,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
   const { loaded, client, clock, random, log, metrics, directory } = options;
   const config = loaded.config.gateway;
   await makeDataDirectory(directory, clock);
-  const tokenFile = await tokenFileOf(options);
+  const tokenFile = await ensureTokenFile(options);
   const routes = await openSignalRoutes(loaded.config, pagerdutySecrets(options));
   const { tlsCertFile, tlsKeyFile } = config;
   const certificate = await tlsCertificate("gateway", { tlsCertFile, tlsKeyFile }, options);
@@ -71,7 +71,7 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
     ruleTarget: (signal) => ruleTargets.targetOf(signal),
     ruleLabels: (signal, owner) => ruleTargets.labelsOf(signal, owner),
     occurrenceLog,
-    writer: await writerOf(options),
+    writer: await readWriterName(options),
     settings: {
       ...config,
       fingerprintFields: config.fingerprint as readonly FingerprintField[],
@@ -224,13 +224,13 @@ async function openOccurrenceLog({
 }
 
 /** The name of the writer belongs to the occurrence log. Without a log, counts and name are new with each process. */
-async function writerOf({ loaded, directory, random }: GatewayProcessOptions): Promise<string> {
+async function readWriterName({ loaded, directory, random }: GatewayProcessOptions): Promise<string> {
   if (loaded.config.gateway.durability === "status") return `w-${random.id()}`;
   return ledgerWriter(join(directory, "gateway-writer"), random);
 }
 
 /** Creates a token before the first signal, so that no sender is accepted without one. */
-async function tokenFileOf({ loaded, directory, random }: GatewayProcessOptions): Promise<string | undefined> {
+async function ensureTokenFile({ loaded, directory, random }: GatewayProcessOptions): Promise<string | undefined> {
   const { tokens, tokenFile } = loaded.config.gateway;
   if (tokens || tokenFile) return tokenFile;
   const file = join(directory, "gateway-tokens");

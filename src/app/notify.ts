@@ -29,7 +29,7 @@ export async function openNotify(options: NotifyProcessOptions): Promise<Stage> 
   const { loaded, client, ledger, clock, random, log, metrics } = options;
   const { routes, digestWindowMs, maxAttempts, backoffBaseMs, backoffMaxMs, timeoutMs, retentionMs } =
     loaded.config.notify;
-  const channels = await channelsOf(options);
+  const channels = await openChannels(options);
   const known = new Set(["all", ...channels.map(({ name }) => name)]);
   for (const name of new Set(routes.flatMap((route) => route.channels))) {
     if (!known.has(name)) log.warn("route to unknown channel", { channel: name });
@@ -68,7 +68,7 @@ export async function openNotify(options: NotifyProcessOptions): Promise<Stage> 
   };
 }
 
-async function channelsOf({ loaded, client, clock, print }: NotifyProcessOptions): Promise<readonly Channel[]> {
+async function openChannels({ loaded, client, clock, print }: NotifyProcessOptions): Promise<readonly Channel[]> {
   const { notify } = loaded.config;
   const allowed = { addresses: addresses(notify.allowedNetworks ?? []) };
   const nowMs = () => client.serverNowMs();

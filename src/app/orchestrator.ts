@@ -58,7 +58,7 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     kinds,
     namespace: config.execution.namespace,
     catalogNamespace: config.execution.catalogNamespace,
-    settings: settingsOf(options),
+    settings: orchestratorSettings(options),
     answerersKnownSince: (signal) => nameGuarantee(options, approvalIdentity(placesIn(config)), signal),
     cancellersKnownSince: (signal) => nameGuarantee(options, ackIdentity(placesIn(config)), signal),
     resumersKnownSince: (signal) => nameGuarantee(options, resumeIdentity(), signal),
@@ -126,7 +126,7 @@ class RuleProblems {
   }
 }
 
-function settingsOf(options: StageOptions): OrchestratorSettings {
+function orchestratorSettings(options: StageOptions): OrchestratorSettings {
   const { incidents, approval, verification, execution } = options.loaded.config;
   return {
     ...stagePolicySettings(options),

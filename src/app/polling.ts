@@ -47,7 +47,7 @@ export function openPolling(options: PollingOptions): { close(): Promise<void> }
   }
   if (options.jira) {
     polling.push(
-      pollJira({ ...common, jira: options.jira, sources: sourcesOf(jira), intervalMs: jira.pollIntervalMs }),
+      pollJira({ ...common, jira: options.jira, sources: issueSources(jira), intervalMs: jira.pollIntervalMs }),
     );
   }
   return {
@@ -58,6 +58,6 @@ export function openPolling(options: PollingOptions): { close(): Promise<void> }
   };
 }
 
-function sourcesOf({ projects = [], triggerStatus }: Config["jira"]): readonly IssueSource[] {
+function issueSources({ projects = [], triggerStatus }: Config["jira"]): readonly IssueSource[] {
   return projects.map((project) => ({ triggerStatus, ...project }));
 }

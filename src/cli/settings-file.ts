@@ -43,7 +43,7 @@ export async function findSettingsFile(option: string | undefined, env: Env): Pr
 
 export async function readSettings(named: string, path: string): Promise<string> {
   return readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`${named} ${path} cannot be read (${error.code}): name a file that is there`);
+    throw new CommandError(`${named} ${path} cannot be read (${error.code}); name a file that exists`);
   });
 }
 

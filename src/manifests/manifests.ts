@@ -34,7 +34,7 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
   const { places } = options;
   const { agents: _, ...usual } = places;
   const files: [string, readonly KubeObject[]][] = [
-    ["namespaces", [...new Set(Object.values(usual))].map((name) => namespaceOf(name, name === places.runs))],
+    ["namespaces", [...new Set(Object.values(usual))].map((name) => namespaceObject(name, name === places.runs))],
     ...stages
       .filter((stage) => stage !== "agent" && stage !== "console")
       .map((stage): [string, readonly KubeObject[]] => [stage, ofStage(stage, options)]),
@@ -49,7 +49,7 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
 export function agentManifests(options: ManifestOptions = usualManifests): readonly KubeObject[] {
   const { places } = options;
   const { agents, ...usual } = places;
-  const namespaces = Object.values(usual).includes(agents) ? [] : [namespaceOf(agents, true)];
+  const namespaces = Object.values(usual).includes(agents) ? [] : [namespaceObject(agents, true)];
   const policies = agentNetworkPolicies(places);
   return [...namespaces, ...coderRbac(places), ...ofStage("agent", options), ...policies].map(withOwnerLabel);
 }
@@ -59,7 +59,7 @@ export function consoleManifests(options: ManifestOptions = usualManifests): rea
   return [...ofStage("console", options), ...consoleNetworkPolicies(options.places)].map(withOwnerLabel);
 }
 
-function namespaceOf(name: string, runsWorkloads: boolean): KubeObject {
+function namespaceObject(name: string, runsWorkloads: boolean): KubeObject {
   const labels = runsWorkloads ? { labels: restrictedPods } : {};
   return { apiVersion: "v1", kind: "Namespace", metadata: { name, ...labels } };
 }

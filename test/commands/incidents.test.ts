@@ -216,7 +216,7 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
     [
       ["carrier-pigeon", "-p", "package.json"],
       1,
-      "the gateway has no sender carrier-pigeon: use alertmanager, alertmanager-groups, generic",
+      "the gateway has no sender carrier-pigeon; use alertmanager, alertmanager-groups, generic",
     ],
     [["generic", "-p", "nowhere.json"], 1, "the payload nowhere.json cannot be read (ENOENT)"],
     [["generic", "-p", "README.md"], 1, "the payload README.md is not JSON"],

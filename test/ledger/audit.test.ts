@@ -239,7 +239,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
 
   it.each([
     [["verify", "--from", "memory"], "Allowed choices are database, journal; see interlock help ledger"],
-    [["export", "--type", "run.imagined"], "nothing of the type run.imagined is recorded"],
+    [["export", "--type", "run.imagined"], "unknown event type run.imagined"],
     [["export", "--since", "yesterday"], "--since yesterday is not a time"],
     [["destroy"], "unknown command 'destroy'; see interlock help ledger"],
   ])("%j is refused with a word of help", async (args, message) => {
@@ -596,7 +596,7 @@ describe("interlock audit", () => {
   it("reports a missing ledger, and creates none", async () => {
     const directory = join(root, "nowhere");
 
-    await expect(audit({ directory, env: {} }, "verify")).rejects.toThrow(`there is no ledger in ${directory}/ledger`);
+    await expect(audit({ directory, env: {} }, "verify")).rejects.toThrow(`no ledger in ${directory}/ledger`);
 
     expect(readdirSync(root)).not.toContain("nowhere");
   });

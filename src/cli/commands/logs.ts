@@ -23,15 +23,15 @@ interface LogsOptions {
 export async function logs(desk: Desk, given: readonly string[], options: LogsOptions): Promise<number> {
   const names = given.map(bareName);
   const [only, another] = names;
-  if (only !== undefined && another === undefined) return await logsOf(only, options, desk);
+  if (only !== undefined && another === undefined) return await printLogs(only, options, desk);
   if (options.follow) throw new MisuseError("--follow follows one execution; name one");
   return await forEachName(names, desk, async (name) => {
     desk.terminal.print(`── ${name}`);
-    await logsOf(name, options, desk);
+    await printLogs(name, options, desk);
   });
 }
 
-async function logsOf(
+async function printLogs(
   name: string,
   { namespace, local: folder, since, ...options }: LogsOptions,
   desk: Desk,
@@ -41,9 +41,9 @@ async function logsOf(
   const sinceMs = readMoment("since", since, client.serverNowMs());
   const { follow = false, ...wanted } = options;
   const filter = { ...wanted, ...(sinceMs !== undefined && { sinceMs }) };
-  const execution = (await findExecution(client, name, namespace)) ?? (await latestOf(name, client));
+  const execution = (await findExecution(client, name, namespace)) ?? (await findLatest(name, client));
   if (execution && follow) return await printExecution(execution, { local, filter }, desk);
-  const run = execution ? runOf(execution) : await recordedRun(name, desk);
+  const run = execution ? requireRun(execution) : await recordedRun(name, desk);
 
   const found = (await readLogs(local, run.uid)).filter((step) => isWantedStep(step, filter));
   const written = filter.tail === undefined && sinceMs === undefined ? found : [];
@@ -61,7 +61,7 @@ async function logsOf(
 }
 
 /** The execution that an incident had made last. */
-async function latestOf(name: string, client: KubeClient): Promise<WorkflowExecution | undefined> {
+async function findLatest(name: string, client: KubeClient): Promise<WorkflowExecution | undefined> {
   const incident = await findIncident(client, name);
   if (!incident) return undefined;
   const { name: latest } = incident.status?.executionRefs?.at(-1) ?? {};
@@ -106,7 +106,7 @@ function whereToLook({ name, kind, deletedAt }: KnownRun, { recordsIn }: Desk): 
   ];
 }
 
-function runOf({ metadata, status }: WorkflowExecution): KnownRun {
+function requireRun({ metadata, status }: WorkflowExecution): KnownRun {
   const run = status && "pipelineRunRef" in status ? status.pipelineRunRef : undefined;
   if (run) return run;
   throw new CommandError(`execution ${metadata.name} is ${status?.phase ?? "new"}: it has no run`);

@@ -41,7 +41,7 @@ export async function policyTest(
   const { rules, problems } = await readRulesFolder(directory);
   const wrong = [...problems];
   if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);
-  const { kinds, problems: unreadable } = await kindsOf(options.crds ?? [], declaredKinds(config));
+  const { kinds, problems: unreadable } = await loadKinds(options.crds ?? [], declaredKinds(config));
   const { workflowsDir, engine } = config.execution;
   const { workflows, problems: faults } = await catalogIn(workflowsDir, engine, kinds);
   const paths = files.length > 0 ? files : [join(directory, "tests")];
@@ -56,7 +56,7 @@ export async function policyTest(
 }
 
 /** The kinds that are defined in files, and those that are declared. */
-async function kindsOf(paths: readonly string[], declared: readonly CustomKind[]) {
+async function loadKinds(paths: readonly string[], declared: readonly CustomKind[]) {
   const definitions: Parameters<typeof readKinds>[0][number][] = [];
   const problems: string[] = [];
   for (const path of paths) {

@@ -24,9 +24,9 @@ export async function receive(desk: Desk, source: string, options: ReceiveOption
   const place = `${url.replace(/\/$/, "")}${path}`;
   const { status, answer } = await post({ url: options.dryRun ? `${place}?dryRun=true` : place, token, body });
   if (status === 404) {
-    throw new CommandError(`the gateway has no sender ${source}: use ${sources}, or set sources.${source}.map`);
+    throw new CommandError(`the gateway has no sender ${source}; use ${sources}, or set sources.${source}.map`);
   }
-  const lines = options.dryRun && answer.results ? await previewLines(answer.results, desk) : linesOf(answer);
+  const lines = options.dryRun && answer.results ? await previewLines(answer.results, desk) : responseLines(answer);
   for (const line of lines) desk.terminal.print(line);
   return exitStatus(status < 300 ? "ok" : "failed");
 }
@@ -34,7 +34,7 @@ export async function receive(desk: Desk, source: string, options: ReceiveOption
 async function readPayload(file: string): Promise<string> {
   const name = file === "-" ? "on standard input" : file;
   const text = await readFile(file === "-" ? "/dev/stdin" : file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`the payload ${name} cannot be read (${error.code}): name a file with JSON`);
+    throw new CommandError(`the payload ${name} cannot be read (${error.code}); name a file with JSON`);
   });
   try {
     JSON.parse(text);
@@ -56,7 +56,7 @@ async function gatewayUrl(directory: string): Promise<string> {
 /** The first token of a file of senders. */
 async function tokenIn(file: string): Promise<string> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(`the token file ${file} cannot be read (${error.code}): name it with --token-file`);
+    throw new CommandError(`the token file ${file} cannot be read (${error.code}); name it with --token-file`);
   });
   const [, token] = /^(?!#)\S+[ \t]+(\S+)/m.exec(text) ?? [];
   if (token) return token;
@@ -77,7 +77,7 @@ async function post({
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
     const because = (error.cause as Error)?.message ?? error.message;
-    throw new CommandError(`no gateway answers at ${url} (${because}): is it running?`, [], "unavailable");
+    throw new CommandError(`no gateway answers at ${url} (${because}); is it running?`, [], "unavailable");
   });
   const answer = await response.json().catch(() => ({}));
   return { status: response.status, answer: answer as GatewayResponse };
@@ -92,7 +92,7 @@ interface GatewayResponse {
   readonly problems?: readonly string[];
 }
 
-function linesOf({ results, truncatedAlerts, title, detail, problems = [] }: GatewayResponse): readonly string[] {
+function responseLines({ results, truncatedAlerts, title, detail, problems = [] }: GatewayResponse): readonly string[] {
   if (!results)
     return [`refused: ${title ?? "no reason was given"}. ${detail ?? ""}`, ...problems.map((one) => `  ${one}`)];
   const lines = results.flatMap(({ status, message, incident, fix, problems = [] }) => [

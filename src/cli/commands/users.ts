@@ -15,7 +15,7 @@ export async function addUser(
   options: UsersOptions & { readonly role: Role },
 ): Promise<number> {
   const rule = "up to 63 of A-Z a-z 0-9 . _ @ -, beginning with a letter or digit";
-  if (!isUserName(name)) throw new MisuseError(`"${name}" is not a user name: use ${rule}`);
+  if (!isUserName(name)) throw new MisuseError(`"${name}" is not a user name; use ${rule}`);
   const local = openUsers(around, options);
   refuseAdmin(name, local);
   const outcome = await local.users.add(name, options.role);

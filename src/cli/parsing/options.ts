@@ -14,7 +14,7 @@ export function searchedNamespace(
 ): string | undefined {
   if (!allNamespaces) return namespace ?? desk.namespace;
   if (namespace === undefined) return undefined;
-  throw new MisuseError("--namespace and --all-namespaces exclude each other");
+  throw new MisuseError("--namespace and --all-namespaces exclude each other; use one of them");
 }
 
 /** The time that the option `name` means: `2026-11-15T10:00:00Z`, or `2h` for two hours ago. In milliseconds since 1970. */
@@ -24,5 +24,5 @@ export function readMoment(name: string, text: string | undefined, nowMs: number
   // JavaScript would read "5" as a month.
   const ms = agoMs === undefined ? Date.parse(/^\d{4}-/.test(text) ? text : "") : nowMs - agoMs;
   if (!Number.isNaN(ms)) return ms;
-  throw new MisuseError(`--${name} ${text} is not a time: write 2026-11-15T10:00:00Z, or 2h for two hours ago`);
+  throw new MisuseError(`--${name} ${text} is not a time; write 2026-11-15T10:00:00Z, or 2h for two hours ago`);
 }

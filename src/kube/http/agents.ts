@@ -32,7 +32,7 @@ export function connectionPool({ url, ca, serverName, insecureSkipTlsVerify }: C
     const agent = new SecureAgent({
       ...settings,
       // Made once: reading the certificates anew for each connection costs more than the handshake.
-      secureContext: contextOf({ ...(ca ? { ca } : {}), ...identity }),
+      secureContext: createContext({ ...(ca ? { ca } : {}), ...identity }),
       rejectUnauthorized: !insecureSkipTlsVerify,
       ...(serverName ? { servername: serverName } : {}),
     });
@@ -41,7 +41,7 @@ export function connectionPool({ url, ca, serverName, insecureSkipTlsVerify }: C
   };
 }
 
-function contextOf(material: SecureContextOptions): SecureContext {
+function createContext(material: SecureContextOptions): SecureContext {
   try {
     return createSecureContext(material);
   } catch (cause) {

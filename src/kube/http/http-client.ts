@@ -155,7 +155,7 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
       // The name of a new object is in its body alone.
       const path = pathOf(complete({ verb: "create", type, namespace })) + dryRunQuery(call);
       const operation: Operation = { verb: "create", type, namespace, name };
-      const answer = await request(operation, { method: "POST", path, ...bodyOf(wholeObject(type, object)) }, call);
+      const answer = await request(operation, { method: "POST", path, ...toBody(wholeObject(type, object)) }, call);
       if (isGood(answer)) return { kind: "created", object: finish(contentOf<T>(answer, operation)) };
 
       const status = statusOf(answer);
@@ -167,7 +167,7 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
       const { subresource } = call;
       const operation = complete({ verb: "update", type, ...placeOf(object.metadata), subresource });
       const path = pathOf(operation) + dryRunQuery(call);
-      return write<T>(operation, { method: "PUT", path, ...bodyOf(wholeObject(type, object)) }, call);
+      return write<T>(operation, { method: "PUT", path, ...toBody(wholeObject(type, object)) }, call);
     },
 
     async patch<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, patch: Patch, call: WriteCall = {}) {
@@ -175,8 +175,8 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
       const operation = complete({ verb: "patch", type, ...placeOf(ref), subresource });
       const body =
         "json" in patch
-          ? bodyOf(patch.json, "application/json-patch+json")
-          : bodyOf(patch.merge, "application/merge-patch+json");
+          ? toBody(patch.json, "application/json-patch+json")
+          : toBody(patch.merge, "application/merge-patch+json");
       return write<T>(operation, { method: "PATCH", path: pathOf(operation) + dryRunQuery(call), ...body }, call);
     },
 
@@ -194,7 +194,7 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
         ...(propagation ? { propagationPolicy: propagation } : {}),
         ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
       };
-      const outcome = await write(operation, { method: "DELETE", path: pathOf(operation), ...bodyOf(options) }, call);
+      const outcome = await write(operation, { method: "DELETE", path: pathOf(operation), ...toBody(options) }, call);
       return outcome.kind === "updated" ? { kind: "deleted" } : outcome;
     },
 
@@ -215,7 +215,7 @@ async function evict(
     metadata: placeOf(pod),
     ...(uid === undefined ? {} : { deleteOptions: { preconditions: { uid } } }),
   };
-  const message = { method: "POST", path: pathOf(operation), ...bodyOf(eviction), isFinalAt: 429 } as const;
+  const message = { method: "POST", path: pathOf(operation), ...toBody(eviction), isFinalAt: 429 } as const;
   const answer = await request(operation, message, call);
   if (isGood(answer)) return { kind: "evicted" };
 
@@ -245,7 +245,7 @@ function wholeObject({ apiVersion, kind }: ResourceType, object: KubeObject): Ku
   return { apiVersion, kind, ...object };
 }
 
-function bodyOf(content: unknown, contentType = "application/json") {
+function toBody(content: unknown, contentType = "application/json") {
   return { body: JSON.stringify(content), contentType };
 }
 

@@ -74,7 +74,7 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
   async function attempt(message: Message, credentials: Credentials, limit: TimeLimit, receive: Receive) {
     const sentAt = clock.now();
     const line = { agent: poolFor(credentials), clock, limits };
-    const ask = { server, path: root + message.path, ...contentOf(message, credentials) };
+    const ask = { server, path: root + message.path, ...toRequest(message, credentials) };
     const reached = await exchange(ask, line, limit.signal);
     if (reached.kind === "unanswered") return reached;
     serverTime.answered(reached.response.headers, sentAt);
@@ -125,7 +125,7 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
   };
 }
 
-function contentOf({ method, body, contentType, accept = "application/json" }: Message, credentials: Credentials) {
+function toRequest({ method, body, contentType, accept = "application/json" }: Message, credentials: Credentials) {
   const headers = {
     Accept: accept,
     "User-Agent": "interlock",

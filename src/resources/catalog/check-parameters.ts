@@ -87,9 +87,9 @@ function boundProblems(parameter: WorkflowParameter, value: ParameterValue): str
   return outside(value.length, parameter.minItems, parameter.maxItems, (n) => `have @ ${n} entries`);
 }
 
-function outside(size: number, least = -Infinity, most = Infinity, rule: (limit: number) => string): string[] {
-  if (size < least) return [`must ${rule(least).replace("@", "at least")}`];
-  return size > most ? [`must ${rule(most).replace("@", "at most")}`] : [];
+function outside(size: number, min = -Infinity, max = Infinity, rule: (limit: number) => string): string[] {
+  if (size < min) return [`must ${rule(min).replace("@", "at least")}`];
+  return size > max ? [`must ${rule(max).replace("@", "at most")}`] : [];
 }
 
 /** A pattern that is none matches nothing: what cannot be checked is not let through. */

@@ -68,13 +68,13 @@ function parameterProblems(parameter: WorkflowParameter): string[] {
     if (isSet && !types.includes(parameter.type))
       problems.push(`.${keyword} has no meaning for type ${parameter.type}`);
   }
-  for (const [least, most] of [
+  for (const [min, max] of [
     ["minimum", "maximum"],
     ["minLength", "maxLength"],
     ["minItems", "maxItems"],
   ] as const) {
-    if ((parameter[least] ?? -Infinity) > (parameter[most] ?? Infinity))
-      problems.push(`.${least} is greater than its ${most}`);
+    if ((parameter[min] ?? -Infinity) > (parameter[max] ?? Infinity))
+      problems.push(`.${min} is greater than its ${max}`);
   }
   if (parameter.pattern !== undefined && !isPattern(parameter.pattern))
     problems.push(".pattern is not a regular expression");

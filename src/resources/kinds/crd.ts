@@ -39,12 +39,12 @@ export function toCrd(kind: Kind): CustomResourceDefinition {
         categories: ["kubernaut", "interlock"],
       },
       conversion: { strategy: "None" },
-      versions: [versionOf(kind)],
+      versions: [crdVersion(kind)],
     },
   };
 }
 
-function versionOf(kind: Kind): CrdVersion {
+function crdVersion(kind: Kind): CrdVersion {
   const selectableFields = kind.selectable.map((field) => ({ jsonPath: `.${field}` }));
   return {
     name: kind.apiVersion.slice(group.length + 1),

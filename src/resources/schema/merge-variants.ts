@@ -21,7 +21,7 @@ export function mergeVariants(
   const discriminator = required.find((name) => isDiscriminator(name, variants));
   if (!discriminator) throw new TypeError(`${path}: no field distinguishes the variants`);
 
-  const rules = variants.flatMap((variant) => ruleOf(variant, { discriminator, required, properties }));
+  const rules = variants.flatMap((variant) => variantRules(variant, { discriminator, required, properties }));
   const own = union["x-kubernetes-validations"] ?? [];
   return { ...union, type: "object", required, properties, "x-kubernetes-validations": [...own, ...rules] };
 }
@@ -49,7 +49,7 @@ interface Union {
   readonly properties: Readonly<Record<string, StructuralSchema>>;
 }
 
-function ruleOf(variant: StructuralSchema, { discriminator, required, properties }: Union): CelRule[] {
+function variantRules(variant: StructuralSchema, { discriminator, required, properties }: Union): CelRule[] {
   const which = valuesOf(variant, discriminator);
   const needed = (variant.required ?? []).filter((name) => !required.includes(name));
   const narrowed = Object.keys(variant.properties ?? {}).filter((name) => {

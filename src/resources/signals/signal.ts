@@ -147,13 +147,13 @@ export function fingerprinter(
     const chosen = withDistinguishing(sorted, signal);
     let key = chosen === sorted ? "" : `${chosen.join()};`;
     for (const field of chosen) {
-      const fact = fieldOf(field, signal, target);
+      const fact = fieldValue(field, signal, target);
       // With its length, so that no two lists of facts look alike.
       key += fact === null ? "-" : `${fact.length}:${fact}`;
     }
     const found = known.get(key);
     if (found !== undefined) return found;
-    const facts = JSON.stringify(chosen.map((field) => [field, fieldOf(field, signal, target)]));
+    const facts = JSON.stringify(chosen.map((field) => [field, fieldValue(field, signal, target)]));
     const fingerprint = `${version}:${createHash("sha256").update(facts).digest("hex")}`;
     if (known.size >= most) known.clear();
     if (most > 0) known.set(key, fingerprint);
@@ -166,7 +166,7 @@ function withDistinguishing(fields: readonly FingerprintField[], { distinctBy, l
   return more.length === 0 ? fields : [...new Set([...fields, ...more])].sort();
 }
 
-function fieldOf(field: FingerprintField, signal: Signal, target: Target | undefined): string | null {
+function fieldValue(field: FingerprintField, signal: Signal, target: Target | undefined): string | null {
   switch (field) {
     case "source":
     case "name":

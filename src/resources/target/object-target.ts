@@ -15,7 +15,7 @@ export function parseObjectTarget(text: string, kinds: Kinds = builtInKinds): Ta
 
   const kind = kinds.find(spelling);
   if (!kind) return unknownKind(spelling, kinds);
-  return targetOf(kind, { cluster, namespace, name });
+  return toTarget(kind, { cluster, namespace, name });
 }
 
 /** A reference as Kubernetes writes it in events and owner references. */
@@ -35,7 +35,7 @@ export function toObjectTarget(
   const known = kinds.find(`${kind}${group}`);
   if (!known) return unknownKind(`${kind}${group}`, kinds);
   // Some senders leave the namespace of a cluster-wide object empty, others leave it out.
-  return targetOf(known, { cluster: undefined, namespace: namespace || undefined, name });
+  return toTarget(known, { cluster: undefined, namespace: namespace || undefined, name });
 }
 
 const expected = "write namespace/kind/name, or kind/name for a kind that has no namespace";
@@ -65,7 +65,7 @@ interface ObjectAddress {
   readonly name: string;
 }
 
-function targetOf(known: KnownKind, { cluster, namespace, name }: ObjectAddress): TargetReading<ObjectTarget> {
+function toTarget(known: KnownKind, { cluster, namespace, name }: ObjectAddress): TargetReading<ObjectTarget> {
   const kind = kindText(known);
   if (cluster !== undefined && !isCluster(cluster)) {
     return problem(`has no valid cluster before the colon: ${dnsLabel}, and not "git"`);

@@ -13,7 +13,7 @@ export interface RepositoryReference {
 export function toRepositoryTarget({ url, branch, projectId }: RepositoryReference): TargetReading<RepositoryTarget> {
   const address = parseAddress(url);
   if (!address || address.rest.includes("@")) return problem(`is not a repository: ${expected}`);
-  return targetOf(address.host, projectId === undefined ? pathOf(address.rest) : idOf(projectId), branch);
+  return toTarget(address.host, projectId === undefined ? parsePath(address.rest) : projectKey(projectId), branch);
 }
 
 /** `git:host/path@branch`, where any clone URL may stand for host and path. */
@@ -22,13 +22,13 @@ export function parseRepositoryTarget(text: string): TargetReading<RepositoryTar
   if (!address) return problem(`is not a repository: ${expected}`);
   const at = address.rest.indexOf("@");
   if (at < 0) return problem(`names no branch: ${expected}`);
-  return targetOf(address.host, pathOf(address.rest.slice(0, at)), address.rest.slice(at + 1));
+  return toTarget(address.host, parsePath(address.rest.slice(0, at)), address.rest.slice(at + 1));
 }
 
 /** `git:host/path`, all branches of a repository, as all its spellings are written in the end. */
 export function repositoryText(text: string): string | undefined {
   const { host, rest = "@" } = parseAddress(text.slice("git:".length)) ?? {};
-  const path = rest.includes("@") ? undefined : pathOf(rest);
+  const path = rest.includes("@") ? undefined : parsePath(rest);
   return path === undefined ? undefined : `git:${host}/${path}`;
 }
 
@@ -52,24 +52,24 @@ function parseAddress(text: string): { readonly host: string; readonly rest: str
   if (text.length > 4 * maxTargetLength) return undefined;
   for (const address of addresses) {
     const [, host = "", rest = ""] = address.exec(text) ?? [];
-    const name = hostOf(host);
+    const name = parseHost(host);
     if (name) return { host: name, rest };
   }
   return undefined;
 }
 
 /** Ports are left out: the ssh and the https port of one server differ, and holding too much is the safe mistake. */
-function hostOf(text: string): string | undefined {
+function parseHost(text: string): string | undefined {
   const url = `https://${text}/`;
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, "") || undefined : undefined;
 }
 
-function idOf(projectId: number): string | undefined {
+function projectKey(projectId: number): string | undefined {
   return Number.isSafeInteger(projectId) && projectId > 0 ? String(projectId) : undefined;
 }
 
 /** GitLab and GitHub ignore the case of paths, and so do we. */
-function pathOf(text: string): string | undefined {
+function parsePath(text: string): string | undefined {
   const path = unescapePath(text)
     .toLowerCase()
     .replace(/(\.git|\/)+$/, "");
@@ -87,7 +87,7 @@ function unescapePath(text: string): string {
   }
 }
 
-function targetOf(host: string, path: string | undefined, ref: string): TargetReading<RepositoryTarget> {
+function toTarget(host: string, path: string | undefined, ref: string): TargetReading<RepositoryTarget> {
   if (path === undefined) return problem(`has no valid path to a repository: ${expected}`);
   const branch = ref.replace(/^(refs\/heads\/)+/, "");
   if (!isBranch(branch)) return problem(`has no valid branch: ${expected}`);

@@ -24,7 +24,7 @@ export function planObject(desired: KubeObject, live: KubeObject | undefined): O
   if (!live) return { do: "create", object, manifest };
   const what = describeObject(desired);
   if (live.metadata.deletionTimestamp) {
-    return { do: "refuse", object, because: `${what} is being deleted: repeat the command when it is gone` };
+    return { do: "refuse", object, because: `${what} is being deleted; repeat the command when it is deleted` };
   }
   if (live.metadata.labels?.[managedBy.label] !== managedBy.value) {
     const because = `${what} exists without the label ${managedBy.label}=${managedBy.value}, so it belongs to another tool`;

@@ -30,5 +30,5 @@ export type Source = (typeof ledgerSources)[number];
 /** The directory of the journals. Throws if there is none here. */
 export function journalsOf({ journals }: Archive): string {
   if (journals) return journals;
-  throw new CommandError("there is no journal here: name its process' data directory with --data, or set LEDGER_DIR");
+  throw new CommandError("no journal here; name the data directory of its process with --data, or set LEDGER_DIR");
 }

@@ -143,7 +143,7 @@ function shipment(one: Leftover, place: string): string {
 function toFilter(values: ShowOptions, nowMs: number): EventFilter {
   const type = ledgerEventTypes.find((type) => type === values.type);
   if (values.type !== undefined && !type) {
-    throw new CommandError(`nothing of the type ${values.type} is recorded; there is ${ledgerEventTypes.join(", ")}`);
+    throw new CommandError(`unknown event type ${values.type}; use one of ${ledgerEventTypes.join(", ")}`);
   }
   return {
     target: values.target && canonical(values.target),

@@ -31,7 +31,7 @@ export async function inArchive(
   const directory = ledgerDirectory(options);
   const journals = (await stat(directory).catch(() => undefined))?.isDirectory() ? directory : undefined;
   if (!journals && !options.loaded.config.ledger.url) {
-    throw new CommandError(`there is no ledger in ${directory}: name the data directory of its process with --data`);
+    throw new CommandError(`no ledger in ${directory}; name the data directory of its process with --data`);
   }
   const database = countedDatabase(openLedgerDatabase(options, { waitMs: patienceMs }), terminal.progress);
   const patience = { quietForMs: 0, withinMs: 600_000 };
@@ -48,7 +48,7 @@ export async function inArchive(
       shipLeftovers: (directory) =>
         shipLeftovers({ directory, ...patience, database, clock, random, log: silentLogger }),
       trustedKeys: () => allTrustedKeys(options),
-      makeCheckpoint: (directory) => checkpointOf(database, directory, options, around),
+      makeCheckpoint: (directory) => exportCheckpoint(database, directory, options, around),
     });
   } finally {
     terminal.progress.clear();
@@ -61,7 +61,7 @@ async function allTrustedKeys({ loaded }: LedgerPlace) {
   return keys ? [keys.key, ...keys.trusted] : await trustedKeys(loaded);
 }
 
-async function checkpointOf(
+async function exportCheckpoint(
   database: LedgerDatabase,
   directory: string | undefined,
   { loaded }: LedgerPlace,
@@ -69,13 +69,12 @@ async function checkpointOf(
 ): Promise<CheckpointOutcome> {
   const keys = await checkpointKeys(loaded);
   if (!keys) {
-    throw new CommandError("there is no key to sign with; set LEDGER_CHECKPOINT_KEY_FILE", [
+    throw new CommandError("no signing key; set LEDGER_CHECKPOINT_KEY_FILE", [
       "make one with: interlock ledger keygen --out FILE",
     ]);
   }
   const place = directory ?? loaded.config.ledger.checkpointDir;
-  if (!place)
-    throw new CommandError("there is no place to export to; name it with --out DIR, or set LEDGER_CHECKPOINT_DIR");
+  if (!place) throw new CommandError("no export directory; name it with --out DIR, or set LEDGER_CHECKPOINT_DIR");
   const createdBy = `command-${terminal.id()}`;
   return makeCheckpoint({ database, ...keys, directory: place, createdBy, nowMs: clock.wallMs() });
 }
