@@ -16,7 +16,7 @@ const locks = redisLocks({
   // A prefix of its own, so that these short leases change nothing for other programs on the same Redis.
   prefix: "interlock-example:",
   defaults: { ttlMs: 10_000 },
-  longestTtlMs: 10_000,
+  maxTtlMs: 10_000,
   // A Redis that started a moment ago may have forgotten leases that are still held; they have to run out first.
   quarantined: (ms) => console.log(`Redis started a moment ago; grants begin in ${Math.ceil(ms / 1_000)} s`),
 });

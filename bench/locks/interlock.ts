@@ -12,7 +12,7 @@ export const interlockCohort = entry("interlock, cohort 32", { ttlMs, cohort: 32
 export const interlockDefaults = entry("interlock, 30 s", {});
 
 function entry(name: string, options: { ttlMs?: number; cohort?: number }): Entry {
-  const longestTtlMs = options.ttlMs ?? 30_000;
+  const maxTtlMs = options.ttlMs ?? 30_000;
   return {
     name,
     sends: ["evalsha", "eval"],
@@ -23,8 +23,8 @@ function entry(name: string, options: { ttlMs?: number; cohort?: number }): Entr
         connection,
         clock: systemClock(),
         random,
-        longestTtlMs,
-        defaults: { ttlMs: longestTtlMs },
+        maxTtlMs: maxTtlMs,
+        defaults: { ttlMs: maxTtlMs },
         who: `bench/local/${process.pid}`,
       });
       await connection.connect();

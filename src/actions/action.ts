@@ -9,7 +9,7 @@ export interface ActionDescription {
   readonly version: string;
   /** Begins with a verb in the third person: "Restarts …". */
   readonly description: string;
-  /** What has been checked when the action succeeds, as a sentence without its full stop. */
+  /** The condition that a successful action has checked, as a sentence without its full stop. */
   readonly verification: string;
   /** The kinds of target, as in a workflow; any kind if absent. */
   readonly targetKinds?: readonly string[];
@@ -69,7 +69,7 @@ export type Write = { readonly text: string } & (
   | { readonly do: "open-issue"; readonly project: IssueProject; readonly draft: IssueDraft }
 );
 
-/** What an action reads of the cluster before it decides. */
+/** The state that an action reads before it decides. */
 export interface ActionSnapshot {
   readonly target: KubeObject | undefined;
 }

@@ -37,40 +37,40 @@ export async function runAction(
   const printChange = onChange(deps.print);
   try {
     const missing = await missingRights(deps.client, action.rights, inputs.target, call);
-    if (missing.length > 0) return failed(`missing rights: ${missing.join("; ")}`);
+    if (missing.length > 0) return failedOutcome(`missing rights: ${missing.join("; ")}`);
     for (;;) {
       const round = await attempt(action, inputs, deps, call);
       if (round.kind !== "again") return round;
       printChange(round.message);
       if (clock.now() >= deadline)
-        return failed(`not done within ${inputs.parameters["waitSeconds"]} s: ${round.message}`);
+        return failedOutcome(`not done within ${inputs.parameters["waitSeconds"]} s: ${round.message}`);
       if (!round.atOnce) await sleep(clock, pollMs, signal);
     }
   } catch (error) {
-    if (signal?.aborted) return failed("stopped before it was done");
+    if (signal?.aborted) return failedOutcome("stopped before it was done");
     // The message of a refused request names verb, resource and namespace.
     const isExpected =
       error instanceof KubeError || error instanceof CoordinationError || error instanceof IssueTrackerError;
-    if (isExpected) return failed(error.message);
+    if (isExpected) return failedOutcome(error.message);
     throw error;
   }
 }
 
 /** `again`: not finished; at once if something was written, later if there is nothing to do but wait. */
-type Round = ActionOutcome | { readonly kind: "again"; readonly message: string; readonly atOnce?: true };
+type RoundResult = ActionOutcome | { readonly kind: "again"; readonly message: string; readonly atOnce?: true };
 
 async function attempt(
   action: Action,
   inputs: Omit<ActionInputs, "nowMs">,
   deps: ActionDeps,
   call: Call,
-): Promise<Round> {
+): Promise<RoundResult> {
   try {
     const { client } = deps;
     const reader = readerOf(deps, call);
     const { target, decision } = await action.look({ ...inputs, nowMs: client.serverNowMs() }, reader);
     const stale = target && staleness(target, inputs.fence);
-    if (stale) return failed(stale);
+    if (stale) return failedOutcome(stale);
     return await follow(decision, inputs, deps, call);
   } catch (error) {
     // The write may have happened or not; the next look shows it.
@@ -89,12 +89,12 @@ async function follow(
   { fence, parameters }: Omit<ActionInputs, "nowMs">,
   deps: ActionDeps,
   call: Call,
-): Promise<Round> {
+): Promise<RoundResult> {
   switch (decision.kind) {
     case "done":
       return { kind: "succeeded", message: decision.message };
     case "refuse":
-      return failed(decision.message);
+      return failedOutcome(decision.message);
     case "wait":
       return { kind: "again", message: decision.message };
     case "write": {
@@ -112,11 +112,11 @@ interface WriteDeps extends ActionDeps {
   readonly call: Call;
 }
 
-async function writeAll(writes: readonly Write[], deps: WriteDeps): Promise<Round> {
+async function writeAll(writes: readonly Write[], deps: WriteDeps): Promise<RoundResult> {
   let delayed: string | undefined;
   for (const write of writes) {
     const stale = "observed" in write ? staleness(write.observed, deps.fence) : undefined;
-    if (stale) return failed(stale);
+    if (stale) return failedOutcome(stale);
     const outcome = await perform(write, deps);
     if (outcome.kind === "written") deps.print(write.text);
     if (outcome.kind === "changed") return { kind: "again", message: `${write.text}: changed meanwhile` };
@@ -125,24 +125,27 @@ async function writeAll(writes: readonly Write[], deps: WriteDeps): Promise<Roun
   return delayed === undefined ? { kind: "again", message: "", atOnce: true } : { kind: "again", message: delayed };
 }
 
-type Performed =
+type WriteResult =
   | { readonly kind: "written" }
   /** Another client changed or removed the object since it was observed. */
   | { readonly kind: "changed" }
   /** A disruption budget does not allow it now. */
   | { readonly kind: "blocked"; readonly message: string };
 
-async function perform(write: Write, { client, issues, fence, call }: WriteDeps): Promise<Performed> {
+async function perform(write: Write, { client, issues, fence, call }: WriteDeps): Promise<WriteResult> {
   switch (write.do) {
     case "update": {
       const { uid, resourceVersion } = write.observed.metadata;
       const { metadata } = write.next;
-      const next = { ...write.next, metadata: { ...fenced(metadata, fence), uid, resourceVersion } as typeof metadata };
+      const next = {
+        ...write.next,
+        metadata: { ...withFence(metadata, fence), uid, resourceVersion } as typeof metadata,
+      };
       const { kind } = await client.update(write.type, next, call);
       return { kind: kind === "updated" ? "written" : "changed" };
     }
     case "create": {
-      const object = { ...write.object, metadata: fenced(write.object.metadata, fence) };
+      const object = { ...write.object, metadata: withFence(write.object.metadata, fence) };
       const { kind } = await client.create(write.type, object, call);
       return { kind: kind === "created" ? "written" : "changed" };
     }
@@ -168,7 +171,7 @@ async function perform(write: Write, { client, issues, fence, call }: WriteDeps)
   }
 }
 
-function fenced(metadata: KubeObject["metadata"], fence: bigint): KubeObject["metadata"] {
+function withFence(metadata: KubeObject["metadata"], fence: bigint): KubeObject["metadata"] {
   return annotate(metadata, { [fenceAnnotation]: String(fence) });
 }
 
@@ -187,7 +190,7 @@ function readerOf({ client, issues }: ActionDeps, call: Call): Reader {
   };
 }
 
-function failed(message: string): ActionOutcome {
+function failedOutcome(message: string): ActionOutcome {
   return { kind: "failed", message };
 }
 

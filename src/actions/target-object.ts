@@ -3,7 +3,7 @@ import { builtInKinds, type ObjectTarget, toResourceType } from "../resources/in
 import type { Reader } from "./action.ts";
 
 /** The resource type of a target, which is of a built-in kind. */
-export function typeOf<T extends KubeObject>(target: ObjectTarget): ResourceType<T> {
+export function targetType<T extends KubeObject>(target: ObjectTarget): ResourceType<T> {
   const type = toResourceType(target, undefined, builtInKinds);
   if (!type) throw new TypeError(`${target.text} is not of a built-in kind`);
   return type as ResourceType<T>;
@@ -12,10 +12,10 @@ export function typeOf<T extends KubeObject>(target: ObjectTarget): ResourceType
 /** Reads the target; undefined if it does not exist. */
 export async function readTarget<T extends KubeObject>(target: ObjectTarget, reader: Reader): Promise<T | undefined> {
   const { name, namespace } = target;
-  return await reader.get(typeOf<T>(target), namespace === undefined ? { name } : { name, namespace });
+  return await reader.get(targetType<T>(target), namespace === undefined ? { name } : { name, namespace });
 }
 
-/** On what an action changed or created: uid of the execution that did it. */
+/** Annotation of objects that an action changed or created: uid of the execution. */
 export const actedBy = "kubernaut.ai/acted-by";
 
 /** Whether this execution has already made its change: an action that is repeated after a crash must not make it twice. */

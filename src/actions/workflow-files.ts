@@ -9,7 +9,7 @@ import {
 import type { ActionDescription, Right } from "./action.ts";
 import { maxWaitSeconds, parameterSchema } from "./read-inputs.ts";
 
-/** What the shipped files of an action name, and an operator may replace. */
+/** The names in the shipped files of an action that an operator may replace. */
 export interface WorkflowFileOptions {
   readonly image: string;
   /** The OCI bundle that the Pipeline is pushed to. */

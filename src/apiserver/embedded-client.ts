@@ -20,7 +20,7 @@ import {
   type WriteCall,
 } from "../kube/index.ts";
 import type { Api } from "./api/api.ts";
-import { createObject, type Written } from "./api/create.ts";
+import { createObject, type WriteResult } from "./api/create.ts";
 import { deleteObject } from "./api/delete.ts";
 import { evictPod } from "./api/evict.ts";
 import { listObjects } from "./api/list.ts";
@@ -43,7 +43,7 @@ export interface ApiCall {
 }
 
 export interface EmbeddedClientOptions {
-  /** Who is calling, for messages. */
+  /** The name of the caller, for messages. */
   readonly identity?: string;
   /** The permission check. Default: everything is allowed. */
   readonly allows?: (attempt: ApiCall) => boolean;
@@ -170,7 +170,7 @@ function checkCall(
   const resource = resourceOf(api, type);
   const plural = subresource ? `${type.plural}/${subresource}` : type.plural;
   const attempt = { verb, resource: plural, group: resource.group, namespace: where.namespace };
-  if (allows && !allows(attempt)) throw refused(attempt, resource, identity, where.name);
+  if (allows && !allows(attempt)) throw forbiddenError(attempt, resource, identity, where.name);
   return resource;
 }
 
@@ -181,7 +181,12 @@ function resourceOf({ registry }: Api, { apiVersion, plural }: ResourceType): Re
   throw new KubeError("invalid", `the server has no ${plural} of ${apiVersion}; is its definition installed?`);
 }
 
-function refused({ verb, resource, group, namespace }: ApiCall, subject: Resource, identity: string, name?: string) {
+function forbiddenError(
+  { verb, resource, group, namespace }: ApiCall,
+  subject: Resource,
+  identity: string,
+  name?: string,
+) {
   const place = namespace ? `in the namespace "${namespace}"` : "at the cluster scope";
   const attempt = `User "${identity}" cannot ${verb} resource "${resource}" in API group "${group}" ${place}`;
   const title = name ? `${pluralTitle(subject)} "${name}"` : pluralTitle(subject);
@@ -210,7 +215,7 @@ type Outcome =
   | { readonly kind: "conflict"; readonly message: string }
   | { readonly kind: "not-found"; readonly message: string };
 
-async function outcomeOf(write: () => Promise<Written>): Promise<Outcome> {
+async function outcomeOf(write: () => Promise<WriteResult>): Promise<Outcome> {
   try {
     return { kind: "done", object: (await write()).entry.object };
   } catch (error) {

@@ -19,14 +19,14 @@ const oid = {
 const lifetimeMs = 10 * 365 * 24 * 3_600_000;
 
 /**
- * A certificate for a server that no authority issues one to. kubectl sends a token over TLS alone, so an API server on
+ * A certificate for a server without a certificate authority. kubectl sends a token over TLS alone, so an API server on
  * loopback needs it too. `hosts` are the names and addresses it may be reached by.
  */
 export function selfSigned(hosts: readonly string[], wallMs: number, random: Random): SelfSigned {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = sequence(set(sequence(objectId(oid.commonName), utf8("interlock"))));
   const toBeSigned = sequence(
-    tagged(0, integer([2])),
+    addTag(0, integer([2])),
     integer([1, ...Buffer.from(random.id(), "latin1")]),
     sequence(objectId(oid.ecdsaWithSha256)),
     name,
@@ -34,18 +34,18 @@ export function selfSigned(hosts: readonly string[], wallMs: number, random: Ran
     sequence(time(wallMs - 24 * 3_600_000), time(wallMs + lifetimeMs)),
     name,
     publicKey.export({ type: "spki", format: "der" }),
-    tagged(
+    addTag(
       3,
       sequence(extension(oid.basicConstraints, sequence(bool(true))), extension(oid.subjectAltName, names(hosts))),
     ),
   );
   return {
-    certificate: pem(signed(toBeSigned, privateKey)),
+    certificate: pem(signCertificate(toBeSigned, privateKey)),
     key: privateKey.export({ type: "pkcs8", format: "pem" }) as string,
   };
 }
 
-function signed(toBeSigned: Buffer, key: KeyObject): Buffer {
+function signCertificate(toBeSigned: Buffer, key: KeyObject): Buffer {
   const signature = sign("sha256", toBeSigned, key);
   return sequence(toBeSigned, sequence(objectId(oid.ecdsaWithSha256)), der(0x03, Buffer.from([0]), signature));
 }
@@ -84,7 +84,7 @@ function set(...items: readonly Buffer[]): Buffer {
   return der(0x31, ...items);
 }
 
-function tagged(number: number, item: Buffer): Buffer {
+function addTag(number: number, item: Buffer): Buffer {
   return der(0xa0 | number, item);
 }
 

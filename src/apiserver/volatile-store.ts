@@ -27,7 +27,7 @@ class VolatileStore implements ObjectStore {
   }
 
   list(resource: string, namespace?: string): Iterable<StoredEntry> {
-    const entries = this.#collections.get(resource)?.sorted() ?? [];
+    const entries = this.#collections.get(resource)?.sortedEntries() ?? [];
     return namespace === undefined ? entries : entries.filter(({ key }) => key.namespace === namespace);
   }
 
@@ -100,7 +100,7 @@ class Collection {
     this.#sorted = undefined;
   }
 
-  sorted(): StoredEntry[] {
+  sortedEntries(): StoredEntry[] {
     this.#sorted ??= [...this.entries].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entry]) => entry);
     return this.#sorted;
   }

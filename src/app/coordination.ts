@@ -110,7 +110,7 @@ function openLocks(options: CoordinationOptions, redis: RedisConnection | undefi
       return redisLocks({
         ...table,
         connection: needed(redis, "redis"),
-        longestTtlMs: Math.max(60_000, locks.ttlMs),
+        maxTtlMs: Math.max(60_000, locks.ttlMs),
         quarantined: (ms) => log.warn("redis restarted, locks are granted again later", { ms }),
       });
     case "kubernetes":

@@ -14,7 +14,7 @@ export interface OperateContextOptions {
   readonly kindsClient?: KubeClient;
   /** Whether the executor has the same settings as this process. */
   readonly sharesExecutor: boolean;
-  readonly recorded: OperateContext["recorded"];
+  readonly recorded: OperateContext["readEvents"];
   readonly clock: Clock;
 }
 
@@ -38,6 +38,6 @@ export function operateContext(options: OperateContextOptions): OperateContext {
     recordsIn: execution.namespace,
     verification,
     kinds: () => listKinds(kindsClient, declared),
-    recorded,
+    readEvents: recorded,
   };
 }

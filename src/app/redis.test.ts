@@ -166,7 +166,7 @@ async function open(env: Record<string, string>, log = recordingLogger()) {
   const connection = await openRedis({ loaded, stage: "gateway", clock, random, log });
   let downs = 0;
   connection.use({ down: () => downs++ });
-  const locks = redisLocks({ connection, clock, random, longestTtlMs: 60_000 });
+  const locks = redisLocks({ connection, clock, random, maxTtlMs: 60_000 });
   opened.push(() => locks.close());
   try {
     await connection.connect();

@@ -2,7 +2,7 @@
  * - `timeout`: waited as long as the caller allowed
  * - `aborted`: the caller's signal aborted
  * - `lost`: the lease or claim ended before the work did
- * - `unavailable`: the backend did not answer; safe to try again
+ * - `unavailable`: the backend did not respond; safe to retry
  * - `forbidden`: the backend refuses us, and will until an operator changes its permissions
  * - `collision`: two different keys met under one stored name
  * - `full`: no room for another claim without forgetting one in flight
@@ -31,7 +31,7 @@ export class CoordinationError extends Error {
   }
 }
 
-/** Is `error` one of ours, with this code? */
+/** Whether `error` is a CoordinationError with this code. */
 export function isCoordinationError(error: unknown, code: CoordinationErrorCode): error is CoordinationError {
   return error instanceof CoordinationError && error.code === code;
 }

@@ -33,7 +33,7 @@ export { type JanitorOptions, startJanitor } from "./kubernetes/janitor.ts";
 export { type KubernetesClaimsOptions, kubernetesClaims } from "./kubernetes/kubernetes-claims.ts";
 export { type KubernetesLocksOptions, kubernetesLocks } from "./kubernetes/kubernetes-locks.ts";
 export { type KubernetesWatermarksOptions, kubernetesWatermarks } from "./kubernetes/kubernetes-watermarks.ts";
-export type { JanitorEvents, Swept } from "./kubernetes/lease-sweep.ts";
+export type { JanitorEvents, SweepResult } from "./kubernetes/lease-sweep.ts";
 export { type ListedLock, listLocks } from "./kubernetes/list-locks.ts";
 export type { LockTableOptions } from "./locks/lock-table.ts";
 export type {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { hashOf, keyOf, nameOf } from "./key.ts";
+import { keyHash, keyName, keyOf } from "./key.ts";
 
 describe("a key", () => {
   it.each([
@@ -47,12 +47,12 @@ describe("the stored name of a key", () => {
     ["payment/deployment/payment-api", "ps6c12997c8mbmu4ekfdb5mu5ae5maafsfsbacquve951ljcl8a0"],
     ["node/worker-node-1", "lh2rflkh3qbqb2fkcn3e0qbi00b4p1t27hfgbljl4shjf18ok3jg"],
   ])("in Kubernetes is the whole hash in 52 characters: %s", (target, name) => {
-    expect(nameOf(keyOf(target))).toBe(name);
+    expect(keyName(keyOf(target))).toBe(name);
     expect(name).toHaveLength(52);
   });
 
   it("elsewhere is the whole hash in 43", () => {
-    const name = hashOf(keyOf("payment/deployment/payment-api"));
+    const name = keyHash(keyOf("payment/deployment/payment-api"));
 
     expect(name).toBe("zwzAiSk7EWXbxHUe1ZbeKpxbKU_j-LUzXvuSUNZsqhQ");
     expect(name).toHaveLength(43);
@@ -60,7 +60,7 @@ describe("the stored name of a key", () => {
 
   it("is valid as a Kubernetes name for any key", () => {
     fc.assert(
-      fc.property(fc.string({ minLength: 1, unit: "binary" }), (part) => /^[0-9a-v]{52}$/.test(nameOf(keyOf(part)))),
+      fc.property(fc.string({ minLength: 1, unit: "binary" }), (part) => /^[0-9a-v]{52}$/.test(keyName(keyOf(part)))),
     );
   });
 
@@ -68,6 +68,6 @@ describe("the stored name of a key", () => {
     ["Node/worker-1", "node/worker-1"],
     ["a/b-c", "a-b/c"],
   ])("differs for %s and %s", (one, other) => {
-    expect(nameOf(keyOf(one))).not.toBe(nameOf(keyOf(other)));
+    expect(keyName(keyOf(one))).not.toBe(keyName(keyOf(other)));
   });
 });

@@ -3,7 +3,7 @@ import { nameHash } from "../kube/index.ts";
 
 declare const brand: unique symbol;
 
-/** What a lock, claim or watermark is about. Built by `keyOf`, so that different parts never make the same key. */
+/** The subject of a lock, claim or watermark. Built by `keyOf`, so that different parts never make the same key. */
 export type Key = string & { readonly [brand]: "Key" };
 
 /**
@@ -19,18 +19,18 @@ export function keyOf(...parts: readonly (string | number)[]): Key {
 
 function escapePart(part: string): string {
   if (/\p{Surrogate}/u.test(part)) throw new TypeError("a key part must be well-formed Unicode");
-  // Keys are stored and logged in clear. Saying which part it was would print the secret once more.
+  // Keys are stored and logged in clear. Naming the part would print the secret once more.
   if (/\/\/[^/\s]*@/.test(part)) throw new TypeError("a key must not carry credentials: take the id, not the URL");
   // `|` and control characters would break the records that keys are written into.
   return part.replace(/[%:|\p{Cc}]/gu, encodeURIComponent);
 }
 
 /** The key's name in a store that takes any bytes: 43 base64url characters of SHA-256. Always the whole hash. */
-export function hashOf(key: Key): string {
+export function keyHash(key: Key): string {
   return createHash("sha256").update(key).digest("base64url");
 }
 
 /** The key's name in Kubernetes. */
-export function nameOf(key: Key): string {
+export function keyName(key: Key): string {
   return nameHash(key);
 }

@@ -51,8 +51,8 @@ export async function openLocks(address: string, { defaults, ...options }: OpenL
     case "memory":
       return memoryLocks(table);
     case "redis": {
-      const longestTtlMs = Math.max(60_000, defaults?.ttlMs ?? 0);
-      return connect(backend, redisLocks({ ...table, ...backend, longestTtlMs }));
+      const maxTtlMs = Math.max(60_000, defaults?.ttlMs ?? 0);
+      return connect(backend, redisLocks({ ...table, ...backend, maxTtlMs }));
     }
     case "kubernetes": {
       const locks = kubernetesLocks({ ...table, ...backend, prefix: leasePrefix });

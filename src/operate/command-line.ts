@@ -20,7 +20,7 @@ export function commandLine(operation: string, request: OperationRequest): strin
     // Joined, as a reason may begin with dashes.
     `--reason=${reason}`,
   ];
-  return words.map(quoted).join(" ");
+  return words.map(quoteWord).join(" ");
 }
 
 function option(name: string, value: string | undefined): readonly string[] {
@@ -28,6 +28,6 @@ function option(name: string, value: string | undefined): readonly string[] {
 }
 
 /** A word of a command line, in quotes if the shell would change it. */
-function quoted(word: string): string {
+function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

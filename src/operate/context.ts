@@ -25,7 +25,7 @@ export interface OperateContext {
   /** The kinds that targets may be of: those of the API server at this moment, and those that the configuration declares. */
   kinds(): Promise<Kinds>;
   /** The matching events of the ledger, oldest first; undefined if the ledger cannot be read here. */
-  recorded(
+  readEvents(
     subject: Pick<EventFilter, "incident" | "execution" | "target" | "type">,
   ): Promise<readonly LedgerEvent[] | undefined>;
 }

@@ -2,10 +2,10 @@ import type { KubeObject } from "../kube/index.ts";
 import type { Wire, z } from "../schema/index.ts";
 import type { Caller, OperateContext } from "./context.ts";
 
-/** One operation: the request that it accepts, and what it does. */
+/** One operation: the schema of its request, and its effect. */
 export interface Operation<S extends z.ZodType = z.ZodType> {
   readonly schema: S;
-  perform(order: Order<Wire<S>>): Promise<Result>;
+  perform(order: Order<Wire<S>>): Promise<OperationResult>;
 }
 
 /** A valid request, with the caller and the environment. */
@@ -19,10 +19,10 @@ export interface Order<Request> {
 export type ChangedKind = "incidents" | "executions" | "approvals" | "pauses" | "tasks" | "targets";
 
 /** The effect of an operation, which is the same however often the same request is sent. */
-export interface Result {
+export interface OperationResult {
   /** The effect in one sentence without its full stop. */
   readonly message: string;
-  /** What the caller should know beyond that, one sentence each. */
+  /** Further information for the caller, one sentence each. */
   readonly notes?: readonly string[];
   readonly kind?: ChangedKind;
   /** The object that was changed or created: NAMESPACE/NAME. */
@@ -35,7 +35,7 @@ export function defineOperation<S extends z.ZodType>(operation: Operation<S>): O
 }
 
 /** NAMESPACE/NAME of an object. */
-export function keyOf({ metadata: { namespace = "", name = "" } }: KubeObject): string {
+export function objectKey({ metadata: { namespace = "", name = "" } }: KubeObject): string {
   return `${namespace}/${name}`;
 }
 

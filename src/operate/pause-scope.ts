@@ -3,7 +3,7 @@ import { type AutomationPauseSpec, parsePauseTarget, remediationWorkflows } from
 import type { OperateContext } from "./context.ts";
 import { noWorkflow, OperationError } from "./errors/index.ts";
 
-/** What a pause covers. */
+/** The scope of a pause. */
 export type PauseScope =
   | { readonly scope: "All" }
   | { readonly scope: "Namespace"; readonly targetNamespace: string }

@@ -3,7 +3,7 @@ import { parse, type z } from "../schema/index.ts";
 import { commandLine } from "./command-line.ts";
 import type { Caller, OperateContext } from "./context.ts";
 import { OperationError, toOperationError } from "./errors/index.ts";
-import type { Operation, Result } from "./operation.ts";
+import type { Operation, OperationResult } from "./operation.ts";
 import { ack } from "./operations/ack.ts";
 import { approve, reject } from "./operations/approve.ts";
 import { cancel } from "./operations/cancel.ts";
@@ -26,7 +26,7 @@ export function requestSchema(operation: OperationName): z.ZodType {
 }
 
 /** The effect of an operation. */
-export interface OperationOutcome extends Result {
+export interface OperationOutcome extends OperationResult {
   readonly notes: readonly string[];
   /** The same operation as a command line. */
   readonly command: string;

@@ -26,7 +26,7 @@ export const fields = {
     .array(name)
     .min(1)
     .max(2)
-    .describe('What the pause covers: ["all"], ["namespace", NS], ["target", TARGET] or ["workflow", WORKFLOW].'),
+    .describe('The scope of the pause: ["all"], ["namespace", NS], ["target", TARGET] or ["workflow", WORKFLOW].'),
   for: z.string().min(1).max(20).describe("A duration such as 30m or 2h. Without it, until resumed.").optional(),
   block: z.boolean().describe("Block the workflow on the target until it is acknowledged.").optional(),
   workflow: name.describe("Id of the workflow."),

@@ -62,7 +62,7 @@ function toPatch(change: VersionedChange, { metadata: { resourceVersion } }: Kub
   return { merge: { metadata: { resourceVersion, annotations: change.annotations } } };
 }
 
-/** The fields of a status that tell people where an object of any of our kinds stands. */
+/** The fields of a status that describe the state of an object of any of our kinds. */
 interface State {
   readonly phase?: string;
   readonly block?: { readonly reason: string; readonly cause?: string };

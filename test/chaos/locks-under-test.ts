@@ -14,7 +14,7 @@ export const leasePlace = { namespace: "default", prefix: "chaos-lock-" };
 
 export interface LocksUnderTestOptions {
   readonly worker: string;
-  readonly longestTtlMs: number;
+  readonly maxTtlMs: number;
   readonly commandTimeoutMs: number;
   readonly defect?: Defect;
 }
@@ -40,12 +40,12 @@ export async function openLocks(
 
 /** Once it can be reached. */
 async function openRedisLocks(url: string, options: LocksUnderTestOptions, signal: AbortSignal | undefined) {
-  const { worker, longestTtlMs, commandTimeoutMs } = options;
+  const { worker, maxTtlMs, commandTimeoutMs } = options;
   const random = systemRandom();
   while (true) {
     const connection = new RedisConnection({ url, clock: systemClock(), random, name: worker, commandTimeoutMs });
-    const defaults = { ttlMs: longestTtlMs };
-    const locks = redisLocks({ connection, clock: systemClock(), random, who: worker, longestTtlMs, defaults });
+    const defaults = { ttlMs: maxTtlMs };
+    const locks = redisLocks({ connection, clock: systemClock(), random, who: worker, maxTtlMs: maxTtlMs, defaults });
     try {
       await connection.connect();
       return locks;

@@ -34,7 +34,7 @@ function castBy(dice: Dice, backend: Backend): Cast {
       idleMs: [0, 20],
       keys: ["a", "b", "c"].slice(0, dice.whole(1, 3)),
       ttlMs,
-      longestTtlMs: dice.pick([ttlMs, 3_000]),
+      maxTtlMs: dice.pick([ttlMs, 3_000]),
       commandTimeoutMs: dice.pick([300, 1_000, 2_000]),
       cohort: dice.pick([1, 1, 4]),
       impatience: dice.pick([0, 0.1, 0.5]),

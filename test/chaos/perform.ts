@@ -98,10 +98,10 @@ async function leave(worker: WorkerProcess, stage: Stage) {
 /** Nobody is left, so every key must be free soon, for a client that was not there before. */
 async function nothingRemains(stage: Stage) {
   const { server, cast } = stage;
-  const { keys, ttlMs, longestTtlMs } = cast.plan;
-  const options = { worker: "fresh", longestTtlMs, commandTimeoutMs: 2_000 };
+  const { keys, ttlMs, maxTtlMs } = cast.plan;
+  const options = { worker: "fresh", maxTtlMs, commandTimeoutMs: 2_000 };
   const locks = await openLocks(server.backend, server.urlAt(server.port), options);
-  const waitMs = Math.max(ttlMs + server.confirmMs, longestTtlMs) + 5_000;
+  const waitMs = Math.max(ttlMs + server.confirmMs, maxTtlMs) + 5_000;
   await Promise.all(keys.map((key) => takeOnce(key, { locks, stage, waitMs })));
   await locks.close();
 

@@ -101,7 +101,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: "the server restarts empty",
     only: "redis",
-    cast: cast({ workers: 3 }, { lanes: 1, ttlMs: 2_000, longestTtlMs: 3_000, holdMs: [2_500, 3_500] }),
+    cast: cast({ workers: 3 }, { lanes: 1, ttlMs: 2_000, maxTtlMs: 3_000, holdMs: [2_500, 3_500] }),
     play: async (stage) => {
       await stage.newHolder();
       await stage.restartServer();
@@ -133,12 +133,12 @@ const scenarios: readonly Scenario[] = [
   {
     name: "the server restarts with what it wrote every second",
     only: "redis",
-    cast: cast({ persistence: "everysec" }, { longestTtlMs: 1_500 }),
+    cast: cast({ persistence: "everysec" }, { maxTtlMs: 1_500 }),
     play: (stage) => rounds(2, () => restartUnderHolder(stage)),
   },
   {
     name: "the server restarts with everything",
-    cast: cast({ persistence: "always" }, { longestTtlMs: 10_000 }),
+    cast: cast({ persistence: "always" }, { maxTtlMs: 10_000 }),
     play: (stage) => rounds(2, () => restartUnderHolder(stage)),
     expect: grantsGoOn,
   },
@@ -157,13 +157,13 @@ const scenarios: readonly Scenario[] = [
   {
     name: "primaries are killed under their holders",
     only: "sentinel",
-    cast: cast({ workers: 4 }, { holdMs: [100, 900], longestTtlMs: 1_500, commandTimeoutMs: 500 }),
+    cast: cast({ workers: 4 }, { holdMs: [100, 900], maxTtlMs: 1_500, commandTimeoutMs: 500 }),
     play: (stage) => rounds(2, () => restartUnderHolder(stage)),
   },
   {
     name: "holders and primaries are killed together",
     only: "sentinel",
-    cast: cast({ workers: 4 }, { holdMs: [100, 900], longestTtlMs: 1_500, commandTimeoutMs: 500 }),
+    cast: cast({ workers: 4 }, { holdMs: [100, 900], maxTtlMs: 1_500, commandTimeoutMs: 500 }),
     play: (stage) =>
       rounds(2, async () => {
         await Promise.all([killAndReplace(stage, "holder"), stage.restartServer()]);
@@ -173,7 +173,7 @@ const scenarios: readonly Scenario[] = [
   {
     name: "primaries are stopped until another takes over",
     only: "sentinel",
-    cast: cast({ workers: 4 }, { holdMs: [100, 900], longestTtlMs: 1_500, commandTimeoutMs: 500 }),
+    cast: cast({ workers: 4 }, { holdMs: [100, 900], maxTtlMs: 1_500, commandTimeoutMs: 500 }),
     play: (stage) =>
       rounds(2, async () => {
         await stage.holder();
@@ -218,7 +218,7 @@ function cast(changes: Partial<Omit<Cast, "plan">> = {}, plan: Partial<Cast["pla
     keys: ["a", "b"],
     lanes: 2,
     ttlMs,
-    longestTtlMs: plan.ttlMs ?? ttlMs,
+    maxTtlMs: plan.ttlMs ?? ttlMs,
     commandTimeoutMs: 1_000,
     waitMs: 5_000,
     holdMs: [10, 250],
@@ -256,12 +256,8 @@ async function justRenewed(stage: Stage) {
   for (let tries = 0; tries < 2_000; tries++) {
     const found = await stage.holder();
     const inSecond = Date.now() % 1_000;
-    const { longestTtlMs } = stage.cast.plan;
-    if (
-      inSecond > 400 &&
-      inSecond < 780 &&
-      ((await stage.server.redis?.lockLastsMs(found.key)) ?? 0) > longestTtlMs - 50
-    )
+    const { maxTtlMs } = stage.cast.plan;
+    if (inSecond > 400 && inSecond < 780 && ((await stage.server.redis?.lockLastsMs(found.key)) ?? 0) > maxTtlMs - 50)
       return found;
     await sleepMs(5);
   }

@@ -1,4 +1,4 @@
-import { hashOf, keyOf, nameOf } from "../../src/coordination/key.ts";
+import { keyHash, keyName, keyOf } from "../../src/coordination/key.ts";
 import { holderOf, waitersOf } from "../../src/coordination/kubernetes/lease-rules.ts";
 import { fromKubeconfig, httpClient, leases } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
@@ -101,7 +101,7 @@ async function startSentinelServers(): Promise<Server> {
 }
 
 function redisLocksOn(serverNow: () => Promise<RedisService>) {
-  const name = (key: string) => `interlock:{${hashOf(keyOf(key))}}`;
+  const name = (key: string) => `interlock:{${keyHash(keyOf(key))}}`;
   const command = async (...words: readonly string[]) => await (await serverNow()).command(...words);
   return {
     confirmMs: 2_000,
@@ -139,7 +139,7 @@ async function startKubernetesServer(persistence: Persistence, program: string):
     },
     pause: () => api.pause(),
     resume: () => api.resume(),
-    deleteLock: async (key) => void (await admin.delete(leases, { namespace, name: prefix + nameOf(keyOf(key)) })),
+    deleteLock: async (key) => void (await admin.delete(leases, { namespace, name: prefix + keyName(keyOf(key)) })),
     async leftovers() {
       const { items } = await admin.list(leases, { namespace });
       // A free Lease stays until the janitor comes: that costs one write less for the next who takes it.

@@ -175,7 +175,7 @@ export class Stage {
     const { persistence, plan } = this.cast;
     const forgets = persistence !== "always";
     const at = monotonicMs();
-    const quarantine = forgets && this.server.hasQuarantine && { forgotMs: plan.longestTtlMs };
+    const quarantine = forgets && this.server.hasQuarantine && { forgotMs: plan.maxTtlMs };
     await this.#during({ fault: "server restarted", ...quarantine }, async () => {
       await this.server.kill();
       await whileDown();

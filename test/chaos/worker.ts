@@ -17,7 +17,7 @@ export interface Plan {
   /** Callers in the process; each takes one lock after the other. */
   readonly lanes: number;
   readonly ttlMs: number;
-  readonly longestTtlMs: number;
+  readonly maxTtlMs: number;
   readonly commandTimeoutMs: number;
   readonly waitMs: number;
   readonly holdMs: readonly [low: number, high: number];

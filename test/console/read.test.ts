@@ -385,7 +385,7 @@ async function open(...given: readonly [(readonly LedgerEvent[] | undefined)?]) 
     verification: desk.verification,
     kinds: () => desk.kinds(),
     readFacts: () => desk.readFacts(),
-    recorded: async (subject) => events?.filter((one) => isWanted(one, subject)),
+    readEvents: async (subject) => events?.filter((one) => isWanted(one, subject)),
     projection: world.open(),
     locksIn: namespace,
     rules: async () => ({ rules: [], problems: [] }),

@@ -1,5 +1,5 @@
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
-import { type Key, keyOf, nameOf } from "../../src/coordination/key.ts";
+import { type Key, keyName, keyOf } from "../../src/coordination/key.ts";
 import { kubernetesLocks } from "../../src/coordination/kubernetes/kubernetes-locks.ts";
 import { lockLabels } from "../../src/coordination/kubernetes/lease-rules.ts";
 import type { Ability, LockBench } from "../../src/coordination/locks/locks.contract.ts";
@@ -23,7 +23,7 @@ export async function apiServerLockBench(connect: () => KubeClient): Promise<Loc
   const base = new StoppableClock();
   const clocks = new Map<Locks, ProcessClock>();
   const of = (client: Locks) => clocks.get(client) as ProcessClock;
-  const at = (key: Key) => ({ namespace, name: prefix + nameOf(key) });
+  const at = (key: Key) => ({ namespace, name: prefix + keyName(key) });
   const impossible = () => {
     throw new TypeError("nothing stands between the clients and this server");
   };

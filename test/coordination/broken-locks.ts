@@ -1,10 +1,10 @@
 import { CoordinationError, type CoordinationErrorCode, isCoordinationError } from "../../src/coordination/errors.ts";
 import type { Key } from "../../src/coordination/key.ts";
+import type { RenewalResult } from "../../src/coordination/lease-renewer.ts";
 import type { Bid, Grant, LockStore, Terms } from "../../src/coordination/locks/lock-store.ts";
 import type { Ability } from "../../src/coordination/locks/locks.contract.ts";
 import type { AcquireOptions, Lease, Locks } from "../../src/coordination/locks/locks.ts";
 import type { LockLink, LockOperation, Replies, Reply } from "../../src/coordination/redis/lock-link.ts";
-import type { Renewal } from "../../src/coordination/tenure.ts";
 import { type KubeClient, KubeError, type KubeLease, leases } from "../../src/kube/index.ts";
 import { type Clock, sleep } from "../../src/time/index.ts";
 import { kubernetesAbilities, kubernetesLockBench } from "./kubernetes-lock-bench.ts";
@@ -235,7 +235,9 @@ function delegate(store: LockStore): LockStore {
   };
 }
 
-function renewing(renew: (grant: Grant, real: () => Promise<Renewal>, clock: Clock) => Promise<Renewal>): StoreSpoiler {
+function renewing(
+  renew: (grant: Grant, real: () => Promise<RenewalResult>, clock: Clock) => Promise<RenewalResult>,
+): StoreSpoiler {
   return (store, { options }) => ({
     ...delegate(store),
     renew: (grant) => renew(grant, () => store.renew(grant), options.clock),
@@ -269,7 +271,7 @@ function bidWith(bid: Bid, changed: Partial<Bid>): Bid {
   };
 }
 
-function renewed({ bid }: Grant, clock: Clock): Renewal {
+function renewed({ bid }: Grant, clock: Clock): RenewalResult {
   return { kind: "ok", deadline: clock.now() + bid.ttlMs, periodMs: bid.ttlMs };
 }
 
@@ -287,25 +289,25 @@ function polling(locks: Locks, { options: { clock, random, defaults } }: Virtual
 }
 
 function neverAfterAnError() {
-  return async (_grant: Grant, real: () => Promise<Renewal>): Promise<Renewal> => {
+  return async (_grant: Grant, real: () => Promise<RenewalResult>): Promise<RenewalResult> => {
     const answer = await real();
     return answer.kind === "unknown" ? new Promise(() => {}) : answer;
   };
 }
 
-function pretending(kind: Renewal["kind"]) {
-  return async (grant: Grant, real: () => Promise<Renewal>, clock: Clock): Promise<Renewal> => {
+function pretending(kind: RenewalResult["kind"]) {
+  return async (grant: Grant, real: () => Promise<RenewalResult>, clock: Clock): Promise<RenewalResult> => {
     const answer = await real();
     return answer.kind === kind ? renewed(grant, clock) : answer;
   };
 }
 
-async function doubting(_grant: Grant, real: () => Promise<Renewal>): Promise<Renewal> {
+async function doubting(_grant: Grant, real: () => Promise<RenewalResult>): Promise<RenewalResult> {
   const answer = await real();
   return answer.kind === "lost" ? { kind: "unknown", cause: "it cannot be" } : answer;
 }
 
-async function tooSoon(_grant: Grant, real: () => Promise<Renewal>): Promise<Renewal> {
+async function tooSoon(_grant: Grant, real: () => Promise<RenewalResult>): Promise<RenewalResult> {
   const answer = await real();
   return answer.kind === "ok" ? { ...answer, periodMs: answer.periodMs * 1.2 } : answer;
 }

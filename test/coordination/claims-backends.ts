@@ -1,6 +1,6 @@
 import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
 import type { ClaimStore } from "../../src/coordination/claims/claim-store.ts";
-import { hashOf, nameOf } from "../../src/coordination/key.ts";
+import { keyHash, keyName } from "../../src/coordination/key.ts";
 import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claims.ts";
 import { MemoryClaimStore } from "../../src/coordination/memory/memory-claims.ts";
 import { RedisConnection } from "../../src/coordination/redis/connection.ts";
@@ -45,7 +45,7 @@ export async function kubernetesBackend(): Promise<ClaimsBackend> {
         random,
       }),
     async forget(key) {
-      await cluster.client().delete(leases, { namespace, name: `claim-${nameOf(key)}` });
+      await cluster.client().delete(leases, { namespace, name: `claim-${keyName(key)}` });
     },
     stop: async () => {},
   };
@@ -69,7 +69,7 @@ export async function redisBackend(server: RedisService): Promise<ClaimsBackend>
     pass: (ms) => sleep(clock, ms),
     connect,
     async forget(key) {
-      await server.command("DEL", `${prefix}c:${hashOf(key)}`);
+      await server.command("DEL", `${prefix}c:${keyHash(key)}`);
     },
     async stop() {
       for (const connection of connections) await connection.close();

@@ -1,4 +1,4 @@
-import { type Key, keyOf, nameOf } from "../../src/coordination/key.ts";
+import { type Key, keyName, keyOf } from "../../src/coordination/key.ts";
 import { KubernetesLockStore } from "../../src/coordination/kubernetes/kubernetes-lock-store.ts";
 import { kubernetesLocks } from "../../src/coordination/kubernetes/kubernetes-locks.ts";
 import { locksOver } from "../../src/coordination/locks/lock-table.ts";
@@ -33,7 +33,7 @@ export function kubernetesLockBench(options: VirtualBenchOptions = {}): VirtualB
   return virtualBench((clock) => {
     const cluster = testCluster({ clock, random: new Chance(3), keptChanges: 5_000, namespaces: [namespace] });
     const admin = cluster.client();
-    const at = (key: Key) => ({ namespace, name: prefix + nameOf(key) });
+    const at = (key: Key) => ({ namespace, name: prefix + keyName(key) });
     return {
       abilities: kubernetesAbilities,
       guarantee: "consensus",

@@ -52,7 +52,7 @@ async function opened(): Promise<Locks> {
   const given = { clock: systemClock(), random: systemRandom() };
   if (backend === "memory") return memoryLocks(given);
   const connection = new RedisConnection({ url, ...given });
-  const opening = redisLocks({ ...given, connection, longestTtlMs: ttlMs, defaults: { ttlMs } });
+  const opening = redisLocks({ ...given, connection, maxTtlMs: ttlMs, defaults: { ttlMs } });
   await connection.connect();
   return opening;
 }

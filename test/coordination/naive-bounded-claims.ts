@@ -1,4 +1,10 @@
-import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing } from "../../src/coordination/claims/claim-store.ts";
+import type {
+  ClaimBid,
+  ClaimGrant,
+  ClaimResult,
+  ClaimStore,
+  Ending,
+} from "../../src/coordination/claims/claim-store.ts";
 import type { ClaimEvents } from "../../src/coordination/claims/claims.ts";
 import { CoordinationError } from "../../src/coordination/errors.ts";
 import type { Clock } from "../../src/time/index.ts";
@@ -49,7 +55,7 @@ export function naiveBoundedClaims(
     evict(bug === "evicts the newest first" ? candidates.slice(-1) : candidates.slice(0, count));
   }
 
-  async function claim(bid: ClaimBid): Promise<Standing> {
+  async function claim(bid: ClaimBid): Promise<ClaimResult> {
     const found = entries.find((entry) => entry.bid.key === bid.key && isLive(entry));
     if (found) {
       const { payloadHash } = found.bid;

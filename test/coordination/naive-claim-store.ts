@@ -1,12 +1,12 @@
 import type {
   ClaimBid,
   ClaimGrant,
+  ClaimResult,
   ClaimStore,
   Ending,
-  Standing,
   Taken,
 } from "../../src/coordination/claims/claim-store.ts";
-import type { Renewal } from "../../src/coordination/tenure.ts";
+import type { RenewalResult } from "../../src/coordination/lease-renewer.ts";
 import type { Clock } from "../../src/time/index.ts";
 import { settle as aMoment } from "../doubles/manual-clock.ts";
 
@@ -81,7 +81,7 @@ export function naiveClaimStore(data: NaiveData, asker: Clock, bug?: Bug): Claim
     return kept;
   }
 
-  async function claim(bid: ClaimBid): Promise<Standing> {
+  async function claim(bid: ClaimBid): Promise<ClaimResult> {
     const found = live(bid);
     if (bug === "asks, then marks") await aMoment();
     const isOurs = found?.state === "claimed" && found.bid.holder === bid.holder;
@@ -110,7 +110,7 @@ export function naiveClaimStore(data: NaiveData, asker: Clock, bug?: Bug): Claim
       return entry?.fence === fence && entry.state === "claimed" ? entry : undefined;
     };
 
-    async function renew(): Promise<Renewal> {
+    async function renew(): Promise<RenewalResult> {
       const entry = bug === "renews any record" ? (live(bid) ?? ({} as Entry)) : mine();
       if (!entry) return { kind: "lost", holder: undefined };
       if (bug !== "renews without extending") {

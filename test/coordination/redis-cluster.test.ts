@@ -44,7 +44,7 @@ async function open(url: string) {
   const connection = new RedisConnection({ url, clock, random });
   const options = { connection, clock, random };
   // Twice the time is up before a new server grants anything: it may be the copy of one that did.
-  const locks = redisLocks({ ...options, longestTtlMs: 1_000, defaults: { ttlMs: 1_000 } });
+  const locks = redisLocks({ ...options, maxTtlMs: 1_000, defaults: { ttlMs: 1_000 } });
   const claims = redisClaims(options);
   await connection.connect();
   return {

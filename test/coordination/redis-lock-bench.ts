@@ -1,5 +1,5 @@
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
-import { hashOf, type Key, keyOf } from "../../src/coordination/key.ts";
+import { type Key, keyHash, keyOf } from "../../src/coordination/key.ts";
 import type { Ability, LockBench } from "../../src/coordination/locks/locks.contract.ts";
 import type { Locks } from "../../src/coordination/locks/locks.ts";
 import { RedisConnection } from "../../src/coordination/redis/connection.ts";
@@ -29,7 +29,7 @@ export async function redisLockBench(server: Awaited<ReturnType<typeof startRedi
   const base = new StoppableClock();
   const processes = new Map<Locks, RedisProcess>();
   const of = (client: Locks) => processes.get(client) as RedisProcess;
-  const nameOf = (key: Key) => `${prefix}{${hashOf(key)}}`;
+  const nameOf = (key: Key) => `${prefix}{${keyHash(key)}}`;
 
   return {
     abilities: redisAbilities,

@@ -4,7 +4,7 @@ import { sleep, systemClock, systemRandom } from "../../src/time/index.ts";
 import { type RedisSentinels, startSentinels } from "../services/redis-sentinel.ts";
 
 const key = keyOf("target", "node/worker-1");
-const longestTtlMs = 6_000;
+const maxTtlMs = 6_000;
 const clock = systemClock();
 const random = systemRandom();
 
@@ -94,7 +94,7 @@ describe("locks on a Redis with Sentinels", () => {
     const connection = new RedisConnection({ url, clock, random });
     opened.push(() => connection.close());
 
-    await expect(connection.connect()).rejects.toThrow("knows no primary named other");
+    await expect(connection.connect()).rejects.toThrow("has no primary named other");
   });
 
   // Last, because it locks the Sentinels for all clients without the password.
@@ -123,8 +123,8 @@ async function open() {
     connection,
     clock,
     random,
-    longestTtlMs,
-    defaults: { ttlMs: longestTtlMs },
+    maxTtlMs: maxTtlMs,
+    defaults: { ttlMs: maxTtlMs },
     quarantined: (ms) => quarantined.push(ms),
   });
   opened.push(

@@ -105,7 +105,7 @@ export class TestDesk implements Desk {
 
   readonly verification = { graceMs: 120_000, windowMs: 900_000 };
 
-  async recorded(subject: EventFilter): Promise<readonly LedgerEvent[] | undefined> {
+  async readEvents(subject: EventFilter): Promise<readonly LedgerEvent[] | undefined> {
     return this.#events?.().filter((event) => isWanted(event, subject));
   }
 

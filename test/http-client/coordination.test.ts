@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { claimsOver } from "../../src/coordination/claims/claim-client.ts";
 import { claimsContract } from "../../src/coordination/claims/claims.contract.ts";
-import { nameOf } from "../../src/coordination/key.ts";
+import { keyName } from "../../src/coordination/key.ts";
 import { kubernetesClaimStore } from "../../src/coordination/kubernetes/kubernetes-claims.ts";
 import { kubernetesWatermarks } from "../../src/coordination/kubernetes/kubernetes-watermarks.ts";
 import { locksContract } from "../../src/coordination/locks/locks.contract.ts";
@@ -65,7 +65,7 @@ async function claimsBackend(): Promise<ClaimsBackend> {
       return claimsOver(through(store), { ...setup, random });
     },
     async forget(key) {
-      await admin.delete(leases, { namespace, name: `claim-${nameOf(key)}` });
+      await admin.delete(leases, { namespace, name: `claim-${keyName(key)}` });
     },
     stop: remove,
   };

@@ -13,7 +13,7 @@ export const foundationMutants = [
       ["ignores clock drift", "periodOf(lease) * (1 + drift) + marginMs", "periodOf(lease)"],
       ["takes a free lock from the first waiter", '(holder === "" && ahead === 0)', '(holder === "")'],
       ["waits although it should not", 'if (!me.wait) return { do: "give-up", because: "busy" };', ""],
-      ["starts fences again", "(lease.spec?.leaseTransitions ?? 0) + (sameTurn ? 0 : 1)", "(sameTurn ? 0 : 1)"],
+      ["starts fences again", "(lease.spec?.leaseTransitions ?? 0) + (isRenewal ? 0 : 1)", "(isRenewal ? 0 : 1)"],
       [
         "keeps the fence for the next holder",
         "(lease.spec?.leaseTransitions ?? 0) + (next ? 1 : 0)",

@@ -42,7 +42,7 @@ it("an incident for which no rule was found has the checks of the recorded decis
   ];
   const event = { id: "d-1", type: "incident.decided", at: "2026-03-01T12:00:00.000Z", facts: { checks } } as const;
 
-  const explained = await explainIncident(found, { ...world.context(), recorded: async () => [event] });
+  const explained = await explainIncident(found, { ...world.context(), readEvents: async () => [event] });
 
   expect(explained.checks).toEqual([
     { name: "is there a workflow for it", passed: false, isDeciding: true, evidence: "none", clears: "later" },

@@ -75,7 +75,7 @@ export class OperateWorld {
       recordsIn: namespace,
       verification: { graceMs: 120_000, windowMs: 900_000 },
       kinds: () => listKinds(client, []),
-      recorded: async () => undefined,
+      readEvents: async () => undefined,
     };
   }
 

@@ -33,7 +33,7 @@ const backends: Readonly<Record<string, (world: OrchestratorWorld) => Promise<()
     const random = systemRandom();
     return async () => {
       const connection = new RedisConnection({ url: redis.url, clock, random, name: "test", onProblem: () => {} });
-      const locks = redisLocks({ connection, clock, random, who: "test", longestTtlMs: 1_000, defaults: short });
+      const locks = redisLocks({ connection, clock, random, who: "test", maxTtlMs: 1_000, defaults: short });
       await connection.connect();
       cleanUp(() => connection.close());
       return locks;

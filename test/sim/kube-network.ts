@@ -1,4 +1,4 @@
-import { type Key, nameOf } from "../../src/coordination/key.ts";
+import { type Key, keyName } from "../../src/coordination/key.ts";
 import { KubernetesLockStore } from "../../src/coordination/kubernetes/kubernetes-lock-store.ts";
 import { LeaseSweep } from "../../src/coordination/kubernetes/lease-sweep.ts";
 import { locksOver } from "../../src/coordination/locks/lock-table.ts";
@@ -34,7 +34,7 @@ export function kubernetesBackend(world: World, options: KubernetesBackendOption
   else sweepNowAndThen(server, world, options.mutateJanitor);
   return {
     truth: {
-      holderOf: (key) => server.holderOf(prefix + nameOf(key as Key)),
+      holderOf: (key) => server.holderOf(prefix + keyName(key as Key)),
       endingOf: (holder) => server.endings.get(holder),
       untrusted: options.storeIsNoYardstick ?? false,
     },
@@ -114,7 +114,7 @@ export class ApiServer {
   }
 
   #deleteLock(key: Key): Deleted | undefined {
-    const name = prefix + nameOf(key);
+    const name = prefix + keyName(key);
     const holder = this.#holders.get(name);
     if (holder) this.endings.set(holder, "deleted");
     this.#holders.delete(name);

@@ -28,7 +28,7 @@ export interface Deleted {
 }
 
 /** The longest ttl that callers ask for. */
-export const longestTtlMs = 3_000;
+export const maxTtlMs = 3_000;
 
 /** The results that clients got, checked against one another and against the store after every step. */
 export class LockHistory {
@@ -67,7 +67,7 @@ export class LockHistory {
 
   /** The lock was deleted from outside. Its holder notices at its next renewal, at the latest at its deadline. */
   deleted({ holder, fence }: Deleted, now: number): void {
-    this.#excuses.set(holder, { fence, until: now + longestTtlMs * 1.005 });
+    this.#excuses.set(holder, { fence, until: now + maxTtlMs * 1.005 });
     for (const holdings of this.#holdings.values()) for (const holding of holdings) this.#excuse(holding);
   }
 

@@ -2,7 +2,7 @@ import { isCoordinationError } from "../../src/coordination/errors.ts";
 import { type Key, keyOf } from "../../src/coordination/key.ts";
 import type { Lease, Locks } from "../../src/coordination/locks/locks.ts";
 import { sleep } from "../../src/time/index.ts";
-import { type Deleted, LockHistory, longestTtlMs, type Truth, Violation } from "./lock-history.ts";
+import { type Deleted, LockHistory, maxTtlMs, type Truth, Violation } from "./lock-history.ts";
 import { Process, World } from "./world.ts";
 
 /** A kind of store under simulation, and its faults. */
@@ -99,7 +99,7 @@ class Crew {
 
   async #mustServe(process: Process, locks: Locks, key: Key) {
     let served = false;
-    void locks.acquire(key, { ttlMs: longestTtlMs, waitMs: 15_000 }).then(
+    void locks.acquire(key, { ttlMs: maxTtlMs, waitMs: 15_000 }).then(
       async (lease) => {
         await lease.release();
         served = true;
@@ -200,7 +200,7 @@ class Member {
 
   async #ask(key: Key): Promise<Lease | undefined> {
     const { chance } = this.#world;
-    const ttlMs = chance.between(1_000, longestTtlMs);
+    const ttlMs = chance.between(1_000, maxTtlMs);
     if (chance.happens(0.2)) return this.locks.tryAcquire(key, { ttlMs }).catch(expected);
     const giveUp = new AbortController();
     if (chance.happens(0.3)) this.process.clock.after(chance.between(0, 2_000), () => giveUp.abort());

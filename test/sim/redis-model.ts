@@ -48,10 +48,10 @@ export class RedisModel {
     this.#knownRun = "";
   }
 
-  enter(runId: string, longestTtlMs: number, upMs: number): number {
+  enter(runId: string, maxTtlMs: number, upMs: number): number {
     if (this.#knownRun !== runId) {
       this.#knownRun = runId;
-      const left = longestTtlMs - upMs;
+      const left = maxTtlMs - upMs;
       if (left > 0) {
         this.#quarantinedUntil = this.#now() + left;
         this.#fence = 0;

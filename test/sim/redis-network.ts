@@ -2,7 +2,7 @@ import { locksOver } from "../../src/coordination/locks/lock-table.ts";
 import type { LinkListener, LockLink, LockOperation, Replies } from "../../src/coordination/redis/lock-link.ts";
 import { RedisLockStore } from "../../src/coordination/redis/redis-lock-store.ts";
 import { Agenda } from "../../src/time/index.ts";
-import { type Deleted, longestTtlMs } from "./lock-history.ts";
+import { type Deleted, maxTtlMs } from "./lock-history.ts";
 import type { Mutate } from "./lock-mutants.ts";
 import { keys, type LockBackend } from "./lock-sim.ts";
 import { RedisModel } from "./redis-model.ts";
@@ -95,7 +95,7 @@ class Server {
 
   delay(): number {
     const { chance } = this.#world;
-    return this.chance("slow", "delayed message") ? chance.between(5, 2 * longestTtlMs) : chance.between(0.05, 3);
+    return this.chance("slow", "delayed message") ? chance.between(5, 2 * maxTtlMs) : chance.between(0.05, 3);
   }
 
   strike(): Deleted | undefined {
@@ -296,7 +296,7 @@ class SimulatedLink implements LockLink {
       connection.closeServerSide();
     });
     connection.toServer(() => {
-      this.#server.model.enter(this.#server.runId, longestTtlMs, this.#server.upMs);
+      this.#server.model.enter(this.#server.runId, maxTtlMs, this.#server.upMs);
       connection.toClient(() => {
         timer.cancel();
         this.isUp = true;

@@ -22,7 +22,7 @@ export interface IssueTracker {
   open(project: IssueProject, draft: IssueDraft, signal?: AbortSignal): Promise<string>;
 }
 
-/** The tracker did not do what was asked. The message never contains the token. */
+/** The tracker rejected a request or did not respond. The message never contains the token. */
 export class IssueTrackerError extends Error {
   override readonly name = "IssueTrackerError";
   /** Whether a later attempt may succeed. */

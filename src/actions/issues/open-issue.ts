@@ -8,7 +8,7 @@ interface Secret extends KubeObject {
 }
 
 interface Snapshot {
-  /** The issue says something about the target and does not change it. */
+  /** The issue describes the target and does not change it. */
   readonly target: undefined;
   /** Undefined without a usable Secret. */
   readonly project: IssueProject | undefined;

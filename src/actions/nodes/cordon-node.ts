@@ -1,5 +1,5 @@
 import { type ActionInputs, type Decision, defineAction, done, refuse, write } from "../action.ts";
-import { annotate, readTarget, typeOf } from "../target-object.ts";
+import { annotate, readTarget, targetType } from "../target-object.ts";
 import { cordonedBy, cordonWrite, type Node } from "./node.ts";
 
 interface Snapshot {
@@ -54,5 +54,5 @@ function decideUncordon({ target: node }: Snapshot, { target, parameters }: Acti
     metadata: annotate(node.metadata, { [cordonedBy]: undefined }),
     spec: { ...node.spec, unschedulable: false },
   };
-  return write({ do: "update", type: typeOf(target), observed: node, next, text: `uncordon ${target.text}` });
+  return write({ do: "update", type: targetType(target), observed: node, next, text: `uncordon ${target.text}` });
 }

@@ -33,10 +33,10 @@ function decide({ target: node, pods }: NodeSnapshot, { target, executionUid, pa
   const movable = pods.filter((pod) => !staysOnNode(pod) && pod.metadata.labels?.[labelKeys.targetHash] !== own);
   // Everything that forbids the drain is checked before the first write.
   const bare = movable.filter((pod) => !podController(pod));
-  if (bare.length > 0) return refuse(`${listed(bare)} would not be replaced elsewhere: no controller owns it`);
+  if (bare.length > 0) return refuse(`${podList(bare)} would not be replaced elsewhere: no controller owns it`);
   const withData = movable.filter(({ spec }) => spec?.volumes?.some(({ emptyDir }) => emptyDir));
   if (withData.length > 0 && parameters["deleteEmptyDirData"] !== true) {
-    return refuse(`${listed(withData)} would lose the data of its emptyDir volumes: set deleteEmptyDirData`);
+    return refuse(`${podList(withData)} would lose the data of its emptyDir volumes: set deleteEmptyDirData`);
   }
   const leaving = movable.filter(({ metadata }) => metadata.deletionTimestamp !== undefined);
   const evictions = movable
@@ -54,7 +54,7 @@ function staysOnNode(pod: ObservedPod): boolean {
   return isStatic || podController(pod)?.kind === "DaemonSet" || isFinished(pod);
 }
 
-function listed(all: readonly ObservedPod[]): string {
+function podList(all: readonly ObservedPod[]): string {
   const names = all.slice(0, 3).map(podText).join(", ");
   return all.length > 3 ? `${names} and ${all.length - 3} more` : names;
 }

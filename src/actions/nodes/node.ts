@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import type { ActionInputs, Reader, Write } from "../action.ts";
 import { type ObservedPod, pods } from "../pods/pod.ts";
-import { annotate, readTarget, typeOf } from "../target-object.ts";
+import { annotate, readTarget, targetType } from "../target-object.ts";
 
 /** A Node, as far as actions read and write it. */
 export interface Node extends KubeObject {
@@ -26,11 +26,11 @@ export async function observeNode({ target }: ActionInputs, reader: Reader): Pro
 export const cordonedBy = "kubernaut.ai/cordoned-by";
 
 /** Keeps new pods from the node. */
-export function cordonWrite(node: Node, target: Parameters<typeof typeOf>[0], executionUid: string): Write {
+export function cordonWrite(node: Node, target: Parameters<typeof targetType>[0], executionUid: string): Write {
   const next: Node = {
     ...node,
     metadata: annotate(node.metadata, { [cordonedBy]: executionUid }),
     spec: { ...node.spec, unschedulable: true },
   };
-  return { do: "update", type: typeOf(target), observed: node, next, text: `cordon ${target.text}` };
+  return { do: "update", type: targetType(target), observed: node, next, text: `cordon ${target.text}` };
 }

@@ -1,5 +1,5 @@
 import { type ActionInputs, type Decision, defineAction, done, refuse, wait, write } from "../action.ts";
-import { readTarget, typeOf } from "../target-object.ts";
+import { readTarget, targetType } from "../target-object.ts";
 import { type ObservedPod, podController } from "./pod.ts";
 
 interface Snapshot {
@@ -51,7 +51,7 @@ function decide({ target: pod }: Snapshot, { target, parameters, nowMs }: Action
       return refuse(`${target.text} has been terminating for ${minMinutes} minutes or more: set force to remove it`);
     }
     const text = `remove ${target.text} without waiting for its processes`;
-    return write({ do: "delete", type: typeOf(target), observed: pod, force: true, text });
+    return write({ do: "delete", type: targetType(target), observed: pod, force: true, text });
   }
   if (!isStuck) return done(`${target.text} has been stuck for less than ${minMinutes} minutes`);
   if (!podController(pod)) return refuse(`${target.text} has no controller that would replace it`);

@@ -1,6 +1,6 @@
 import { iso } from "../../kube/index.ts";
 import { type ActionInputs, type Decision, defineAction, done, refuse, wait, write } from "../action.ts";
-import { actedBy, annotate, hasActed, readTarget, typeOf } from "../target-object.ts";
+import { actedBy, annotate, hasActed, readTarget, targetType } from "../target-object.ts";
 import { type Rollout, rolloutState } from "./rollout.ts";
 
 interface Snapshot {
@@ -11,7 +11,7 @@ export const restartRollout = defineAction<Snapshot>({
   name: "restart-rollout",
   version: "1.0.0",
   description:
-    "Restarts all pods of a Deployment, StatefulSet or DaemonSet, a few at a time, as its update strategy says.",
+    "Restarts all pods of a Deployment, StatefulSet or DaemonSet, a few at a time, according to its update strategy.",
   verification: "all pods run the restarted template and are available",
   targetKinds: ["deployment", "statefulset", "daemonset"],
   parameters: {},
@@ -34,9 +34,9 @@ function decide({ target: rollout }: Snapshot, inputs: ActionInputs): Decision {
   if (!hasActed({ metadata: rollout.spec.template.metadata ?? {} }, executionUid)) {
     return write({
       do: "update",
-      type: typeOf(target),
+      type: targetType(target),
       observed: rollout,
-      next: restarted(rollout, executionUid, iso(nowMs)),
+      next: withRestart(rollout, executionUid, iso(nowMs)),
       text: `restart ${target.text}`,
     });
   }
@@ -46,7 +46,7 @@ function decide({ target: rollout }: Snapshot, inputs: ActionInputs): Decision {
 }
 
 /** A changed annotation of the template makes the controller replace every pod; kubectl uses the same one. */
-function restarted(rollout: Rollout, executionUid: string, at: string): Rollout {
+function withRestart(rollout: Rollout, executionUid: string, at: string): Rollout {
   const { template } = rollout.spec;
   const marks = { "kubectl.kubernetes.io/restartedAt": at, [actedBy]: executionUid };
   const metadata = annotate(template.metadata ?? {}, marks);

@@ -1,6 +1,6 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
 import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, wait, write } from "../action.ts";
-import { actedBy, annotate, hasActed, readTarget, typeOf } from "../target-object.ts";
+import { actedBy, annotate, hasActed, readTarget, targetType } from "../target-object.ts";
 import { type Rollout, rolloutState } from "./rollout.ts";
 
 /** One revision of a Deployment. */
@@ -62,7 +62,7 @@ function decide({ target: deployment, replicaSets }: Snapshot, inputs: ActionInp
     if (!earlier) return refuse(`${target.text} has no such earlier revision`);
     return write({
       do: "update",
-      type: typeOf(target),
+      type: targetType(target),
       observed: deployment,
       next: withTemplate(deployment, earlier, executionUid),
       text: `roll ${target.text} back to revision ${revision(earlier)}`,

@@ -33,7 +33,7 @@ export type RolloutState =
 export function rolloutState(kind: string, rollout: Rollout): RolloutState {
   const { metadata, status = {} } = rollout;
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
-    return progressing("the controller has not yet seen the change");
+    return progressingState("the controller has not yet seen the change");
   }
   switch (kind) {
     case "daemonset":
@@ -54,10 +54,10 @@ function deploymentState({ spec }: Rollout, status: Status): RolloutState {
     return { kind: "stuck", message: "the rollout exceeded its progress deadline" };
   }
   const wanted = spec.replicas ?? 1;
-  if (updatedReplicas < wanted) return progressing(`${updatedReplicas} of ${wanted} replicas are updated`);
-  if (replicas > updatedReplicas) return progressing(`${replicas - updatedReplicas} old replicas are still there`);
+  if (updatedReplicas < wanted) return progressingState(`${updatedReplicas} of ${wanted} replicas are updated`);
+  if (replicas > updatedReplicas) return progressingState(`${replicas - updatedReplicas} old replicas are still there`);
   if (availableReplicas < updatedReplicas) {
-    return progressing(`${availableReplicas} of ${updatedReplicas} updated replicas are available`);
+    return progressingState(`${availableReplicas} of ${updatedReplicas} updated replicas are available`);
   }
   return { kind: "complete" };
 }
@@ -65,22 +65,22 @@ function deploymentState({ spec }: Rollout, status: Status): RolloutState {
 function statefulSetState({ spec }: Rollout, status: Status): RolloutState {
   const wanted = spec.replicas ?? 1;
   const { readyReplicas = 0, currentRevision, updateRevision } = status;
-  if (readyReplicas < wanted) return progressing(`${readyReplicas} of ${wanted} replicas are ready`);
-  if (currentRevision !== updateRevision) return progressing("not all replicas are updated");
+  if (readyReplicas < wanted) return progressingState(`${readyReplicas} of ${wanted} replicas are ready`);
+  if (currentRevision !== updateRevision) return progressingState("not all replicas are updated");
   return { kind: "complete" };
 }
 
 function daemonSetState(status: Status): RolloutState {
   const { desiredNumberScheduled = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = status;
   if (updatedNumberScheduled < desiredNumberScheduled) {
-    return progressing(`${updatedNumberScheduled} of ${desiredNumberScheduled} pods are updated`);
+    return progressingState(`${updatedNumberScheduled} of ${desiredNumberScheduled} pods are updated`);
   }
   if (numberAvailable < desiredNumberScheduled) {
-    return progressing(`${numberAvailable} of ${desiredNumberScheduled} pods are available`);
+    return progressingState(`${numberAvailable} of ${desiredNumberScheduled} pods are available`);
   }
   return { kind: "complete" };
 }
 
-function progressing(message: string): RolloutState {
+function progressingState(message: string): RolloutState {
   return { kind: "progressing", message };
 }

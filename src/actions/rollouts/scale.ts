@@ -1,6 +1,6 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
 import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, wait, write } from "../action.ts";
-import { actedBy, annotate, hasActed, readTarget, typeOf } from "../target-object.ts";
+import { actedBy, annotate, hasActed, readTarget, targetType } from "../target-object.ts";
 import { type Rollout, rolloutState } from "./rollout.ts";
 
 interface Autoscaler extends KubeObject {
@@ -91,7 +91,7 @@ function decide({ target: object, autoscalers }: Snapshot, inputs: ActionInputs)
   };
   return write({
     do: "update",
-    type: typeOf(target),
+    type: targetType(target),
     observed: object,
     next,
     text: `scale ${target.text} from ${current} to ${size}`,

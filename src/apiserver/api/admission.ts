@@ -80,7 +80,7 @@ function check({ name, validations }: CompiledPolicy, write: AttemptedWrite, obj
     if (evaluate(isValid, context) === true) continue;
     const why = message && evaluate(message, context);
     const reason = typeof why === "string" ? why : "the expression of the policy is not true";
-    throw denied(write, object, `ValidatingAdmissionPolicy '${name}' denied request: ${reason}`);
+    throw deniedError(write, object, `ValidatingAdmissionPolicy '${name}' denied request: ${reason}`);
   }
 }
 
@@ -94,7 +94,7 @@ function evaluate(expression: Expression, context: object): unknown {
 }
 
 /** As in a cluster: worded as forbidden, with the code for invalid content. */
-function denied({ resource }: AttemptedWrite, { metadata }: KubeObject, why: string): StatusError {
+function deniedError({ resource }: AttemptedWrite, { metadata }: KubeObject, why: string): StatusError {
   const { message = "", details = {} } = forbidden(resource, metadata.name ?? "", why).status;
   return new StatusError(422, message, { reason: "Invalid", details });
 }

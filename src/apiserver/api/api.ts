@@ -44,7 +44,7 @@ export async function commit<T>(
 }
 
 /** `draft` as it is stored at `revision`; from here on it is immutable. */
-export function sealed(draft: Draft, revision: number | undefined): { object: KubeObject; json: string } {
+export function sealObject(draft: Draft, revision: number | undefined): { object: KubeObject; json: string } {
   const { apiVersion, kind, metadata, ...rest } = draft;
   const version = revision === undefined ? {} : { resourceVersion: String(revision) };
   const whole = { apiVersion, kind, metadata: { ...(metadata as object), ...version }, ...rest };

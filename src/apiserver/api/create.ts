@@ -4,11 +4,11 @@ import type { Draft } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import { applyDefaults } from "../structural/defaults.ts";
 import type { Admit } from "./admission.ts";
-import { type Api, commit, sealed, timestamp } from "./api.ts";
+import { type Api, commit, sealObject, timestamp } from "./api.ts";
 import { contentProblems } from "./content-problems.ts";
-import { type DecodedObject, decodeObject, type Sent } from "./decode-object.ts";
+import { type DecodedObject, decodeObject, type ReceivedObject } from "./decode-object.ts";
 import { clientMetadata, finalizerWarnings, metadataProblems } from "./metadata.ts";
-import { required } from "./problem.ts";
+import { requiredField } from "./problem.ts";
 import type { Resource } from "./resource.ts";
 import { alreadyExists, badRequest, forbidden, invalid, notFound, StatusError } from "./status-error.ts";
 
@@ -19,8 +19,8 @@ export interface WriteOptions {
   readonly admit?: Admit | undefined;
 }
 
-/** An object as it now is, and what the client should be warned of. */
-export interface Written {
+/** The object as written, and warnings for the client. */
+export interface WriteResult {
   readonly entry: Entry;
   readonly warnings: readonly string[];
   readonly created?: boolean;
@@ -30,9 +30,9 @@ export interface Written {
 export async function createObject(
   api: Api,
   resource: Resource,
-  sent: Sent,
+  sent: ReceivedObject,
   { namespace, dryRun = false, admit }: WriteOptions,
-): Promise<Written> {
+): Promise<WriteResult> {
   const { draft, warnings } = decodeObject(resource, sent);
   const { metadata } = draft;
   checkNamespace(resource, metadata, namespace);
@@ -93,7 +93,7 @@ function newObject(
 ): Draft {
   const { name, generateName, ...sent } = draft.metadata;
   const chosen = name || (generateName ? `${generateName}${nameSuffix(random)}` : "");
-  if (!chosen) throw invalid(resource, "", [required("metadata.name", "name or generateName is required")]);
+  if (!chosen) throw invalid(resource, "", [requiredField("metadata.name", "name or generateName is required")]);
   const fresh: Draft = {
     ...draft,
     apiVersion: draft.apiVersion,
@@ -128,8 +128,8 @@ function insert(api: Api, resource: Resource, fresh: Draft, dryRun: boolean): Pr
       const dying = current.object.metadata.deletionTimestamp !== undefined;
       throw alreadyExists(resource, name, dying ? "object is being deleted: " : "");
     }
-    if (dryRun) return { do: "nothing", result: { ...sealed(fresh, undefined), revision } };
-    const put = sealed(fresh, revision);
+    if (dryRun) return { do: "nothing", result: { ...sealObject(fresh, undefined), revision } };
+    const put = sealObject(fresh, revision);
     return { do: "put", ...put, result: { ...put, revision } };
   });
 }

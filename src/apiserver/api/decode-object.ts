@@ -7,11 +7,11 @@ import { invalidValue } from "./problem.ts";
 import type { Resource } from "./resource.ts";
 import { badRequest, invalid, StatusError } from "./status-error.ts";
 
-/** What to do about fields that the schema does not know or that are given twice. */
+/** How to handle fields that are not in the schema or occur twice. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 
 /** An object as it was sent: a tree of our own, and its unusual fields. */
-export interface Sent {
+export interface ReceivedObject {
   readonly value: unknown;
   readonly duplicates?: readonly string[];
   readonly fieldValidation?: FieldValidation;
@@ -24,9 +24,9 @@ export interface DecodedObject {
 }
 
 /** Decodes a sent object of `resource`, in the stored version's form. Throws 400 or 422 for any other input. */
-export function decodeObject(resource: Resource, sent: Sent): DecodedObject {
+export function decodeObject(resource: Resource, sent: ReceivedObject): DecodedObject {
   const draft = sent.value;
-  if (!isRecord(draft)) throw unrecognized(resource, "json: cannot unmarshal into Go value of type struct");
+  if (!isRecord(draft)) throw unrecognizedKind(resource, "json: cannot unmarshal into Go value of type struct");
   checkKind(resource, draft);
   const findings = { unknown: [] as string[] };
   try {
@@ -48,7 +48,7 @@ export function decodeObject(resource: Resource, sent: Sent): DecodedObject {
 }
 
 /** The same for the outcome of a patch, whose mistakes are the patch's. `text` makes the JSON of that outcome. */
-export function decodePatched(resource: Resource, sent: Sent, text: () => string): DecodedObject {
+export function decodePatched(resource: Resource, sent: ReceivedObject, text: () => string): DecodedObject {
   try {
     return decodeObject(resource, sent);
   } catch (error) {
@@ -86,7 +86,7 @@ function checkCustomKind(resource: Resource, draft: Draft) {
   const { apiVersion, kind } = draft;
   if (typeof kind !== "string" || kind === "") {
     const text = writeJson(draft);
-    throw unrecognized(resource, `Object 'Kind' is missing in '${text}' (${text.slice(0, 30)} ...)`);
+    throw unrecognizedKind(resource, `Object 'Kind' is missing in '${text}' (${text.slice(0, 30)} ...)`);
   }
   if (apiVersion !== resource.apiVersion) throw otherVersion(resource, apiVersion);
   if (kind === resource.kind) return;
@@ -103,7 +103,7 @@ function otherVersion({ apiVersion }: Resource, sent: unknown) {
 }
 
 /** A body that is not even an object of some kind. */
-export function unrecognized({ kind }: { kind: string }, why: string): StatusError {
+export function unrecognizedKind({ kind }: { kind: string }, why: string): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
 }
 

@@ -1,10 +1,10 @@
 import type { KubeObject, ObjectMeta } from "../../kube/index.ts";
 import type { Draft } from "../json/json.ts";
 import type { Entry, WriteDecision } from "../object-store.ts";
-import { type Api, commit, sealed, timestamp } from "./api.ts";
+import { type Api, commit, sealObject, timestamp } from "./api.ts";
 import type { Resource } from "./resource.ts";
 import { notFound, unmetPrecondition } from "./status-error.ts";
-import { ended } from "./update.ts";
+import { markEnded } from "./update.ts";
 
 export type Propagation = "Foreground" | "Background" | "Orphan";
 
@@ -15,7 +15,7 @@ export interface DeleteOptions {
 }
 
 /** `gone`, or still there until its finalizers are. */
-export interface Deleted {
+export interface DeleteResult {
   readonly gone: boolean;
   readonly entry: Entry;
 }
@@ -26,7 +26,7 @@ export function deleteObject(
   resource: Resource,
   ref: { readonly namespace: string; readonly name: string },
   options: DeleteOptions = {},
-): Promise<Deleted> {
+): Promise<DeleteResult> {
   return commit(api, resource, ref, (current, revision) => {
     if (!current) throw notFound(resource, ref.name);
     checkPreconditions(resource, current.object.metadata, options.preconditions ?? {});
@@ -34,27 +34,36 @@ export function deleteObject(
   });
 }
 
-interface Moment {
+interface DeletionTime {
   readonly revision: number;
   readonly now: string;
 }
 
-function deletion(resource: Resource, current: Entry, options: DeleteOptions & Moment): WriteDecision<Deleted> {
+function deletion(
+  resource: Resource,
+  current: Entry,
+  options: DeleteOptions & DeletionTime,
+): WriteDecision<DeleteResult> {
   const { object } = current;
   const finalizers = finalizersFor(object.metadata, options.propagation);
-  const view = (entry: Entry, gone: boolean): Deleted => ({ gone, entry: resource.view(entry) });
+  const view = (entry: Entry, gone: boolean): DeleteResult => ({ gone, entry: resource.view(entry) });
   if (finalizers.length === 0 && !resource.dies) {
     const result = view(current, true);
-    return options.dryRun ? { do: "nothing", result } : { do: "delete", ...ended(object, options.revision), result };
+    return options.dryRun
+      ? { do: "nothing", result }
+      : { do: "delete", ...markEnded(object, options.revision), result };
   }
   const unchanged = finalizers.length === (object.metadata.finalizers ?? []).length;
   if (object.metadata.deletionTimestamp && unchanged) return { do: "nothing", result: view(current, false) };
 
   const draft = markDeleted(resource, object, finalizers, options.now);
   if (options.dryRun) {
-    return { do: "nothing", result: view({ ...sealed(draft, current.revision), revision: current.revision }, false) };
+    return {
+      do: "nothing",
+      result: view({ ...sealObject(draft, current.revision), revision: current.revision }, false),
+    };
   }
-  const put = sealed(draft, options.revision);
+  const put = sealObject(draft, options.revision);
   return { do: "put", ...put, result: view({ ...put, revision: options.revision }, false) };
 }
 

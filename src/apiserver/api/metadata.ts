@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../kube/index.ts";
 import { type Draft, sameJson } from "../json/json.ts";
 import { labelKeyProblem, labelValueProblem } from "./names.ts";
-import { type FieldProblem, forbiddenField, invalidValue, required, tooLong } from "./problem.ts";
+import { type FieldProblem, forbiddenField, invalidValue, requiredField, tooLong } from "./problem.ts";
 import type { Resource } from "./resource.ts";
 
 /** The parts of metadata that a client decides; empty ones are left out. */
@@ -24,7 +24,7 @@ export function metadataProblems(resource: Resource, { metadata }: KubeObject): 
   }
   const wrong = name ? resource.nameProblem(name) : undefined;
   if (wrong) problems.push(invalidValue("metadata.name", name, wrong));
-  if (!name) problems.push(required("metadata.name", "name or generateName is required"));
+  if (!name) problems.push(requiredField("metadata.name", "name or generateName is required"));
   return [...problems, ...commonProblems(resource, metadata)];
 }
 

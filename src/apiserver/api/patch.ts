@@ -3,7 +3,7 @@ import type { Entry } from "../object-store.ts";
 import { applyJsonPatch } from "../patch/json-patch.ts";
 import { applyMergePatch, applyStrategicMergePatch } from "../patch/merge-patch.ts";
 import { type Api, commit } from "./api.ts";
-import type { Written } from "./create.ts";
+import type { WriteResult } from "./create.ts";
 import { decodePatched, type FieldValidation } from "./decode-object.ts";
 import { invalidValue } from "./problem.ts";
 import type { Resource } from "./resource.ts";
@@ -22,12 +22,12 @@ export function patchObject(
   resource: Resource,
   patch: { readonly kind: PatchKind; readonly value: unknown },
   options: PatchOptions,
-): Promise<Written> {
+): Promise<WriteResult> {
   checkShape(patch);
   return commit(api, resource, options, (current, revision) => {
     if (!current) throw notFound(resource, options.name);
     const before = resource.view(current).object;
-    const apply = () => applied(resource, current, patch);
+    const apply = () => applyPatch(resource, current, patch);
     const { fieldValidation = "Warn" } = options;
     const decoded = decodePatched(resource, { value: apply(), fieldValidation }, () => writeJson(apply()));
     const { metadata } = decoded.draft;
@@ -50,7 +50,7 @@ function checkShape({ kind, value }: { kind: PatchKind; value: unknown }) {
   throw badRequest(`error decoding patch: json: the patch is not ${wanted}`);
 }
 
-function applied(resource: Resource, entry: Entry, { kind, value }: { kind: PatchKind; value: unknown }): unknown {
+function applyPatch(resource: Resource, entry: Entry, { kind, value }: { kind: PatchKind; value: unknown }): unknown {
   const { object } = resource.view(entry);
   // A patch may be applied more than once, and its values become part of the object.
   const patch = toDraft(value);

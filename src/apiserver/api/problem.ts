@@ -18,20 +18,20 @@ export type ProblemReason =
   | "FieldValueDuplicate";
 
 export function invalidValue(field: string, value: unknown, detail: string): FieldProblem {
-  return { field, reason: "FieldValueInvalid", message: `Invalid value: ${shown(value)}: ${detail}` };
+  return { field, reason: "FieldValueInvalid", message: `Invalid value: ${formatValue(value)}: ${detail}` };
 }
 
 export function wrongType(field: string, value: unknown, detail: string): FieldProblem {
-  return { field, reason: "FieldValueTypeInvalid", message: `Invalid value: ${shown(value)}: ${detail}` };
+  return { field, reason: "FieldValueTypeInvalid", message: `Invalid value: ${formatValue(value)}: ${detail}` };
 }
 
-export function required(field: string, detail = ""): FieldProblem {
+export function requiredField(field: string, detail = ""): FieldProblem {
   return { field, reason: "FieldValueRequired", message: detail ? `Required value: ${detail}` : "Required value" };
 }
 
 export function notSupported(field: string, value: unknown, supported: readonly unknown[]): FieldProblem {
-  const values = supported.map(shown).join(", ");
-  const message = `Unsupported value: ${shown(value)}: supported values: ${values}`;
+  const values = supported.map(formatValue).join(", ");
+  const message = `Unsupported value: ${formatValue(value)}: supported values: ${values}`;
   return { field, reason: "FieldValueNotSupported", message };
 }
 
@@ -52,6 +52,6 @@ export function duplicateValue(field: string, value: string): FieldProblem {
 }
 
 /** Strings in quotes, everything else as JSON. */
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   return typeof value === "object" && value !== null ? JSON.stringify(writeJson(value)) : writeJson(value ?? null);
 }

@@ -32,7 +32,7 @@ export interface Resource extends Subject {
   /** Other subresources that exist in discovery, with their verbs. */
   readonly subresources: readonly Subresource[];
   readonly hasGeneration: boolean;
-  /** May be replaced without saying which version is meant. */
+  /** May be replaced without a resourceVersion. */
   readonly unconditionalUpdate: boolean;
   readonly createdByUpdate: boolean;
   /** Field selectors: the label, and the path of the field that it means. */
@@ -41,7 +41,7 @@ export interface Resource extends Subject {
   readonly fieldsByConversion: boolean;
   readonly columns: readonly Column[];
   nameProblem(name: string): string | undefined;
-  /** Fills in what the server decides for this kind. */
+  /** Sets the fields that the server decides for this kind. */
   prepare?(draft: Draft, old: KubeObject | undefined): void;
   /** The group that invalid content is reported under, where it is not its own. */
   readonly problemGroup?: string;
@@ -56,7 +56,7 @@ export interface Resource extends Subject {
   /** Whether the stored entry was pruned and checked by this schema. Its parts need neither again. */
   isCurrent(entry: Entry): boolean;
   /** The stored entry with the defaults that its schema got after it was written. */
-  refreshed(entry: Entry): Entry;
+  refresh(entry: Entry): Entry;
   /** The stored entry as this resource shows it; the entry itself when there is nothing to convert. */
   view(entry: Entry): Entry;
 }

@@ -53,14 +53,14 @@ export interface Subject {
 }
 
 export function notFound(subject: Subject, name: string): StatusError {
-  return new StatusError(404, `${pluralTitle(subject)} ${quoted(name)} not found`, {
+  return new StatusError(404, `${pluralTitle(subject)} ${quote(name)} not found`, {
     reason: "NotFound",
     details: pluralDetails(subject, name),
   });
 }
 
 export function alreadyExists(subject: Subject, name: string, prefix = ""): StatusError {
-  return new StatusError(409, `${prefix}${pluralTitle(subject)} ${quoted(name)} already exists`, {
+  return new StatusError(409, `${prefix}${pluralTitle(subject)} ${quote(name)} already exists`, {
     reason: "AlreadyExists",
     details: pluralDetails(subject, name),
   });
@@ -85,7 +85,7 @@ export function unmetPrecondition(subject: Subject, name: string, why: string): 
 export function invalid(subject: Pick<Subject, "group" | "kind">, name: string, problems: readonly FieldProblem[]) {
   const texts = [...new Set(problems.map(({ field, message }) => `${field}: ${message}`))];
   const summary = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
-  return new StatusError(422, `${kindTitle(subject)} ${quoted(name)} is invalid: ${summary}`, {
+  return new StatusError(422, `${kindTitle(subject)} ${quote(name)} is invalid: ${summary}`, {
     reason: "Invalid",
     details: {
       ...details(name, subject.group, subject.kind),
@@ -104,7 +104,7 @@ export function badRequest(message: string): StatusError {
 }
 
 export function forbidden(subject: Subject, name: string, why: string): StatusError {
-  const title = name ? `${pluralTitle(subject)} ${quoted(name)}` : pluralTitle(subject);
+  const title = name ? `${pluralTitle(subject)} ${quote(name)}` : pluralTitle(subject);
   return new StatusError(403, `${title} is forbidden: ${why}`, {
     reason: "Forbidden",
     details: pluralDetails(subject, name),
@@ -122,7 +122,7 @@ export function methodNotAllowed(): StatusError {
 }
 
 export function unsupportedVerb(subject: Subject, verb: string): StatusError {
-  return new StatusError(405, `${verb} is not supported on resources of kind ${quoted(pluralTitle(subject))}`, {
+  return new StatusError(405, `${verb} is not supported on resources of kind ${quote(pluralTitle(subject))}`, {
     reason: "MethodNotAllowed",
     details: details("", subject.group, subject.plural),
   });
@@ -159,10 +159,10 @@ function details(name: string, group: string, kind: string): StatusDetails {
 }
 
 function conflict(title: string, about: StatusDetails, why: string): StatusError {
-  const message = `Operation cannot be fulfilled on ${title} ${quoted(about.name ?? "")}: ${why}`;
+  const message = `Operation cannot be fulfilled on ${title} ${quote(about.name ?? "")}: ${why}`;
   return new StatusError(409, message, { reason: "Conflict", details: about });
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text);
 }

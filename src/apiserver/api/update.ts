@@ -2,10 +2,10 @@ import type { KubeObject, ObjectMeta } from "../../kube/index.ts";
 import { type Draft, sameJson } from "../json/json.ts";
 import type { Entry, WriteDecision } from "../object-store.ts";
 import { applyDefaults } from "../structural/defaults.ts";
-import { type Api, commit, sealed } from "./api.ts";
+import { type Api, commit, sealObject } from "./api.ts";
 import { contentProblems } from "./content-problems.ts";
-import { checkNamespace, createObject, type WriteOptions, type Written } from "./create.ts";
-import { type DecodedObject, decodeObject, type Sent } from "./decode-object.ts";
+import { checkNamespace, createObject, type WriteOptions, type WriteResult } from "./create.ts";
+import { type DecodedObject, decodeObject, type ReceivedObject } from "./decode-object.ts";
 import { clientMetadata, finalizerWarnings, metadataUpdateProblems } from "./metadata.ts";
 import { invalidValue } from "./problem.ts";
 import type { Resource } from "./resource.ts";
@@ -17,7 +17,12 @@ export interface UpdateOptions extends WriteOptions {
 }
 
 /** Replaces an object, or its status alone. */
-export async function updateObject(api: Api, resource: Resource, sent: Sent, options: UpdateOptions): Promise<Written> {
+export async function updateObject(
+  api: Api,
+  resource: Resource,
+  sent: ReceivedObject,
+  options: UpdateOptions,
+): Promise<WriteResult> {
   const decoded = decodeObject(resource, sent);
   checkIdentity(resource, decoded.draft.metadata, options);
 
@@ -64,8 +69,8 @@ export function replacement(
   stored: Entry,
   { draft, warnings }: DecodedObject,
   { revision, dryRun = false, subresource, admit }: UpdateOptions & { readonly revision: number },
-): WriteDecision<Written> {
-  const current = resource.refreshed(stored);
+): WriteDecision<WriteResult> {
+  const current = resource.refresh(stored);
   const old = current.object;
   const next = subresource === "status" ? withStatus(resource, old, draft) : withContent(resource, old, draft);
   const object = next as unknown as KubeObject;
@@ -75,23 +80,23 @@ export function replacement(
   if (sameJson(next, old)) return { do: "nothing", result: { entry: resource.view(current), warnings } };
 
   countGeneration(resource, next, old);
-  const answer = (entry: Entry): Written => ({
+  const answer = (entry: Entry): WriteResult => ({
     entry: resource.view(entry),
     warnings: [...warnings, ...finalizerWarnings(resource, object, old)],
   });
   // The response to removing the last finalizer is the object at its old version; the new version is its deletion.
   const ends = old.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers && !lives(object);
   if (dryRun || ends) {
-    const result = answer({ ...sealed(next, current.revision), revision: current.revision });
-    return ends && !dryRun ? { do: "delete", ...ended(old, revision), result } : { do: "nothing", result };
+    const result = answer({ ...sealObject(next, current.revision), revision: current.revision });
+    return ends && !dryRun ? { do: "delete", ...markEnded(old, revision), result } : { do: "nothing", result };
   }
-  const put = sealed(next, revision);
+  const put = sealObject(next, revision);
   return { do: "put", ...put, result: answer({ ...put, revision }) };
 }
 
 /** An object in its last state, at the revision of its end. */
-export function ended(object: KubeObject, revision: number): { object: KubeObject; json: string } {
-  return sealed({ ...object }, revision);
+export function markEnded(object: KubeObject, revision: number): { object: KubeObject; json: string } {
+  return sealObject({ ...object }, revision);
 }
 
 /** A namespace has finalizers of its own, in its spec. */

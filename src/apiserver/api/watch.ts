@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 import type { Change, Entry } from "../object-store.ts";
-import { type Api, sealed } from "./api.ts";
+import { type Api, sealObject } from "./api.ts";
 import { parseRevision, tooLarge } from "./list.ts";
 import { type FieldProblem, forbiddenField, notSupported } from "./problem.ts";
 import type { Resource } from "./resource.ts";
@@ -91,7 +91,7 @@ function toEvent(change: Change, resource: Resource, chosen: Selection): Event |
 }
 
 function atRevision(object: KubeObject, revision: number): Entry {
-  return { ...sealed({ ...object }, revision), revision };
+  return { ...sealObject({ ...object }, revision), revision };
 }
 
 function checkWatchOptions({ resourceVersionMatch: match, sendInitialEvents, continue: token }: WatchOptions) {

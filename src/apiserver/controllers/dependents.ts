@@ -3,7 +3,7 @@ import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
 import type { Entry, ObjectKey } from "../object-store.ts";
 
-/** Who names whom as an owner: for each owner's uid, the objects that do. */
+/** The dependents of each owner, by the uid of the owner. */
 export class Dependents {
   readonly #byOwner = new Map<string, Map<string, ObjectKey>>();
 

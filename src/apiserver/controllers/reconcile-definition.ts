@@ -1,6 +1,6 @@
-import { type Api, commit, sealed, timestamp } from "../api/api.ts";
+import { type Api, commit, sealObject, timestamp } from "../api/api.ts";
 import { deleteObject } from "../api/delete.ts";
-import { ended } from "../api/update.ts";
+import { markEnded } from "../api/update.ts";
 import type { Definition } from "../kinds/definition.ts";
 import { definitions } from "../kinds/definitions.ts";
 
@@ -31,7 +31,10 @@ async function establish(api: Api, { metadata, status, spec }: Definition) {
     const latest = current?.object as Definition | undefined;
     if (!latest || latest.metadata.resourceVersion !== metadata.resourceVersion)
       return { do: "nothing", result: undefined };
-    const changed = sealed({ ...latest, status: { ...latest.status, conditions, acceptedNames: accepted } }, revision);
+    const changed = sealObject(
+      { ...latest, status: { ...latest.status, conditions, acceptedNames: accepted } },
+      revision,
+    );
     return { do: "put", ...changed, result: undefined };
   });
 }
@@ -49,6 +52,6 @@ async function removeDefinition(api: Api, { metadata, spec }: Definition) {
   if (left > 0) return;
   await commit(api, definitions, { namespace: "", name: metadata.name ?? "" }, (current, revision) => {
     if (!current?.object.metadata.deletionTimestamp) return { do: "nothing", result: undefined };
-    return { do: "delete", ...ended(current.object, revision), result: undefined };
+    return { do: "delete", ...markEnded(current.object, revision), result: undefined };
   });
 }

@@ -67,7 +67,7 @@ async function keepIfOwned(api: Api, resource: Resource, entry: Entry) {
   }
 }
 
-/** An owner of a kind that we do not know counts as living: better too much kept than too much deleted. */
+/** An owner of an unknown kind counts as living: keeping too much is better than deleting too much. */
 function ownerState(api: Api, owner: OwnerReference, namespace: string | undefined): "lives" | "waits" | "gone" {
   const key = ownerKey(api.registry, owner, namespace);
   if (!key) return "lives";

@@ -2,7 +2,7 @@ import { type Api, commit } from "../api/api.ts";
 import { deleteObject } from "../api/delete.ts";
 import type { Resource } from "../api/resource.ts";
 import { StatusError } from "../api/status-error.ts";
-import { ended } from "../api/update.ts";
+import { markEnded } from "../api/update.ts";
 import { definitions } from "../kinds/definitions.ts";
 import { namespaces } from "../kinds/namespaces.ts";
 import type { Change, Entry, ObjectKey } from "../object-store.ts";
@@ -13,7 +13,7 @@ import { reconcileOwnership } from "./reconcile-ownership.ts";
 const retryMs = 1_000;
 
 /**
- * What a cluster's controller manager does for the objects of any kind: collects garbage, empties namespaces, makes
+ * The work of a cluster's controller manager for objects of any kind: collects garbage, empties namespaces, makes
  * definitions ready and removes them. Every turn reads the current state; a change only names the object.
  */
 export function runControllers(api: Api): { stop(): void } {
@@ -55,7 +55,7 @@ export function runControllers(api: Api): { stop(): void } {
     wakeContainers(change, exists);
   }
 
-  /** Those who wait for an object to go: its namespace, and its definition. */
+  /** The objects that wait until another is deleted: its namespace and its definition. */
   function wakeContainers({ key }: Change, exists: boolean) {
     const home = key.namespace ? api.store.get(namespaces.storedAs, "", key.namespace) : undefined;
     if (home?.object.metadata.deletionTimestamp) work.add(keyOf(namespaces.storedAs, home));
@@ -140,7 +140,7 @@ async function reconcileNamespace(api: Api, name: string): Promise<void> {
     if (!current?.object.metadata.deletionTimestamp || current.object.metadata.finalizers) {
       return { do: "nothing", result: undefined };
     }
-    return { do: "delete", ...ended(current.object, revision), result: undefined };
+    return { do: "delete", ...markEnded(current.object, revision), result: undefined };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Admit } from "../api/admission.ts";
 import type { Api } from "../api/api.ts";
-import type { Written } from "../api/create.ts";
+import type { WriteResult } from "../api/create.ts";
 import { patchObject } from "../api/patch.ts";
 import type { Resource } from "../api/resource.ts";
 import { notFound, StatusError, unsupportedMedia } from "../api/status-error.ts";
@@ -26,7 +26,7 @@ export async function serverSideApply(
   resource: Resource,
   value: unknown,
   options: ApplyOptions,
-): Promise<Written> {
+): Promise<WriteResult> {
   const { namespace, name, subresource, force, dryRun, admit } = options;
   const current = api.store.get(resource.storedAs, namespace, name);
   if (subresource === "status" && !current) throw notFound(resource, name);

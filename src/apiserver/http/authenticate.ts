@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { forbidden, StatusError } from "../api/status-error.ts";
 import type { Role } from "./authorize.ts";
 
-/** Who may use the server. The admin token may do everything; the other reads everything but Secrets. */
+/** The tokens of the server. The admin token allows everything; the other allows to read everything but Secrets. */
 export interface Tokens {
   readonly admin: string;
   readonly readOnly?: string | undefined;

@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from "node:net";
 /** The first byte of every TLS connection, and of no HTTP request. */
 const handshake = 0x16;
 
-export interface Front {
+export interface SharedPort {
   readonly server: Server;
   /** Closes the connections that have not sent anything yet. */
   hangUpOnSilent(): void;
@@ -15,7 +15,11 @@ export interface Front {
  * One port for two protocols: a connection that begins with a TLS handshake gets `secure`, any other `plain`. Plain
  * HTTP is for health probes and, where that is configured on loopback, for tokens of tests and scripts.
  */
-export function bothProtocols(plain: HttpServer, secure: HttpsServer, { silenceMs }: { silenceMs: number }): Front {
+export function bothProtocols(
+  plain: HttpServer,
+  secure: HttpsServer,
+  { silenceMs }: { silenceMs: number },
+): SharedPort {
   const silent = new Set<Socket>();
   const front = createServer({ noDelay: true }, (socket) => {
     const hangUp = () => socket.destroy();

@@ -42,7 +42,7 @@ export function aggregatedDiscovery(registry: Registry, version: string, groups:
       versions: listVersions(registry, group).map((one) => ({
         version: one,
         resources: [
-          ...registry.all.filter((resource) => resource.group === group && resource.version === one).map(aggregated),
+          ...registry.all.filter((resource) => resource.group === group && resource.version === one).map(toAggregated),
           ...aggregatedReviews(group),
         ],
         freshness: "Current",
@@ -99,7 +99,7 @@ function subresourceEntries({ plural, namespaced, kind, hasStatus, subresources 
   return [...status, ...others];
 }
 
-function aggregated(resource: Resource): object {
+function toAggregated(resource: Resource): object {
   const { plural, singular, namespaced, kind, verbs, shortNames, categories, hasStatus, custom } = resource;
   const own = { group: custom ? resource.group : "", version: custom ? resource.version : "", kind };
   const subresources = [

@@ -7,7 +7,7 @@ import type { WatchOptions } from "../api/watch.ts";
 import type { Caller } from "./authenticate.ts";
 import type { BodyReader } from "./read-body.ts";
 
-/** One request and its answer, with everything that handlers need. */
+/** One request and its response, with everything that handlers need. */
 export interface Exchange {
   readonly api: Api;
   readonly request: IncomingMessage;
@@ -18,7 +18,7 @@ export interface Exchange {
   readonly caller: Caller;
   /** The policies that writes have to satisfy. */
   readonly admission: Admission;
-  /** Where a watch is answered, with a stream of events. */
+  /** Responds to a watch with a stream of events. */
   readonly watches: { begin(exchange: Exchange, resource: Resource, options: WatchOptions): void };
   readonly bodies: BodyReader;
   readonly log: Logger | undefined;

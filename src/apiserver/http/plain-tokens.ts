@@ -4,8 +4,8 @@ import type { TLSSocket } from "node:tls";
 import { StatusError } from "../api/status-error.ts";
 
 /**
- * Throws 403 if the request carries credentials over plain HTTP, before they are compared with anything: the answer is the
- * same for a good and a bad token.
+ * Throws 403 if the request carries credentials over plain HTTP, before they are compared with anything: the response is
+ * the same for a good and a bad token.
  */
 export function refusePlainCredentials({ socket, headers }: IncomingMessage): void {
   if ((socket as Partial<TLSSocket>).encrypted || headers.authorization === undefined) return;

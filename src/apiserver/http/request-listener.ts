@@ -17,7 +17,7 @@ export interface ListenerOptions {
   readonly authenticate: (headers: IncomingMessage["headers"]) => Caller;
   readonly admission: Admission;
   readonly watches: WatchStreams;
-  readonly underway: Underway;
+  readonly pending: PendingResponses;
   readonly bodies: BodyReader;
   readonly log: Logger | undefined;
   /** Whether a token that comes over plain HTTP is accepted. */
@@ -27,7 +27,7 @@ export interface ListenerOptions {
 /** Responds to every request: any internal error becomes a Status, never a crashed server. */
 export function requestListener(options: ListenerOptions) {
   return (request: IncomingMessage, response: ServerResponse): void => {
-    options.underway.add(response);
+    options.pending.add(response);
     answer(request, response, options).catch((error: unknown) => fail(error, request, response, options));
   };
 }
@@ -37,7 +37,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   const { segments, query } = location(request.url ?? "/");
   if (answeredHealth(response, segments, query)) return;
   if (!acceptPlainTokens) refusePlainCredentials(request);
-  const caller = segments[0] === "version" ? anyone : authenticate(request.headers);
+  const caller = segments[0] === "version" ? anonymousCaller : authenticate(request.headers);
   await dispatch({
     api,
     request,
@@ -53,21 +53,21 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   });
 }
 
-const anyone: Caller = { name: "system:anonymous", role: "read-only", groups: ["system:unauthenticated"] };
+const anonymousCaller: Caller = { name: "system:anonymous", role: "read-only", groups: ["system:unauthenticated"] };
 
 function location(url: string): { segments: string[]; query: URLSearchParams } {
   const at = url.indexOf("?");
   const path = at < 0 ? url : url.slice(0, at);
   try {
     const segments = path.includes("%") ? path.split("/").map(decodeURIComponent) : path.split("/");
-    return { segments: trimmed(segments), query: new URLSearchParams(at < 0 ? "" : url.slice(at + 1)) };
+    return { segments: trimSegments(segments), query: new URLSearchParams(at < 0 ? "" : url.slice(at + 1)) };
   } catch {
     throw badRequest("the path of the request is not valid UTF-8");
   }
 }
 
 /** Without the empty segments that come from a slash at the beginning and at the end. */
-function trimmed(segments: string[]): string[] {
+function trimSegments(segments: string[]): string[] {
   const from = segments[0] === "" ? 1 : 0;
   const to = segments.length > from && segments.at(-1) === "" ? -1 : undefined;
   return segments.slice(from, to);
@@ -110,8 +110,8 @@ function answeredHealth(response: ServerResponse, segments: readonly string[], q
   return true;
 }
 
-/** The answers that a server still owes. */
-export class Underway {
+/** The responses that are not sent yet. */
+export class PendingResponses {
   readonly #responses = new Set<ServerResponse>();
   #closing = false;
 
@@ -124,7 +124,7 @@ export class Underway {
     });
   }
 
-  /** From now on every answer is the last one on its connection. */
+  /** From now on every response is the last one on its connection. */
   close(): void {
     this.#closing = true;
     for (const response of this.#responses) response.shouldKeepAlive = false;

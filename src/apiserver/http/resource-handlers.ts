@@ -1,6 +1,6 @@
 import type { Admit } from "../api/admission.ts";
-import { createObject, type Written } from "../api/create.ts";
-import { unrecognized } from "../api/decode-object.ts";
+import { createObject, type WriteResult } from "../api/create.ts";
+import { unrecognizedKind } from "../api/decode-object.ts";
 import { deleteObject } from "../api/delete.ts";
 import { evictPod } from "../api/evict.ts";
 import { listObjects, parseRevision, tooLarge } from "../api/list.ts";
@@ -84,7 +84,7 @@ export async function handleObject(exchange: Exchange, where: ObjectRoute): Prom
   switch (exchange.method) {
     case "GET":
       authorize(exchange.caller, "get", where);
-      return sendObject(exchange, resource, stored(exchange, where));
+      return sendObject(exchange, resource, readStored(exchange, where));
     case "PUT":
       authorize(exchange.caller, "update", where);
       return await update(exchange, resource, ref);
@@ -119,7 +119,7 @@ function subresourceRefusal(resource: Resource, name: string, subresource: strin
   return resource.custom ? notFound(resource, name) : unknownPath();
 }
 
-function stored({ api, query }: Exchange, { resource, namespace, name }: ObjectRoute) {
+function readStored({ api, query }: Exchange, { resource, namespace, name }: ObjectRoute) {
   const version = query.get("resourceVersion");
   if (version) {
     const wanted = parseRevision(version);
@@ -136,7 +136,7 @@ async function create(exchange: Exchange, resource: Resource, namespace: string)
   const dryRun = parseDryRun(query, "CreateOptions");
   const fieldValidation = parseFieldValidation(query, "CreateOptions");
   const sent = await readObject(exchange, resource);
-  written(
+  sendWritten(
     exchange,
     resource,
     await createObject(api, resource, { ...sent, fieldValidation }, { namespace, dryRun, admit }),
@@ -159,7 +159,7 @@ async function update(exchange: Exchange, resource: Resource, ref: Ref): Promise
   const dryRun = parseDryRun(query, "UpdateOptions");
   const fieldValidation = parseFieldValidation(query, "UpdateOptions");
   const sent = await readObject(exchange, resource);
-  written(
+  sendWritten(
     exchange,
     resource,
     await updateObject(api, resource, { ...sent, fieldValidation }, { ...ref, dryRun, admit }),
@@ -176,13 +176,17 @@ async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<
   if (type === "application/apply-patch+yaml") {
     const value = await decodePatch(exchange, "application/yaml");
     const force = parseFlag(query, "force") ?? false;
-    return written(exchange, resource, await serverSideApply(api, resource, value, { ...ref, force, dryRun, admit }));
+    return sendWritten(
+      exchange,
+      resource,
+      await serverSideApply(api, resource, value, { ...ref, force, dryRun, admit }),
+    );
   }
   if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { reason: "UnsupportedMediaType", details: {} });
   if (kind === "strategic" && resource.custom) throw unsupportedMedia(`${unknownFormat} ${customPatchTypes}`);
 
   const value = await decodePatch(exchange, "application/json");
-  written(
+  sendWritten(
     exchange,
     resource,
     await patchObject(api, resource, { kind, value }, { ...ref, dryRun, fieldValidation, admit }),
@@ -223,7 +227,7 @@ async function remove(exchange: Exchange, resource: Resource, ref: Ref): Promise
   sendStatus(exchange.response, status);
 }
 
-function written(exchange: Exchange, resource: Resource, { entry, warnings, created }: Written): void {
+function sendWritten(exchange: Exchange, resource: Resource, { entry, warnings, created }: WriteResult): void {
   setWarnings(exchange.response, warnings);
   sendObject(exchange, resource, entry, created ? 201 : 200);
 }
@@ -235,7 +239,7 @@ async function readObject({ request, bodies }: Exchange, resource: Resource): Pr
     return await bodies.parse(text, contentType(request));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    throw unrecognized(resource, `couldn't get version/kind; json parse error: ${error.message}`);
+    throw unrecognizedKind(resource, `couldn't get version/kind; json parse error: ${error.message}`);
   }
 }
 

@@ -9,7 +9,7 @@ import { isAllowed, objectVerbs } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { type BodyReader, contentType } from "./read-body.ts";
 
-/** Answers questions about what the caller may do. There are two roles and no rules, so there is little to ask. */
+/** Responds to reviews of the caller's rights. There are two roles and no rules, so there is little to ask. */
 export async function handleReview(exchange: Exchange, plural: string): Promise<void> {
   const { request, response, caller, method, api } = exchange;
   if (method !== "POST")
@@ -30,10 +30,10 @@ async function parseReview({ request, segments, bodies }: Exchange, plural: stri
   const type = contentType(request);
   const kind = kinds.get(plural);
   const apiVersion = `${segments[1]}/${segments[2]}`;
-  // "Who am I?" contains nothing but its kind, so the protobuf that kubectl sends need not be read.
+  // A SelfSubjectReview contains nothing but its kind, so the protobuf that kubectl sends need not be read.
   const isEmpty = plural === "selfsubjectreviews" && type === "application/vnd.kubernetes.protobuf";
   if (isEmpty) return { kind, apiVersion };
-  const value = await parsed(text, type, bodies);
+  const value = await parseBody(text, type, bodies);
   if (!isRecord(value)) throw badRequest("the review is not an object");
   if ((value.kind ?? kind) !== kind && kind !== undefined) throw badRequest(`the review is not of the kind ${kind}`);
   if ((value.apiVersion ?? apiVersion) !== apiVersion)
@@ -41,7 +41,7 @@ async function parseReview({ request, segments, bodies }: Exchange, plural: stri
   return value;
 }
 
-async function parsed(text: string, type: string, bodies: BodyReader): Promise<unknown> {
+async function parseBody(text: string, type: string, bodies: BodyReader): Promise<unknown> {
   try {
     return (await bodies.parse(text, type)).value;
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
 
-/** What a path under /api or /apis means. */
+/** The meaning of a path under /api or /apis. */
 export type Route =
   | { readonly kind: "collection"; readonly resource: Resource; readonly namespace: string | undefined }
   | {

@@ -11,7 +11,7 @@ import { authenticator, type Tokens } from "./authenticate.ts";
 import { bothProtocols } from "./both-protocols.ts";
 import { isLoopback } from "./plain-tokens.ts";
 import { BodyReader } from "./read-body.ts";
-import { requestListener, Underway } from "./request-listener.ts";
+import { PendingResponses, requestListener } from "./request-listener.ts";
 import { WatchStreams } from "./watch-streams.ts";
 
 export interface ServeOptions {
@@ -75,14 +75,14 @@ export async function serveApi({
     ServerResponse: timedResponse(clock),
   };
   const watches = new WatchStreams();
-  const underway = new Underway();
+  const underway = new PendingResponses();
   const bodies = new BodyReader(clock);
   const answer = requestListener({
     api,
     authenticate,
     admission: admission(policies),
     watches,
-    underway,
+    pending: underway,
     bodies,
     log,
     acceptPlainTokens,
@@ -102,7 +102,7 @@ export async function serveApi({
     );
   const front = secure && bothProtocols(plain, secure, { silenceMs: patience.headersMs });
   const server = front?.server ?? plain;
-  const { port } = await listening(server, host, listen.port ?? 0);
+  const { port } = await startListening(server, host, listen.port ?? 0);
   const shown = host.includes(":") ? `[${host}]` : host;
   return {
     url: `${tls ? "https" : "http"}://${shown}:${port}`,
@@ -119,7 +119,7 @@ export async function serveApi({
   };
 }
 
-function listening(server: Server, host: string, port: number): Promise<AddressInfo> {
+function startListening(server: Server, host: string, port: number): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port }, () => {

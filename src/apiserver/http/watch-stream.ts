@@ -45,7 +45,7 @@ export class WatchStream {
   }
 
   send(event: Event) {
-    this.#write(this.#format.as === "object" ? this.#frames.of(event) : this.#transformed(event));
+    this.#write(this.#format.as === "object" ? this.#frames.frameFor(event) : this.#toTableFrame(event));
   }
 
   bookmark() {
@@ -81,7 +81,7 @@ export class WatchStream {
     this.#write(Buffer.from(`${writeJson({ type: "BOOKMARK", object: shown })}\n`));
   }
 
-  #transformed({ type, entry: { object } }: Event): Buffer {
+  #toTableFrame({ type, entry: { object } }: Event): Buffer {
     const format = this.#format;
     if (format.as !== "Table")
       return Buffer.from(`${writeJson({ type, object: partialMetadata(object, format.version) })}\n`);
@@ -121,7 +121,7 @@ export class WatchFrames {
   #entry: Entry | undefined;
   #frames = new Map<Event["type"], Buffer>();
 
-  of({ type, entry }: Event): Buffer {
+  frameFor({ type, entry }: Event): Buffer {
     if (this.#entry !== entry) {
       this.#entry = entry;
       this.#frames = new Map();

@@ -9,7 +9,7 @@ import { WatchFrames, WatchStream } from "./watch-stream.ts";
 
 /** A last bookmark comes this long before the end of a watch that is short. */
 const bookmarkBeforeEndMs = 2_000;
-const shortestLongWatchMs = 30 * 60_000;
+const minLongWatchMs = 30 * 60_000;
 
 /** The watches that one server has open. */
 export class WatchStreams {
@@ -48,7 +48,7 @@ export class WatchStreams {
 }
 
 function schedule({ api, query }: Exchange, stream: WatchStream, timeoutSeconds: number | undefined): Timer[] {
-  const durationMs = timeoutSeconds ? timeoutSeconds * 1_000 : shortestLongWatchMs * (1 + api.random.fraction());
+  const durationMs = timeoutSeconds ? timeoutSeconds * 1_000 : minLongWatchMs * (1 + api.random.fraction());
   const timers: Timer[] = [api.clock.after(durationMs, () => stream.end())];
   if (!parseFlag(query, "allowWatchBookmarks")) return timers;
 

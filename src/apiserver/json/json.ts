@@ -1,4 +1,4 @@
-/** What a request or a stored object is made of. Integers beyond 2^53 are bigint, so that no digit is lost. */
+/** The values of requests and stored objects. Integers beyond 2^53 are bigint, so that no digit is lost. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
 
 export interface JsonObject {
@@ -26,17 +26,17 @@ export function member(value: unknown, name: string): unknown {
 
 /** A private copy as it would arrive over the wire: without undefined fields. */
 export function toDraft<T>(value: T): T {
-  return copied(value) as T;
+  return copyValue(value) as T;
 }
 
-function copied(value: unknown): unknown {
+function copyValue(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : copied(item)));
+  if (Array.isArray(value)) return value.map((item) => (item === undefined ? null : copyValue(item)));
 
   const copy: Draft = {};
   for (const key of Object.keys(value)) {
     const part = (value as Draft)[key];
-    if (part !== undefined) copy[key] = copied(part);
+    if (part !== undefined) copy[key] = copyValue(part);
   }
   return copy;
 }
@@ -69,18 +69,18 @@ export function writeJson(value: unknown): string {
   } catch (error) {
     // The only value of ours that the built-in writer refuses is a bigint: rare enough to find out this way.
     if (!(error instanceof TypeError)) throw error;
-    return written(value);
+    return toJson(value);
   }
 }
 
-function written(value: unknown): string {
+function toJson(value: unknown): string {
   if (typeof value === "bigint") return value.toString();
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item) => (item === undefined ? "null" : written(item))).join(",")}]`;
+  if (Array.isArray(value)) return `[${value.map((item) => (item === undefined ? "null" : toJson(item))).join(",")}]`;
 
   const fields: string[] = [];
   for (const [key, part] of Object.entries(value as Draft)) {
-    if (part !== undefined) fields.push(`${JSON.stringify(key)}:${written(part)}`);
+    if (part !== undefined) fields.push(`${JSON.stringify(key)}:${toJson(part)}`);
   }
   return `{${fields.join(",")}}`;
 }

@@ -43,10 +43,10 @@ function plainlyWritten(text: string): unknown {
 
 /** The engine may keep a long part of a string as a reference to the whole; this one stands alone. */
 function standingAlone(part: string): string {
-  return part.length < shortestReference ? part : (JSON.parse(JSON.stringify(part)) as string);
+  return part.length < minReferenceLength ? part : (JSON.parse(JSON.stringify(part)) as string);
 }
 
-const shortestReference = 13;
+const minReferenceLength = 13;
 
 /** Lives for one text: a position in it, and the path from the root to there. */
 class JsonReader {
@@ -241,7 +241,7 @@ function numberOf(literal: string): number | bigint {
   return BigInt.asIntN(64, exact) === exact ? exact : number;
 }
 
-/** The object that a stored text stands for, deeply frozen, with all digits of its numbers. */
+/** Parses a stored object into a deeply frozen one, with all digits of its numbers. */
 export function freezeJson(text: string): KubeObject {
   // Fewer digits than this always fit a number, and the built-in parser is the faster one.
   const value: unknown = /\d{16}/.test(text) ? parseJson(text).value : JSON.parse(text);

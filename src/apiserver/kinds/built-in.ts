@@ -41,7 +41,7 @@ export function builtIn({ kind, plural, fields, ...special }: KindDescription): 
     columns: [nameColumn, ageColumn("string")],
     nameProblem: subdomainProblem,
     isCurrent: () => false,
-    refreshed: (entry: Entry) => entry,
+    refresh: (entry: Entry) => entry,
     view: (entry: Entry) => entry,
     ...special,
   };

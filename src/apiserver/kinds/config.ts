@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../kube/index.ts";
-import { type FieldProblem, forbiddenField, invalidValue, required, tooLong } from "../api/problem.ts";
+import { type FieldProblem, forbiddenField, invalidValue, requiredField, tooLong } from "../api/problem.ts";
 import { type Draft, isRecord, member, sameJson } from "../json/json.ts";
 import type { Schema } from "../structural/schema.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
@@ -94,7 +94,7 @@ function secretProblems(object: KubeObject, old: KubeObject | undefined): FieldP
   if (size(object, "data") > (maxBytes * 4) / 3) problems.push(tooLong("data", maxBytes));
   if (type === "kubernetes.io/tls") {
     for (const key of ["tls.crt", "tls.key"]) {
-      if (!keys(object, "data").includes(key)) problems.push(required(`data[${key}]`));
+      if (!keys(object, "data").includes(key)) problems.push(requiredField(`data[${key}]`));
     }
   }
   if (old && member(old, "type") !== type) problems.push(invalidValue("type", type, "field is immutable"));

@@ -68,8 +68,8 @@ function customResource(
     columns: columns(version),
     nameProblem: subdomainProblem,
     ...(conversion ? { conversion } : {}),
-    refreshed,
-    view: conversion ? onceEach((entry) => converted(refreshed(entry), conversion)) : refreshed,
+    refresh: refreshed,
+    view: conversion ? onceEach((entry) => convertEntry(refreshed(entry), conversion)) : refreshed,
   };
 }
 
@@ -96,7 +96,7 @@ function sameButVersion(group: string, version: string, stored: string): Convers
   };
 }
 
-function converted(entry: Entry, { fromStored }: Conversion): Entry {
+function convertEntry(entry: Entry, { fromStored }: Conversion): Entry {
   const object = deepFreeze(fromStored(entry.object));
   return { object, json: writeJson(object), revision: entry.revision };
 }

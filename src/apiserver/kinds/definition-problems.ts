@@ -1,5 +1,5 @@
 import { subdomainProblem } from "../api/names.ts";
-import { type FieldProblem, forbiddenField, invalidValue, notSupported, required } from "../api/problem.ts";
+import { type FieldProblem, forbiddenField, invalidValue, notSupported, requiredField } from "../api/problem.ts";
 import { isRecord } from "../json/json.ts";
 import { compilePattern } from "../structural/compiled.ts";
 import { ruleMistake } from "../structural/rules.ts";
@@ -16,8 +16,8 @@ export function definitionProblems({ metadata, spec }: Definition): FieldProblem
     problems.push(invalidValue("metadata.name", metadata.name, 'must be spec.names.plural+"."+spec.group'));
   }
   if (!group || subdomainProblem(group)) problems.push(invalidValue("spec.group", group, "must be a DNS subdomain"));
-  if (!names.plural) problems.push(required("spec.names.plural"));
-  if (!names.kind) problems.push(required("spec.names.kind"));
+  if (!names.plural) problems.push(requiredField("spec.names.plural"));
+  if (!names.kind) problems.push(requiredField("spec.names.kind"));
   if (scope !== "Namespaced" && scope !== "Cluster")
     problems.push(notSupported("spec.scope", scope ?? "", ["Cluster", "Namespaced"]));
   if ((conversion?.strategy ?? "None") !== "None") {
@@ -61,7 +61,7 @@ function versionProblems(version: DefinitionVersion, at: number, count: number):
   const path = `spec.versions[${at}]`;
   const schema = version.schema?.openAPIV3Schema;
   const problems: FieldProblem[] = [];
-  if (!version.name) problems.push(required(`${path}.name`));
+  if (!version.name) problems.push(requiredField(`${path}.name`));
   if (version.subresources?.scale) {
     problems.push(forbiddenField(`${path}.subresources.scale`, "this embedded API server has no scale subresource"));
   }
@@ -69,7 +69,7 @@ function versionProblems(version: DefinitionVersion, at: number, count: number):
     const wrong = errorOf(() => jsonPath(column.jsonPath ?? ""));
     if (wrong) problems.push(invalidValue(`${path}.additionalPrinterColumns[${i}].jsonPath`, column.jsonPath, wrong));
   }
-  if (!isRecord(schema)) return [...problems, required(`${path}.schema.openAPIV3Schema`, "schemas are required")];
+  if (!isRecord(schema)) return [...problems, requiredField(`${path}.schema.openAPIV3Schema`, "schemas are required")];
   // A single schema is checked, and therefore reported, where older definitions had it.
   const schemaPath = count === 1 ? "spec.validation.openAPIV3Schema" : `${path}.schema.openAPIV3Schema`;
   return [...problems, ...schemaMistakes(schema, schemaPath, "at the root")];
@@ -78,7 +78,7 @@ function versionProblems(version: DefinitionVersion, at: number, count: number):
 function schemaMistakes(schema: Schema, path: string, where: string): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const untyped = schema["x-kubernetes-int-or-string"] || schema["x-kubernetes-preserve-unknown-fields"];
-  if (!schema.type && !untyped) problems.push(required(`${path}.type`, `must not be empty ${where}`));
+  if (!schema.type && !untyped) problems.push(requiredField(`${path}.type`, `must not be empty ${where}`));
   if (Object.hasOwn(schema, "$ref")) problems.push(forbiddenField(`${path}.$ref`, "$ref is not supported"));
   if (schema.pattern !== undefined) {
     const wrong = errorOf(() => compilePattern(schema.pattern ?? ""));

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../kube/index.ts";
-import { type FieldProblem, invalidValue, required } from "../api/problem.ts";
+import { type FieldProblem, invalidValue, requiredField } from "../api/problem.ts";
 import type { Conversion } from "../api/resource.ts";
 import { type Draft, deepFreeze, member, writeJson } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
@@ -119,7 +119,7 @@ const newNames: readonly (readonly [core: string, renamed: string])[] = [
 
 const conversion: Conversion = {
   fromStored: (object) => {
-    const { reportingComponent, reportingInstance, ...shown } = renamed(object, newNames) as Draft & {
+    const { reportingComponent, reportingInstance, ...shown } = renameFields(object, newNames) as Draft & {
       reportingComponent?: unknown;
       reportingInstance?: unknown;
     };
@@ -129,7 +129,7 @@ const conversion: Conversion = {
     return { ...shown, apiVersion: "events.k8s.io/v1" } as unknown as KubeObject;
   },
   toStored: (draft) => ({
-    ...renamed(
+    ...renameFields(
       draft,
       newNames.map(([core, name]) => [name, core]),
     ),
@@ -176,11 +176,11 @@ export const newEvents = builtIn({
   conversion,
   prepare: fillNulls,
   problems: (event, old) => [...(old ? [] : newEventProblems(event)), ...namespaceProblems(event)],
-  view: converted(),
+  view: convertEntry(),
 });
 
 /** Each stored event is converted at most once. */
-function converted(): (entry: Entry) => Entry {
+function convertEntry(): (entry: Entry) => Entry {
   const shown = new WeakMap<Entry, Entry>();
   return (entry) => {
     let view = shown.get(entry);
@@ -193,7 +193,7 @@ function converted(): (entry: Entry) => Entry {
   };
 }
 
-function renamed(object: object, names: readonly (readonly [from: string, to: string])[]): Draft {
+function renameFields(object: object, names: readonly (readonly [from: string, to: string])[]): Draft {
   const map = new Map(names);
   return Object.fromEntries(Object.entries(object).map(([field, value]) => [map.get(field) ?? field, value]));
 }
@@ -215,11 +215,11 @@ function namespaceProblems(event: KubeObject): FieldProblem[] {
 
 function newEventProblems(event: KubeObject): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  if (!member(event, "eventTime")) problems.push(required("eventTime"));
-  if (!member(event, "reportingComponent")) problems.push(required("reportingController"));
-  if (!member(event, "reportingInstance")) problems.push(required("reportingInstance"));
-  if (!member(event, "action")) problems.push(required("action"));
-  if (!member(event, "reason")) problems.push(required("reason"));
+  if (!member(event, "eventTime")) problems.push(requiredField("eventTime"));
+  if (!member(event, "reportingComponent")) problems.push(requiredField("reportingController"));
+  if (!member(event, "reportingInstance")) problems.push(requiredField("reportingInstance"));
+  if (!member(event, "action")) problems.push(requiredField("action"));
+  if (!member(event, "reason")) problems.push(requiredField("reason"));
   const type = member(event, "type") ?? "";
   if (type !== "Normal" && type !== "Warning") problems.push(invalidValue("type", "", `has invalid value: ${type}`));
   return problems;

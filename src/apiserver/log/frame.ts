@@ -13,7 +13,7 @@ export const headerBytes = 16;
 export const magic = Buffer.from([0xfe, 0x49, 0x4c, 0xff]);
 const magicNumber = magic.readUInt32LE();
 
-/** What a frame carries: words about the file, changes of objects, or the end of a snapshot. */
+/** The content of a frame: words about the file, changes of objects, or the end of a snapshot. */
 export type FrameKind = "heading" | "changes" | "end";
 const kinds: readonly FrameKind[] = ["heading", "changes", "end"];
 
@@ -86,7 +86,7 @@ export class FrameBuilder {
   }
 }
 
-/** Reads back what a builder added, in the same order. */
+/** Reads the fields that a builder added, in the same order. */
 export class PayloadReader {
   readonly #payload: Buffer;
   #at = 0;

@@ -42,7 +42,7 @@ export class LogStore implements ObjectStore {
     this.#takenRevision = parts.revision;
     this.#commit = new GroupCommit({
       write: (changes) => this.#write(changes),
-      failed: (cause) => this.#failed(cause),
+      failed: (cause) => this.#toFailure(cause),
       maxBatchSize: maxBatchCharacters,
     });
   }
@@ -137,7 +137,7 @@ export class LogStore implements ObjectStore {
   }
 
   /** Every change that waits is rejected with the one that failed: it was decided on the result of that one. */
-  #failed(cause: Error): KubeError {
+  #toFailure(cause: Error): KubeError {
     this.#undurable.clear();
     return this.#unavailable(cause.message, cause);
   }

@@ -10,7 +10,7 @@ export interface LoggedObject {
 
 export interface LoggedChange extends LoggedObject {
   readonly do: "put" | "delete";
-  /** Empty for a delete: what the object was is of interest to watchers only, and they start anew after a restart. */
+  /** Empty for a delete: only watchers use the last state of the object, and they start again after a restart. */
   readonly json: string;
 }
 

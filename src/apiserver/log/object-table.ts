@@ -76,10 +76,10 @@ export class ObjectTable {
    */
   *unchangedSince(revision: number): Generator<StoredObject> {
     for (const { sorted } of [...this.#resources.values()]) {
-      let some = sorted.following(undefined);
+      let some = sorted.listAfter(undefined);
       while (some.length > 0) {
         for (const object of some) if (object.revision <= revision) yield object;
-        some = sorted.following(some.at(-1)?.key);
+        some = sorted.listAfter(some.at(-1)?.key);
       }
     }
   }

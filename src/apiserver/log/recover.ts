@@ -26,7 +26,7 @@ export async function recover(
   const names = await disk.names();
   const snapshot = snapshots.among(names).at(-1)?.number;
   const first = snapshot ?? 1;
-  if (snapshot && !names.includes(logs.name(snapshot))) throw missing(disk, snapshot);
+  if (snapshot && !names.includes(logs.name(snapshot))) throw missingError(disk, snapshot);
   // Without a snapshot, the first log has the initial revision.
   const state: State = { revision: snapshot && (await readSnapshot(disk, snapshot, take)), take };
   let next = first;
@@ -35,7 +35,7 @@ export async function recover(
     names: logs,
     from: first,
     scan: async (file, { name, number }) => {
-      if (number !== next) throw missing(disk, next);
+      if (number !== next) throw missingError(disk, next);
       next++;
       return scanLog(file, join(disk.directory, name), { state, needsHeading: number === snapshot });
     },
@@ -81,21 +81,22 @@ async function scanLog(
     if (!continues) throw gap();
     records++;
     readChanges(frame.payload, (change) => {
-      if (change.revision <= (state.revision ?? 0)) throw damaged(path, at, `revision ${change.revision} comes late`);
+      if (change.revision <= (state.revision ?? 0))
+        throw damagedError(path, at, `revision ${change.revision} comes late`);
       state.revision = change.revision;
       state.take(change);
     });
   }
 
   function gap(): DiskError {
-    return damaged(path, 0, `it does not continue from revision ${state.revision}`);
+    return damagedError(path, 0, `it does not continue from revision ${state.revision}`);
   }
 }
 
-function damaged(path: string, at: number, why: string): DiskError {
+function damagedError(path: string, at: number, why: string): DiskError {
   return new DiskError("damaged", `${path} is damaged at byte ${at}: ${why}`);
 }
 
-function missing({ directory }: Disk, number: number): DiskError {
+function missingError({ directory }: Disk, number: number): DiskError {
   return new DiskError("damaged", `${join(directory, logs.name(number))} is missing`);
 }

@@ -43,7 +43,7 @@ describe("sorted objects", () => {
 
 function stepByStep(sorted: SortedObjects): StoredObject[] {
   const found: StoredObject[] = [];
-  for (let some = sorted.following(undefined); some.length > 0; some = sorted.following(some.at(-1)?.key)) {
+  for (let some = sorted.listAfter(undefined); some.length > 0; some = sorted.listAfter(some.at(-1)?.key)) {
     found.push(...some);
   }
   return found;

@@ -8,7 +8,7 @@ type Chunk = readonly StoredObject[];
 
 /**
  * Objects in the order of namespace and name. A change costs the copy of one small chunk; in return a list is a view
- * of its moment that costs nothing to take, and changes meanwhile do not disturb those who still read it.
+ * of its moment that costs nothing to take, and changes meanwhile do not affect its readers.
  */
 export class SortedObjects {
   /** None is empty; the last object of each comes before the first of the next. */
@@ -23,7 +23,7 @@ export class SortedObjects {
     }
     const at = positionIn(chunk, object.key.namespace, object.key.name);
     if (isAt(chunk[at], object.key.namespace, object.key.name)) this.#chunks[index] = chunk.with(at, object);
-    else this.#chunks.splice(index, 1, ...halved(chunk.toSpliced(at, 0, object)));
+    else this.#chunks.splice(index, 1, ...splitChunk(chunk.toSpliced(at, 0, object)));
   }
 
   delete(namespace: string, name: string): void {
@@ -45,7 +45,7 @@ export class SortedObjects {
    * A few of those that follow `key`, or the first; none at the end. For going through everything at leisure without
    * keeping replaced objects in memory.
    */
-  following(key: Pick<ObjectKey, "namespace" | "name"> | undefined): readonly StoredObject[] {
+  listAfter(key: Pick<ObjectKey, "namespace" | "name"> | undefined): readonly StoredObject[] {
     if (!key) return this.#chunks[0] ?? [];
     const index = this.#chunkOf(key.namespace, key.name);
     const chunk = this.#chunks[index] ?? [];
@@ -88,7 +88,7 @@ function objectReader(chunks: readonly Chunk[]): Iterable<StoredObject> {
   };
 }
 
-function halved(chunk: Chunk): Chunk[] {
+function splitChunk(chunk: Chunk): Chunk[] {
   if (chunk.length <= maxInChunk) return [chunk];
   return [chunk.slice(0, maxInChunk / 2), chunk.slice(maxInChunk / 2)];
 }

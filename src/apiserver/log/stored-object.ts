@@ -14,7 +14,7 @@ export interface TextSpill {
 export interface SpilledText {
   /** Throws KubeError `unavailable` if the text cannot be read back as it was. */
   read(): string;
-  /** The text is read no more. */
+  /** The text is not read any more. */
   free(): void;
 }
 

@@ -16,7 +16,7 @@ const maxCopiedCharacters = 3 * 1_024 * 1_024;
 export function applyJsonPatch(document: unknown, operations: readonly unknown[]): unknown {
   if (operations.length > maxOperations) throw rejectedRequest();
   const root: Root = { document, copied: 0 };
-  for (const operation of operations) operate(root, parsed(operation));
+  for (const operation of operations) operate(root, parseOperation(operation));
   return root.document;
 }
 
@@ -31,7 +31,7 @@ function copyOf(root: Root, value: unknown): unknown {
   return toDraft(value);
 }
 
-function parsed(operation: unknown): PatchOperation {
+function parseOperation(operation: unknown): PatchOperation {
   if (!isRecord(operation)) throw rejectedRequest();
   const { op, path, from, value } = operation as Partial<Record<keyof PatchOperation, unknown>>;
   if (typeof op !== "string" || typeof path !== "string") throw rejectedRequest();

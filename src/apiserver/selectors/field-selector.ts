@@ -16,7 +16,7 @@ interface Term {
   readonly value: string;
 }
 
-/** What a field selector selects; undefined for one that selects everything. Throws 400 for an unknown field. */
+/** A field selector as a predicate; undefined for one that selects everything. Throws 400 for an unknown field. */
 export function fieldSelector(text: string | undefined, resource: Resource): FieldSelector | undefined {
   if (!text) return undefined;
   const terms = text

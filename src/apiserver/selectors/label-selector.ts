@@ -8,7 +8,7 @@ export interface LabelSelector {
   readonly equals?: { readonly key: string; readonly value: string } | undefined;
 }
 
-/** What a label selector selects; undefined for one that selects everything. Throws 400 for one that cannot be read. */
+/** A label selector as a predicate; undefined for one that selects everything. Throws 400 for one that cannot be read. */
 export function labelSelector(text: string | undefined): LabelSelector | undefined {
   if (!text?.trim()) return undefined;
   const requirements = new SelectorReader(tokens(text)).requirements();

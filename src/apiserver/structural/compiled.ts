@@ -37,7 +37,7 @@ const environment = new Environment({ homogeneousAggregateLiterals: false, enabl
 
 /** A CEL expression over `self` and `oldSelf`. Throws for one that cannot be run. */
 export function compileExpression(expression: string): Expression {
-  return checked(environment, expression);
+  return compileChecked(environment, expression);
 }
 
 const admissionEnvironment = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })
@@ -47,10 +47,10 @@ const admissionEnvironment = new Environment({ homogeneousAggregateLiterals: fal
 
 /** A CEL expression over `object`, `oldObject` and `request`. Throws for one that cannot be run. */
 export function compileAdmission(expression: string): Expression {
-  return checked(admissionEnvironment, expression);
+  return compileChecked(admissionEnvironment, expression);
 }
 
-function checked(environment: Environment, expression: string): Expression {
+function compileChecked(environment: Environment, expression: string): Expression {
   const parsed = environment.parse(expression);
   const { valid, error } = parsed.check();
   if (!valid) throw error ?? new Error("the expression is not valid");

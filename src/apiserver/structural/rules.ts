@@ -1,4 +1,4 @@
-import { duplicateValue, type FieldProblem, forbiddenField, invalidValue, required } from "../api/problem.ts";
+import { duplicateValue, type FieldProblem, forbiddenField, invalidValue, requiredField } from "../api/problem.ts";
 import { isRecord, sameJson } from "../json/json.ts";
 import { celValue } from "./cel-value.ts";
 import { type Compiled, compileExpression } from "./compiled.ts";
@@ -119,7 +119,7 @@ function problemOf({ reason }: ValidationRule, where: string, value: unknown, te
     case "FieldValueForbidden":
       return forbiddenField(where, text);
     case "FieldValueRequired":
-      return required(where, text);
+      return requiredField(where, text);
     case "FieldValueDuplicate":
       return duplicateValue(where, JSON.stringify(typeName(value)));
     default:

@@ -3,7 +3,7 @@ import {
   type FieldProblem,
   invalidValue,
   notSupported,
-  required,
+  requiredField,
   tooLong,
   tooMany,
   wrongType,
@@ -148,7 +148,7 @@ function checkRecord(value: Record<string, unknown>, schema: Schema, path: strin
     );
   }
   for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) found.problems.push(required(fieldPath(path, name)));
+    if (!Object.hasOwn(value, name)) found.problems.push(requiredField(fieldPath(path, name)));
   }
   for (const name of names) {
     const field = fieldSchema(schema, name);

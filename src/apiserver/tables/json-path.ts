@@ -8,14 +8,14 @@ type Step =
 
 /** All values at a path like `.status.conditions[?(@.type=="Ready")].reason`. Throws SyntaxError for other syntax. */
 export function jsonPath(text: string): (value: unknown) => unknown[] {
-  const steps = parsed(text.replace(/^\{(.*)\}$/s, "$1").replace(/^\$/, ""));
+  const steps = parsePath(text.replace(/^\{(.*)\}$/s, "$1").replace(/^\$/, ""));
   return (value) => walk(value, steps);
 }
 
 const stepAt =
   /\.?\[\?\(\s*@(?<filter>[^=)]*?)\s*==\s*(?<value>"[^"]*"|'[^']*'|[-\w.]+)\s*\)\]|\[(?<index>-?\d+)\]|\.?\[\*\]|\.\*|\.?\[(?:'(?<quoted>[^']*)'|"(?<double>[^"]*)")\]|\.(?<name>(?:\\.|[^.[\]\\])+)/y;
 
-function parsed(text: string): Step[] {
+function parsePath(text: string): Step[] {
   const steps: Step[] = [];
   for (stepAt.lastIndex = 0; stepAt.lastIndex < text.length; ) {
     const at = stepAt.lastIndex;
@@ -30,7 +30,7 @@ function parsed(text: string): Step[] {
 }
 
 function stepOf({ filter, value, index, quoted, double, name }: Readonly<Record<string, string | undefined>>): Step {
-  if (filter !== undefined) return { kind: "where", path: parsed(filter), equals: literal(value ?? "") };
+  if (filter !== undefined) return { kind: "where", path: parsePath(filter), equals: literal(value ?? "") };
   if (index !== undefined) return { kind: "index", at: Number(index) };
   const field = quoted ?? double ?? name?.replace(/\\(.)/g, "$1");
   return field === undefined ? { kind: "every" } : { kind: "field", name: field };

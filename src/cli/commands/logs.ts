@@ -80,7 +80,7 @@ interface KnownRun {
 
 /** The run of an execution that was deleted: the ledger has its record. */
 async function recordedRun(name: string, desk: Desk): Promise<KnownRun> {
-  const events = await desk.recorded({ execution: name });
+  const events = await desk.readEvents({ execution: name });
   const created = events?.find(({ type }) => type === "run.created");
   if (created) {
     const { run, run_id, run_kind } = created.facts;

@@ -79,13 +79,13 @@ export function declareProcesses({ family, inContext }: Declare): void {
     load: async () => (await import("../completion/scripts.ts")).completion,
   });
 
-  declareCoder({ family, inContext }, group);
+  declareCoder({ family, inContext }, withinRuns);
 }
 
 function declareCoder({ family, inContext }: Pick<Declare, "family" | "inContext">, group: string): void {
   const details = "Run by the Jobs that the agent creates (agent.executor: job). Not for use by hand.";
   const summary = "Fetch the files and collect the result of a coder, within its Job";
-  const coder = family("coder", { group: withinRuns, summary, details, example: "interlock coder fetch" });
+  const coder = family("coder", { group, summary, details, example: "interlock coder fetch" });
   const code = () => import("../commands/processes/coder.ts");
   const fetch = { summary: "Fetch the files", details, example: "interlock coder fetch" };
   inContext("fetch", { ...fetch, load: async () => (await code()).fetchFiles }, coder);

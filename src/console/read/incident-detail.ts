@@ -24,7 +24,7 @@ export async function readIncident(ref: NamedObject, context: ReadContext): Prom
     readExecutions(incident, context),
     readFollowers(row, context),
     readNotices(row.key, ref.name, context),
-    context.recorded({ incident: ref.name }),
+    context.readEvents({ incident: ref.name }),
   ]);
   const message = incidentMessage(incident);
   return {

@@ -19,7 +19,7 @@ export async function readTarget(text: string, context: ReadContext): Promise<Ta
     page("incidents", target.text, context),
     page("executions", target.text, context),
     context.projection.page("pauses", { filter: {}, limit: maxRows }),
-    context.recorded({ target: target.text }),
+    context.readEvents({ target: target.text }),
     // Workflows act on objects, not on repositories.
     target.type === "object" ? readWorkflows(target, context) : { workflows: [], otherWorkflows: [] },
   ]);

@@ -1,7 +1,7 @@
 import { Agenda, type Clock, type Random, sleep } from "../../time/index.ts";
 import { CoordinationError, isCoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
-import type { ClaimBid, ClaimStore, Standing, Taken } from "./claim-store.ts";
+import type { ClaimBid, ClaimResult, ClaimStore, Taken } from "./claim-store.ts";
 import type { Claim, ClaimEvents, ClaimOptions, Claims } from "./claims.ts";
 import { HeldClaim, type HeldClaimContext } from "./held-claim.ts";
 
@@ -19,15 +19,15 @@ export function claimsOver(store: ClaimStore, options: ClaimClientOptions): Clai
   return new ClaimClient(store, options);
 }
 
-interface Wants {
+interface ClaimRequest {
   readonly leaseMs: number;
   readonly doneTtlMs: number;
   readonly maxHoldMs: number;
   readonly payloadHash: string | undefined;
 }
 
-const shortestLeaseMs = 500;
-const longestMs = 366 * 24 * 3_600_000;
+const minLeaseMs = 500;
+const maxMs = 366 * 24 * 3_600_000;
 const agendaResolutionMs = 4;
 /** How often an unclear response is retried before the call rejects with `unavailable`. */
 const maxTries = 3;
@@ -43,7 +43,7 @@ class ClaimClient implements Claims {
   /** Questions under way: who asks the same meanwhile is answered with them. */
   readonly #asking = new Map<Key, Promise<HeldClaim | Taken>>();
   readonly #flights = new Map<string, Promise<unknown>>();
-  /** Holders that were never answered. The store may know them as claimants, so they are used again for their key. */
+  /** Holders that were never answered. They may be claimants in the store, so they are reused for their key. */
   readonly #unanswered = new Map<Key, string>();
   #closed = false;
 
@@ -59,7 +59,7 @@ class ClaimClient implements Claims {
       random,
       events,
       agenda: new Agenda(clock, agendaResolutionMs),
-      left: (claim) => {
+      onEnd: (claim) => {
         if (this.#held.get(claim.key) === claim) this.#held.delete(claim.key);
       },
     };
@@ -96,14 +96,14 @@ class ClaimClient implements Claims {
   async close(): Promise<void> {
     this.#closed = true;
     const settled = [...this.#held.values()].map((claim) => {
-      claim.lose(closed());
+      claim.lose(closedError());
       return claim[Symbol.asyncDispose]();
     });
     await Promise.allSettled(settled);
     await this.#store.close();
   }
 
-  #wants({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: ClaimOptions): Wants {
+  #wants({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: ClaimOptions): ClaimRequest {
     return {
       leaseMs: leaseMs ?? this.#defaults.leaseMs,
       doneTtlMs: doneTtlMs ?? this.#defaults.doneTtlMs,
@@ -112,8 +112,8 @@ class ClaimClient implements Claims {
     };
   }
 
-  async #ask(key: Key, wants: Wants): Promise<Claim> {
-    if (this.#closed) throw closed();
+  async #ask(key: Key, wants: ClaimRequest): Promise<Claim> {
+    if (this.#closed) throw closedError();
     const held = this.#held.get(key);
     if (held) return toClaim(key, held.asTaken(), wants);
     const asking = this.#asking.get(key);
@@ -125,7 +125,7 @@ class ClaimClient implements Claims {
     return answer instanceof HeldClaim ? answer : toClaim(key, answer, wants);
   }
 
-  async #askStore(key: Key, wants: Wants): Promise<HeldClaim | Taken> {
+  async #askStore(key: Key, wants: ClaimRequest): Promise<HeldClaim | Taken> {
     const { leaseMs, payloadHash } = wants;
     const bid = { key, holder: this.#unanswered.get(key) ?? this.#nextHolder(), who: this.#who, leaseMs, payloadHash };
     const standing = await this.#persist(bid);
@@ -135,11 +135,11 @@ class ClaimClient implements Claims {
     this.#held.set(key, claim);
     if (claim.remainingMs() > 0 && !this.#closed) return claim;
     await claim.fail({ retryAfterMs: 0 });
-    throw this.#closed ? closed() : tooLate(key);
+    throw this.#closed ? closedError() : tooLate(key);
   }
 
   /** Asks until there is an answer, a few times. A claim whose answer got lost is ours, and is found again. */
-  async #persist(bid: ClaimBid): Promise<Standing> {
+  async #persist(bid: ClaimBid): Promise<ClaimResult> {
     const { clock, random } = this.#context;
     for (let tries = 1; ; tries++) {
       try {
@@ -161,12 +161,12 @@ class ClaimClient implements Claims {
   }
 }
 
-function findMistake({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: Wants): string | undefined {
-  if (!(leaseMs >= shortestLeaseMs && leaseMs <= longestMs)) {
-    return `leaseMs must be between ${shortestLeaseMs} (renewal needs several round trips) and ${longestMs}; got ${leaseMs}`;
+function findMistake({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: ClaimRequest): string | undefined {
+  if (!(leaseMs >= minLeaseMs && leaseMs <= maxMs)) {
+    return `leaseMs must be between ${minLeaseMs} (renewal needs several round trips) and ${maxMs}; got ${leaseMs}`;
   }
-  if (!(doneTtlMs >= 1 && doneTtlMs <= longestMs)) {
-    return `doneTtlMs must be between 1 and ${longestMs}; got ${doneTtlMs}`;
+  if (!(doneTtlMs >= 1 && doneTtlMs <= maxMs)) {
+    return `doneTtlMs must be between 1 and ${maxMs}; got ${doneTtlMs}`;
   }
   if (!(maxHoldMs > 0)) return `maxHoldMs must be more than 0; got ${maxHoldMs}`;
   if (payloadHash !== undefined && !/^[\w+/=:.-]{1,128}$/.test(payloadHash)) {
@@ -180,7 +180,7 @@ function toTaken(answer: HeldClaim | Taken): Taken {
   return answer instanceof HeldClaim ? answer.asTaken() : answer;
 }
 
-function toClaim(key: Key, { payloadHash, ...standing }: Taken, wants: Wants): Claim {
+function toClaim(key: Key, { payloadHash, ...standing }: Taken, wants: ClaimRequest): Claim {
   if (payloadHash === undefined || wants.payloadHash === undefined || payloadHash === wants.payloadHash) {
     return standing;
   }
@@ -191,6 +191,6 @@ function tooLate(key: Key): CoordinationError {
   return new CoordinationError("unavailable", `${key}: the response of the store arrived too late`);
 }
 
-function closed(): CoordinationError {
+function closedError(): CoordinationError {
   return new CoordinationError("closed", "the claim client is closed");
 }

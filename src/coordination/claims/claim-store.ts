@@ -1,18 +1,18 @@
 import type { Key } from "../key.ts";
+import type { RenewalResult, Validity } from "../lease-renewer.ts";
 import type { Guarantee, Holder } from "../locks/locks.ts";
-import type { Promised, Renewal } from "../tenure.ts";
 
 /**
- * Port: what a backend must do atomically. Validation, renewal, deadlines, retries, outcomes and joining callers of one
+ * Port: the operations that a backend must perform atomically. Validation, renewal, deadlines, retries, outcomes and joining callers of one
  * process are written once, on top of it, in `claim-client.ts`.
  *
  * Whatever rejects does so with a `CoordinationError`. `unavailable` means that it may have happened: it is repeated
- * with the same holder, and must then answer as the first time.
+ * with the same holder, and must then return the same result.
  */
 export interface ClaimStore {
   readonly guarantee: Guarantee;
   /** Claims the key if it is free or already this holder's; else returns its state. */
-  claim(bid: ClaimBid): Promise<Standing>;
+  claim(bid: ClaimBid): Promise<ClaimResult>;
   close(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface ClaimBid {
   readonly payloadHash: string | undefined;
 }
 
-export type Standing = { readonly state: "new"; readonly grant: ClaimGrant } | Taken;
+export type ClaimResult = { readonly state: "new"; readonly grant: ClaimGrant } | Taken;
 
 /** The key is not free. `payloadHash`: the one it was claimed with. */
 export type Taken = { readonly payloadHash: string | undefined } & (
@@ -36,10 +36,10 @@ export type Taken = { readonly payloadHash: string | undefined } & (
 );
 
 /** A granted claim. The deadline counts from when the request was sent. */
-export interface ClaimGrant extends Promised {
+export interface ClaimGrant extends Validity {
   readonly fence: bigint;
   /** Never rejects, never takes longer than its backend's timeout. */
-  renew(): Promise<Renewal>;
+  renew(): Promise<RenewalResult>;
   /** Moves the claim on if it is still ours. Having done so before, in the same way, is `settled` too. */
   settle(ending: Ending): Promise<"settled" | "lost">;
 }

@@ -1,14 +1,14 @@
 import { sleep } from "../../time/index.ts";
 import { CoordinationError, isCoordinationError } from "../errors.ts";
-import { type Duties, type Renewal, Tenure, type TimeKeeping } from "../tenure.ts";
+import { type LeaseCallbacks, LeaseRenewer, type RenewalResult, type Timing } from "../lease-renewer.ts";
 import type { ClaimBid, ClaimGrant, Ending, Taken } from "./claim-store.ts";
 import type { ClaimEvents, CompleteOutcome, FailOutcome, Failure, NewClaim } from "./claims.ts";
 
-/** What the claims of one desk share. */
-export interface HeldClaimContext extends TimeKeeping {
+/** The part of a client that its claims share. */
+export interface HeldClaimContext extends Timing {
   readonly events: ClaimEvents;
   /** The claim is over, one way or another. */
-  left(claim: HeldClaim): void;
+  onEnd(claim: HeldClaim): void;
 }
 
 export interface HeldClaimTerms {
@@ -18,17 +18,17 @@ export interface HeldClaimTerms {
 
 type Settlement = "settled" | "lost" | "unknown";
 
-/** Far below what an annotation in Kubernetes may hold. */
-const longestText = 65_536;
+/** Far below the limit of an annotation in Kubernetes. */
+const maxTextLength = 65_536;
 
 /** The claim that its caller sees: kept alive until it is settled, or ended by the local clock alone. */
-export class HeldClaim implements NewClaim, Duties {
+export class HeldClaim implements NewClaim, LeaseCallbacks {
   readonly state = "new";
   readonly #bid: ClaimBid;
   readonly #grant: ClaimGrant;
   readonly #terms: HeldClaimTerms;
   readonly #in: HeldClaimContext;
-  readonly #tenure: Tenure;
+  readonly #renewer: LeaseRenewer;
   /** Created on first access: most claims are settled without a listener. */
   #controller: AbortController | undefined;
   #lost: CoordinationError | undefined;
@@ -39,9 +39,9 @@ export class HeldClaim implements NewClaim, Duties {
     this.#grant = grant;
     this.#terms = terms;
     this.#in = context;
-    this.#tenure = new Tenure(grant, this, context);
-    this.#tenure.holdUntil(context.clock.now() + terms.maxHoldMs);
-    this.#tenure.start(false);
+    this.#renewer = new LeaseRenewer(grant, this, context);
+    this.#renewer.holdUntil(context.clock.now() + terms.maxHoldMs);
+    this.#renewer.start(false);
   }
 
   get key() {
@@ -63,12 +63,12 @@ export class HeldClaim implements NewClaim, Duties {
   }
 
   remainingMs(): number {
-    return this.#lost || this.#settling ? 0 : this.#tenure.remainingMs();
+    return this.#lost || this.#settling ? 0 : this.#renewer.remainingMs();
   }
 
   assertHeld(minMs = 0): void {
     if (this.remainingMs() > minMs) return;
-    this.#tenure.check();
+    this.#renewer.check();
     if (this.#settling) throw new CoordinationError("lost", `${this.key}: the claim was already settled`);
     const why = this.#lost?.message ?? `less than ${minMs} ms are left`;
     throw new CoordinationError("lost", `${this.key}: ${why}`, { cause: this.#lost });
@@ -77,7 +77,7 @@ export class HeldClaim implements NewClaim, Duties {
   /** How the claim looks to another caller of this process. */
   asTaken(): Taken {
     const { holder: id, who, payloadHash } = this.#bid;
-    const retryAfterMs = Math.max(0, this.#tenure.deadline - this.#in.clock.now());
+    const retryAfterMs = Math.max(0, this.#renewer.deadline - this.#in.clock.now());
     const holder = { id, who, sinceMs: undefined, purpose: undefined };
     return { state: "in-flight", holder, retryAfterMs, payloadHash };
   }
@@ -105,18 +105,18 @@ export class HeldClaim implements NewClaim, Duties {
     this.#controller?.abort(cause);
   }
 
-  renew(): Promise<Renewal> {
+  renew(): Promise<RenewalResult> {
     return this.#grant.renew();
   }
-  renewalFailed(cause: unknown): void {
+  onRenewalFailed(cause: unknown): void {
     this.#in.events.renewalFailed?.(this, cause);
   }
-  ended(cause: CoordinationError): void {
+  onLost(cause: CoordinationError): void {
     this.lose(cause);
     this.#in.events.lost?.(this, cause);
   }
-  vacated(): void {
-    this.#in.left(this);
+  onFree(): void {
+    this.#in.onEnd(this);
   }
 
   #settle(ending: Ending): Promise<Settlement> {
@@ -126,7 +126,7 @@ export class HeldClaim implements NewClaim, Duties {
   }
 
   async #settleOnce(ending: Ending): Promise<Settlement> {
-    this.#tenure.stop();
+    this.#renewer.stop();
     const { events } = this.#in;
     try {
       const outcome = await this.#settleInStore(ending);
@@ -137,7 +137,7 @@ export class HeldClaim implements NewClaim, Duties {
       if (error instanceof CoordinationError) events.refused?.(this.key, error.code);
       throw error;
     } finally {
-      this.#in.left(this);
+      this.#in.onEnd(this);
     }
   }
 
@@ -148,12 +148,12 @@ export class HeldClaim implements NewClaim, Duties {
       try {
         const answer = await this.#grant.settle(ending);
         // No other holder can have had it before the deadline: "not held" means that an earlier attempt released it.
-        const wasUs = unclear && ending.kind === "retry" && clock.now() < this.#tenure.deadline;
+        const wasUs = unclear && ending.kind === "retry" && clock.now() < this.#renewer.deadline;
         return wasUs ? "settled" : answer;
       } catch (error) {
         if (!isCoordinationError(error, "unavailable")) throw error;
       }
-      if (clock.now() >= this.#tenure.deadline) return "unknown";
+      if (clock.now() >= this.#renewer.deadline) return "unknown";
       await sleep(clock, 50 + 150 * random.fraction());
     }
   }
@@ -169,6 +169,8 @@ function toEnding(how: Failure, ttlMs: number): Ending {
 }
 
 function assertFits(name: string, text: string): void {
-  if (text.length <= longestText) return;
-  throw new TypeError(`${name} has ${text.length} characters; ${longestText} fit. Store it elsewhere and name it here`);
+  if (text.length <= maxTextLength) return;
+  throw new TypeError(
+    `${name} has ${text.length} characters; ${maxTextLength} fit. Store it elsewhere and name it here`,
+  );
 }

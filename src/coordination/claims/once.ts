@@ -19,7 +19,7 @@ export type OnceOutcome =
   | { readonly kind: "failed"; readonly error: string; readonly atMs: number };
 
 /** An error is kept for people to read, not to be parsed. */
-const longestError = 4_096;
+const maxErrorLength = 4_096;
 
 type Work = (claim: NewClaim) => Promise<string | undefined>;
 
@@ -54,5 +54,5 @@ async function claimAndRun(claims: Claims, key: Key, options: OnceOptions, work:
 }
 
 function toFailure(error: unknown, { retryAfterMs = 60_000, isPermanent }: OnceOptions) {
-  return isPermanent?.(error) ? { permanent: String(error).slice(0, longestError) } : { retryAfterMs };
+  return isPermanent?.(error) ? { permanent: String(error).slice(0, maxErrorLength) } : { retryAfterMs };
 }

@@ -41,7 +41,7 @@ const maxTries = 3;
  * harmless. Rejects with `unavailable` when the remote fails or refuses for reasons of its own; errors of `git` propagate.
  */
 export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
-  const run = await checked(push);
+  const run = await checkLease(push);
   let lastError = "";
   let isAlone = false;
   for (let tries = 0; ; tries++) {
@@ -83,7 +83,7 @@ interface GitResult {
 }
 
 /** Git in the work tree, once everything that will stand on its command line has been checked. */
-async function checked({ git, workTree, lease, signal, ...push }: FencedPush): Promise<GitRun> {
+async function checkLease({ git, workTree, lease, signal, ...push }: FencedPush): Promise<GitRun> {
   for (const sha of [push.commit, push.expectedSha ?? push.commit]) {
     if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(sha)) throw new TypeError(`not a full sha: ${JSON.stringify(sha)}`);
   }
@@ -103,7 +103,7 @@ async function checked({ git, workTree, lease, signal, ...push }: FencedPush): P
   return run;
 }
 
-/** What the remote holds. */
+/** The state of the remote. */
 interface RemoteState {
   readonly branch: string | undefined;
   readonly fence: FenceRecord | undefined;

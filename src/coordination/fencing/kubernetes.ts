@@ -15,25 +15,25 @@ import type { Lease } from "../locks/locks.ts";
 /** The annotation with the fence of the last write. */
 export const fenceAnnotation = "kubernaut.ai/fence";
 
-/** What a write needs to know of the lease it is made under. */
+/** The part of a lease that a write under it needs. */
 export type Fence = Pick<Lease, "fence" | "assertHeld">;
 
 /** A later holder has written: the caller no longer holds the lock, and must stop. */
-export interface Stale {
+export interface StaleFence {
   readonly kind: "stale";
   readonly fence: bigint;
 }
 
 /** `unchanged`: there was nothing to do. `conflict`: others changed the object faster than we could read it. */
-export type FencedUpdateOutcome<T> = UpdateOutcome<T> | { readonly kind: "unchanged"; readonly object: T } | Stale;
+export type FencedUpdateOutcome<T> = UpdateOutcome<T> | { readonly kind: "unchanged"; readonly object: T } | StaleFence;
 
 export type FencedCreateOutcome<T> =
   | { readonly kind: "created"; readonly object: T }
   | { readonly kind: "already-exists"; readonly object: T }
   | { readonly kind: "conflict"; readonly message: string }
-  | Stale;
+  | StaleFence;
 
-export type FencedDeleteOutcome = DeleteOutcome | Stale;
+export type FencedDeleteOutcome = DeleteOutcome | StaleFence;
 
 // Under a lock only writers outside of it cause conflicts; ten in a row mean that one writes in a loop.
 const maxTries = 10;
@@ -140,7 +140,7 @@ export async function fencedDelete(
   return outcome;
 }
 
-function staleness(object: KubeObject, lease: Fence): Stale | undefined {
+function staleness(object: KubeObject, lease: Fence): StaleFence | undefined {
   const fence = fenceOf(object);
   return fence !== undefined && fence > lease.fence ? { kind: "stale", fence } : undefined;
 }

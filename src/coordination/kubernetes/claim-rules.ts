@@ -1,6 +1,6 @@
 import { type KubeLease, microTime } from "../../kube/index.ts";
 import type { ClaimBid, Ending, Taken } from "../claims/claim-store.ts";
-import { drift } from "../tenure.ts";
+import { drift } from "../lease-renewer.ts";
 import { describeHolder, holderOf, marginMs, periodOf } from "./lease-rules.ts";
 
 /** A claim is a Lease: its spec has the holder, its annotations the state. */
@@ -18,7 +18,7 @@ const annotation = {
 
 export const claimLabels = { "app.kubernetes.io/managed-by": "interlock", "kubernaut.ai/kind": "claim" };
 
-/** What there is to know besides the Lease itself. */
+/** The inputs besides the Lease itself. */
 export interface ClaimView {
   readonly now: number;
   /** Since when, on our clock, its holder has shown no sign of life. */
@@ -79,16 +79,16 @@ export function isSettledBy(lease: KubeLease, bid: ClaimBid, ending: Ending): bo
 }
 
 /** Whether the object can be removed. An unfinished claim may still be held, whatever its age seems to be. */
-export function isSpent(lease: KubeLease, serverNowMs: number): boolean {
+export function isExpired(lease: KubeLease, serverNowMs: number): boolean {
   return !isClaimed(lease) && timeOf(lease, annotation.until) <= serverNowMs;
 }
 
 /** `lease` claimed by `bid` for a whole period. Nothing of its former state remains. */
-export function claimed(lease: KubeLease, bid: ClaimBid, serverNowMs: number): KubeLease {
+export function claimLease(lease: KubeLease, bid: ClaimBid, serverNowMs: number): KubeLease {
   const time = microTime(later(lease, serverNowMs));
   const again = isClaimOf(lease, bid);
   return {
-    ...annotated(lease, {
+    ...replaceAnnotations(lease, {
       [annotation.key]: bid.key,
       [annotation.who]: bid.who,
       [annotation.state]: "claimed",
@@ -106,14 +106,14 @@ export function claimed(lease: KubeLease, bid: ClaimBid, serverNowMs: number): K
 }
 
 /** `lease` with a sign of life. */
-export function renewed(lease: KubeLease, serverNowMs: number): KubeLease {
+export function renewLease(lease: KubeLease, serverNowMs: number): KubeLease {
   return { ...lease, spec: { ...lease.spec, renewTime: microTime(later(lease, serverNowMs)) } };
 }
 
 /** `lease` after `bid` has ended in this way. Its spec stays, as a record of who did it. */
-export function settled(lease: KubeLease, bid: ClaimBid, ending: Ending, serverNowMs: number): KubeLease {
+export function settleLease(lease: KubeLease, bid: ClaimBid, ending: Ending, serverNowMs: number): KubeLease {
   const forMs = ending.kind === "retry" ? ending.afterMs : ending.ttlMs;
-  return annotated(lease, {
+  return replaceAnnotations(lease, {
     [annotation.key]: bid.key,
     [annotation.who]: bid.who,
     [annotation.state]: ending.kind,
@@ -126,7 +126,7 @@ export function settled(lease: KubeLease, bid: ClaimBid, ending: Ending, serverN
 }
 
 /** `lease` with exactly these of our annotations, and whatever others put there. */
-function annotated(lease: KubeLease, ours: Readonly<Record<string, string>>): KubeLease {
+function replaceAnnotations(lease: KubeLease, ours: Readonly<Record<string, string>>): KubeLease {
   const names: readonly string[] = Object.values(annotation);
   const theirs = Object.entries(lease.metadata.annotations ?? {}).filter(([name]) => !names.includes(name));
   return { ...lease, metadata: { ...lease.metadata, annotations: { ...Object.fromEntries(theirs), ...ours } } };

@@ -25,7 +25,7 @@ const minute = 60_000;
 export function startJanitor(options: JanitorOptions): { close(): Promise<void> } {
   const { client, clock, random, namespace, locks, events = {}, idleMs = 10 * minute, everyMs = 5 * minute } = options;
   const leaseSweep = new LeaseSweep({ client, clock, namespace, idleMs });
-  const turn = keyOf("janitor", namespace);
+  const key = keyOf("janitor", namespace);
   const stop = new AbortController();
 
   async function work() {
@@ -36,7 +36,7 @@ export function startJanitor(options: JanitorOptions): { close(): Promise<void> 
   }
 
   async function sweep() {
-    await using lease = await locks.tryAcquire(turn, { purpose: "removing idle leases" });
+    await using lease = await locks.tryAcquire(key, { purpose: "removing idle leases" });
     if (!lease) return;
     events.swept?.(await leaseSweep.sweep(AbortSignal.any([stop.signal, lease.signal])));
   }

@@ -7,14 +7,14 @@ import { leases } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { claimsContract } from "../claims/claims.contract.ts";
 import type { Claims, NewClaim } from "../claims/claims.ts";
-import { type Key, keyOf, nameOf } from "../key.ts";
+import { type Key, keyName, keyOf } from "../key.ts";
 import { kubernetesClaims } from "./kubernetes-claims.ts";
 
 claimsContract("kubernetes", kubernetesBackend);
 
 const namespace = "interlock";
 const key = keyOf("review", "gitlab.example.com", 42);
-const ref = { namespace, name: `claim-${nameOf(key)}` };
+const ref = { namespace, name: `claim-${keyName(key)}` };
 
 describe("a claim in Kubernetes", () => {
   it("is a Lease with its key, holder and state in clear text", async () => {

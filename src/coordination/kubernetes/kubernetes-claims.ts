@@ -1,11 +1,11 @@
 import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { type ClaimClientOptions, claimsOver } from "../claims/claim-client.ts";
-import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing } from "../claims/claim-store.ts";
+import type { ClaimBid, ClaimGrant, ClaimResult, ClaimStore, Ending } from "../claims/claim-store.ts";
 import type { Claims } from "../claims/claims.ts";
 import { CoordinationError } from "../errors.ts";
-import { type Key, nameOf } from "../key.ts";
-import { promiseFrom, type Renewal } from "../tenure.ts";
+import { type Key, keyName } from "../key.ts";
+import { type RenewalResult, validityFrom } from "../lease-renewer.ts";
 import * as rules from "./claim-rules.ts";
 import { describeHolder, marginMs, sameHolding } from "./lease-rules.ts";
 import { removeLease } from "./lease-sweep.ts";
@@ -37,15 +37,15 @@ const maxTries = 10;
 /** Claims as Lease objects: each change is one compare-and-swap on the resourceVersion. The claiming one is the fence. */
 export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): ClaimStore {
   const { client, clock, namespace } = options;
-  const sightings = new Sightings(clock);
+  const sightings = new ObservedHolders(clock);
 
   /** The create is the claim; if the object exists already, its content decides. */
-  async function claim(bid: ClaimBid): Promise<Standing> {
+  async function claim(bid: ClaimBid): Promise<ClaimResult> {
     const name = claimName(bid.key);
     const empty: KubeLease = { metadata: { name, namespace, labels: rules.claimLabels } };
     for (let tries = 0; tries < maxTries; tries++) {
       const sentAt = clock.now();
-      const outcome = await client.create(leases, rules.claimed(empty, bid, client.serverNowMs()));
+      const outcome = await client.create(leases, rules.claimLease(empty, bid, client.serverNowMs()));
       if (outcome.kind === "created") return { state: "new", grant: claimGrant(options, bid, outcome.object, sentAt) };
       const found = await client.get(leases, { namespace, name });
       const standing = found && (await look(found, bid));
@@ -55,7 +55,7 @@ export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): Clai
   }
 
   /** Undefined when another writer was faster: look again. */
-  async function look(found: KubeLease, bid: ClaimBid): Promise<Standing | undefined> {
+  async function look(found: KubeLease, bid: ClaimBid): Promise<ClaimResult | undefined> {
     const key = rules.keyIn(found);
     if (key !== bid.key) {
       throw new CoordinationError("collision", `${bid.key} collides with the claim of another key: ${key ?? "none"}`);
@@ -66,7 +66,7 @@ export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): Clai
     if (move.do === "answer") return move.taken;
 
     const sentAt = clock.now();
-    const outcome = await client.update(leases, rules.claimed(found, bid, client.serverNowMs()));
+    const outcome = await client.update(leases, rules.claimLease(found, bid, client.serverNowMs()));
     if (outcome.kind !== "updated") return undefined;
     sightings.forget(outcome.object);
     return { state: "new", grant: claimGrant(options, bid, outcome.object, sentAt) };
@@ -91,13 +91,13 @@ function claimGrant(
 
   const reread = () => client.get(leases, { namespace, name: claimName(bid.key) });
 
-  async function renew(): Promise<Renewal> {
+  async function renew(): Promise<RenewalResult> {
     for (let tries = 0; tries < maxTries; tries++) {
       const renewedAt = clock.now();
-      const outcome = await client.update(leases, rules.renewed(mine, client.serverNowMs()));
+      const outcome = await client.update(leases, rules.renewLease(mine, client.serverNowMs()));
       if (outcome.kind === "updated") {
         mine = outcome.object;
-        return { kind: "ok", ...promiseFrom(renewedAt, bid.leaseMs, marginMs) };
+        return { kind: "ok", ...validityFrom(renewedAt, bid.leaseMs, marginMs) };
       }
       const found = await reread();
       if (!found || !rules.isClaimOf(found, bid)) return { kind: "lost", holder: found && describeHolder(found) };
@@ -119,20 +119,20 @@ function claimGrant(
 
   async function settled(lease: KubeLease, ending: Ending): Promise<boolean> {
     if (ending.kind === "retry" && ending.afterMs === 0) return removeLease(client, lease);
-    const next = rules.settled(lease, bid, ending, client.serverNowMs());
+    const next = rules.settleLease(lease, bid, ending, client.serverNowMs());
     return (await client.update(leases, next)).kind === "updated";
   }
 
   return {
     fence: fenceOf(written),
-    ...promiseFrom(sentAt, bid.leaseMs, marginMs),
+    ...validityFrom(sentAt, bid.leaseMs, marginMs),
     renew: () => renew().catch((cause) => ({ kind: "unknown", cause })),
     settle: (ending) => settle(ending).catch(rethrowFor(bid.key)),
   };
 }
 
 function claimName(key: Key): string {
-  return `claim-${nameOf(key)}`;
+  return `claim-${keyName(key)}`;
 }
 
 function fenceOf({ metadata }: KubeLease): bigint {
@@ -149,7 +149,7 @@ function tooBusy(key: Key): CoordinationError {
 const maxRemembered = 10_000;
 
 /** Since when, on our own clock, the holder of each Lease has shown no sign of life. */
-class Sightings {
+class ObservedHolders {
   readonly #clock: Clock;
   readonly #seen = new Map<string, { readonly lease: KubeLease; readonly since: number }>();
 

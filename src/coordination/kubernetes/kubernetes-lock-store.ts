@@ -8,10 +8,10 @@ import {
 } from "../../kube/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
-import { nameOf } from "../key.ts";
+import { keyName } from "../key.ts";
+import { type RenewalResult, type Validity, validityFrom } from "../lease-renewer.ts";
 import type { Bid, Grant, LockStore } from "../locks/lock-store.ts";
 import type { Guarantee, ReleaseOutcome } from "../locks/locks.ts";
-import { type Promised, promiseFrom, type Renewal } from "../tenure.ts";
 import * as rules from "./lease-rules.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { OpenBid } from "./open-bid.ts";
@@ -27,11 +27,11 @@ export interface KubernetesLockStoreOptions {
   readonly who: string;
 }
 
-/** A waiting bid looks for itself after this, in case the watch has gone silent. */
-const longestSilenceMs = 10_000;
+/** A waiting bid reads the Lease after this time, in case the watch is silent. */
+const maxSilenceMs = 10_000;
 /** One try of a call may take a sixth of the ttl, but a slow server is not a dead one. */
 const triesPerTtl = 6;
-const shortestTryMs = 1_000;
+const minTryMs = 1_000;
 /** How often an unclear response is retried before the call rejects with `unavailable`. */
 const maxTries = 3;
 /** Abandoned bids that are remembered. Further ones are left to expiry. */
@@ -76,12 +76,16 @@ export class KubernetesLockStore implements LockStore {
     if (open?.bid === bid) open.withdraw();
   }
 
-  async renew({ bid }: Grant): Promise<Renewal> {
+  async renew({ bid }: Grant): Promise<RenewalResult> {
     try {
-      return await this.#rewrite<Renewal>(bid, (lease) => rules.taken(lease, this.#claimant(bid), this.#wallMs()), {
-        written: (_lease, promised) => ({ kind: "ok", ...promised }),
-        notOurs: (lease) => ({ kind: "lost", holder: lease && rules.describeHolder(lease) }),
-      });
+      return await this.#rewrite<RenewalResult>(
+        bid,
+        (lease) => rules.takeLease(lease, this.#claimant(bid), this.#wallMs()),
+        {
+          written: (_lease, promised) => ({ kind: "ok", ...promised }),
+          notOurs: (lease) => ({ kind: "lost", holder: lease && rules.describeHolder(lease) }),
+        },
+      );
     } catch (cause) {
       return { kind: "unknown", cause };
     }
@@ -91,7 +95,7 @@ export class KubernetesLockStore implements LockStore {
     const { clock, random } = this.#in;
     for (let unclear = false; ; unclear = true) {
       try {
-        return await this.#rewrite<ReleaseOutcome>(bid, (lease) => rules.handedOver(lease, this.#wallMs()), {
+        return await this.#rewrite<ReleaseOutcome>(bid, (lease) => rules.handOverLease(lease, this.#wallMs()), {
           written: () => released,
           // Before the deadline no other holder can take it, so an earlier attempt succeeded; later, the outcome is unknown.
           notOurs: () => (!unclear ? lost : clock.now() < deadline ? released : unknown),
@@ -132,7 +136,7 @@ export class KubernetesLockStore implements LockStore {
     await this.#retract(open);
   }
 
-  /** A write of ours may arrive after we looked for it in vain. If it is handed the lock, only we know it has no taker. */
+  /** A write of ours may arrive after we looked for it in vain. If it is granted the lock, only this process can detect that there is no taker. */
   #freeIfAbandoned(name: string) {
     const lease = this.#watch.get(name)?.lease;
     const open = lease && this.#abandoned.get(rules.holderOf(lease));
@@ -143,7 +147,7 @@ export class KubernetesLockStore implements LockStore {
 
   async #step(open: OpenBid): Promise<void> {
     const { bid } = open;
-    // An answer that did not come, or a conflict, makes what we know worthless: read.
+    // After a missing response or a conflict the cached Lease is outdated: read.
     if (open.mustRead) await this.#read(open);
     const observed = this.#watch.get(open.name);
     const me = this.#claimant(bid);
@@ -152,12 +156,12 @@ export class KubernetesLockStore implements LockStore {
     if (move.do === "give-up" && !open.hasRead) return this.#read(open);
     switch (move.do) {
       case "create":
-        return this.#take(open, rules.created(open.name, this.#in.namespace, me, this.#wallMs()));
+        return this.#take(open, rules.newLease(open.name, this.#in.namespace, me, this.#wallMs()));
       case "take":
       case "confirm":
-        return this.#take(open, rules.taken(observed?.lease as KubeLease, me, this.#wallMs()));
+        return this.#take(open, rules.takeLease(observed?.lease as KubeLease, me, this.#wallMs()));
       case "join":
-        return this.#join(open, rules.joined(observed?.lease as KubeLease, bid.holder));
+        return this.#join(open, rules.addWaiter(observed?.lease as KubeLease, bid.holder));
       case "wait":
         bid.queued(observed && rules.describeHolder(observed.lease));
         return this.#wait(open, move.until);
@@ -187,7 +191,7 @@ export class KubernetesLockStore implements LockStore {
     open.leftTraces = false;
     const fence = BigInt(outcome.object.metadata.resourceVersion as string);
     this.#answer(open, () =>
-      bid.granted({ fence, fences: 1, ...promiseFrom(sentAt, rules.periodOf(outcome.object), rules.marginMs) }),
+      bid.granted({ fence, fences: 1, ...validityFrom(sentAt, rules.periodOf(outcome.object), rules.marginMs) }),
     );
   }
 
@@ -210,7 +214,7 @@ export class KubernetesLockStore implements LockStore {
   async #wait(open: OpenBid, until: number) {
     const { clock, random } = this.#in;
     const now = clock.now();
-    const silence = longestSilenceMs * (0.9 + 0.2 * random.fraction());
+    const silence = maxSilenceMs * (0.9 + 0.2 * random.fraction());
     const woken = await open.sleep(clock, Math.min(until - now, silence));
     if (!woken && until > clock.now()) open.mustRead = true;
   }
@@ -237,7 +241,9 @@ export class KubernetesLockStore implements LockStore {
         const lease = await this.#find(open.bid);
         if (!lease || (rules.holderOf(lease) !== holder && !rules.isWaiting(lease, holder))) break;
         const without =
-          rules.holderOf(lease) === holder ? rules.handedOver(lease, this.#wallMs()) : rules.left(lease, holder);
+          rules.holderOf(lease) === holder
+            ? rules.handOverLease(lease, this.#wallMs())
+            : rules.removeWaiter(lease, holder);
         const outcome = await this.#within(open.bid, (call) => client.update(leases, without, call));
         if (outcome.kind === "updated") this.#watch.saw(outcome.object);
       } catch (error) {
@@ -252,7 +258,7 @@ export class KubernetesLockStore implements LockStore {
   async #rewrite<T>(
     bid: Bid,
     change: (lease: KubeLease) => KubeLease,
-    respond: { written(lease: KubeLease, promised: Promised): T; notOurs(lease: KubeLease | undefined): T },
+    respond: { written(lease: KubeLease, promised: Validity): T; notOurs(lease: KubeLease | undefined): T },
   ): Promise<T> {
     const { client, clock } = this.#in;
     let lease = this.#held.get(bid);
@@ -265,7 +271,7 @@ export class KubernetesLockStore implements LockStore {
       if (outcome.kind === "updated") {
         this.#watch.saw(outcome.object);
         if (this.#held.has(bid)) this.#held.set(bid, outcome.object);
-        return respond.written(outcome.object, promiseFrom(sentAt, rules.periodOf(outcome.object), rules.marginMs));
+        return respond.written(outcome.object, validityFrom(sentAt, rules.periodOf(outcome.object), rules.marginMs));
       }
       lease = undefined;
     }
@@ -276,10 +282,10 @@ export class KubernetesLockStore implements LockStore {
     return this.#within(bid, (call) => client.get(leases, { namespace, name: this.#leaseName(bid) }, call));
   }
 
-  /** A connection that has died in silence must not cost the lease: there has to be time to try another one. */
+  /** A dead connection must not cost the lease: there has to be time to try another one. */
   async #within<T>({ ttlMs }: Bid, ask: (call: Call) => Promise<T>): Promise<T> {
     const giveUp = new AbortController();
-    const timer = this.#in.clock.after(Math.max(shortestTryMs, ttlMs / triesPerTtl), () => giveUp.abort());
+    const timer = this.#in.clock.after(Math.max(minTryMs, ttlMs / triesPerTtl), () => giveUp.abort());
     try {
       return await ask({ signal: giveUp.signal });
     } finally {
@@ -293,7 +299,7 @@ export class KubernetesLockStore implements LockStore {
   }
 
   #leaseName(bid: Bid): string {
-    return this.#in.prefix + nameOf(bid.key);
+    return this.#in.prefix + keyName(bid.key);
   }
 
   #wallMs(): number {

@@ -4,7 +4,7 @@ import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { Chance } from "../../../test/sim/chance.ts";
 import { type KubeClient, KubeError, leases } from "../../kube/index.ts";
-import { keyOf, nameOf } from "../key.ts";
+import { keyName, keyOf } from "../key.ts";
 import { locksContract } from "../locks/locks.contract.ts";
 import type { Locks } from "../locks/locks.ts";
 import { kubernetesLocks } from "./kubernetes-locks.ts";
@@ -22,7 +22,7 @@ describe("a lock in Kubernetes", () => {
     const time = new Date(clock.wallMs()).toISOString().replace("Z", "000Z");
     expect(await stored()).toMatchObject({
       metadata: {
-        name: `gw-lock-${nameOf(key)}`,
+        name: `gw-lock-${keyName(key)}`,
         labels: { "app.kubernetes.io/managed-by": "interlock", "kubernaut.ai/kind": "lock" },
         annotations: {
           "kubernaut.ai/key": key,
@@ -183,7 +183,7 @@ function world() {
   const random = new Chance(11);
   const cluster = testCluster({ clock, random, namespaces: ["locks"] });
   const admin = cluster.client();
-  const at = { namespace: "locks", name: `gw-lock-${nameOf(key)}` };
+  const at = { namespace: "locks", name: `gw-lock-${keyName(key)}` };
   const open = (who: string): Locks =>
     kubernetesLocks({ client: cluster.client(who), clock, random, who, namespace: "locks", prefix: "gw-lock-" });
   return { clock, random, cluster, admin, at, open, stored: () => admin.get(leases, at) };

@@ -4,14 +4,14 @@ import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import type { Verb } from "../../apiserver/embedded-client.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { keyOf, nameOf } from "../key.ts";
+import { keyName, keyOf } from "../key.ts";
 import { watermarksContract } from "../watermarks/watermarks.contract.ts";
 import { openWatermark } from "../watermarks/watermarks.ts";
 import { kubernetesWatermarks } from "./kubernetes-watermarks.ts";
 
 const namespace = "interlock";
 const key = keyOf("gitlab", 42);
-const ref = { namespace, name: `watermark-${nameOf(key)}` };
+const ref = { namespace, name: `watermark-${keyName(key)}` };
 const options = { from: "now", serverDate: new Date("2025-02-19T12:00:00Z") } as const;
 
 watermarksContract("kubernetes, with a former namespace", async () => {

@@ -1,6 +1,6 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { CoordinationError } from "../errors.ts";
-import { type Key, nameOf } from "../key.ts";
+import { type Key, keyName } from "../key.ts";
 import type { WatermarkEntry, WatermarkRecord, WatermarkStore, WriteOutcome } from "../watermarks/watermarks.ts";
 import { rethrowFor } from "./refusal.ts";
 
@@ -28,7 +28,7 @@ const labels = { "app.kubernetes.io/managed-by": "interlock", "kubernaut.ai/kind
 /** Watermarks as ConfigMaps named `watermark-…`, changed by compare-and-swap on the resourceVersion. */
 export function kubernetesWatermarks(options: KubernetesWatermarksOptions): WatermarkStore {
   const { client, namespace, formerNamespace = namespace } = options;
-  const refTo = (key: Key) => ({ namespace, name: `watermark-${nameOf(key)}` });
+  const refTo = (key: Key) => ({ namespace, name: `watermark-${keyName(key)}` });
 
   async function find(key: Key): Promise<ConfigMap | undefined> {
     return (

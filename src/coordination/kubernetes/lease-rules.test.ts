@@ -2,18 +2,18 @@ import { describe, expect, it } from "vitest";
 import type { KubeLease } from "../../kube/index.ts";
 import { keyOf } from "../key.ts";
 import {
+  addWaiter,
   type Claimant,
-  created,
   describeHolder,
-  handedOver,
+  handOverLease,
   isWaiting,
-  joined,
-  left,
   lockLabels,
+  newLease,
   nextMove,
   periodOf,
+  removeWaiter,
   sameHolding,
-  taken,
+  takeLease,
 } from "./lease-rules.ts";
 
 const key = keyOf("target", "a");
@@ -115,7 +115,7 @@ describe("a Lease that is taken", () => {
   it("from another holder is written whole: new times, new duration and one more transition", () => {
     const before = lease({ holder: "b", waiters: "me,c", transitions: 7 });
 
-    const { spec, metadata } = taken(before, me({ ttlMs: 20_000 }), wallMs);
+    const { spec, metadata } = takeLease(before, me({ ttlMs: 20_000 }), wallMs);
 
     expect(spec).toEqual({
       holderIdentity: "me",
@@ -135,24 +135,24 @@ describe("a Lease that is taken", () => {
 
   it("lasts for whole seconds, no less than it was asked for", () => {
     const seconds = [500, 1_000, 1_001, 29_999].map(
-      (ttlMs) => taken(lease(), me({ ttlMs }), 0).spec?.leaseDurationSeconds,
+      (ttlMs) => takeLease(lease(), me({ ttlMs }), 0).spec?.leaseDurationSeconds,
     );
 
     expect(seconds).toEqual([1, 1, 2, 30]);
   });
 
   it("keeps since when it is held, and the count of its holders, when its holder renews it", () => {
-    const first = taken(lease(), me(), wallMs);
+    const first = takeLease(lease(), me(), wallMs);
 
-    const renewed = taken(first, me(), wallMs + 3_000);
+    const renewed = takeLease(first, me(), wallMs + 3_000);
 
     expect(renewed.spec).toEqual({ ...first.spec, renewTime: "2023-11-14T22:13:23.000000Z" });
   });
 
   it("shows each renewal as one, even on a clock that was set back", () => {
-    const first = taken(lease(), me(), wallMs);
+    const first = takeLease(lease(), me(), wallMs);
 
-    const renewed = taken(first, me(), wallMs - 3_600_000);
+    const renewed = takeLease(first, me(), wallMs - 3_600_000);
 
     expect(renewed.spec?.renewTime).toBe("2023-11-14T22:13:20.001000Z");
     expect(sameHolding(first, renewed)).toBe(false);
@@ -161,7 +161,7 @@ describe("a Lease that is taken", () => {
   it("drops waiters that were ahead and did not confirm", () => {
     const before = lease({ waiters: "b,c,me,d" });
 
-    const after = taken(before, me(), wallMs);
+    const after = takeLease(before, me(), wallMs);
 
     expect(["b", "c", "me", "d"].map((holder) => isWaiting(after, holder))).toEqual([false, false, false, true]);
   });
@@ -169,7 +169,7 @@ describe("a Lease that is taken", () => {
 
 describe("a Lease that is created", () => {
   it("carries the name, the labels to watch it by and its first holder", () => {
-    const first = created("gw-lock-x", "locks", me(), wallMs);
+    const first = newLease("gw-lock-x", "locks", me(), wallMs);
 
     expect(first.metadata).toMatchObject({ name: "gw-lock-x", namespace: "locks", labels: lockLabels });
     expect(first.spec).toMatchObject({ holderIdentity: "me", leaseTransitions: 1 });
@@ -178,14 +178,14 @@ describe("a Lease that is created", () => {
 
 describe("a Lease that is handed over", () => {
   it("goes to the first waiter, which has five seconds to confirm", () => {
-    const after = handedOver(lease({ waiters: "b,c", transitions: 7 }), wallMs);
+    const after = handOverLease(lease({ waiters: "b,c", transitions: 7 }), wallMs);
 
     expect(after.spec).toMatchObject({ holderIdentity: "b", leaseDurationSeconds: 5, leaseTransitions: 8 });
     expect([isWaiting(after, "b"), isWaiting(after, "c")]).toEqual([false, true]);
   });
 
   it("is free without waiters, and keeps nothing of its holder", () => {
-    const after = handedOver(taken(lease(), me(), wallMs), wallMs);
+    const after = handOverLease(takeLease(lease(), me(), wallMs), wallMs);
 
     expect(after.spec).toMatchObject({ holderIdentity: "", leaseDurationSeconds: 1 });
     expect(after.metadata.annotations).toEqual({ "kubernaut.ai/key": key, "kubernaut.ai/waiters": "" });
@@ -197,8 +197,8 @@ describe("the line of a Lease", () => {
   it("is joined at its end and left from anywhere, and its holder does not seem to move", () => {
     const before = lease({ waiters: "b,c" });
 
-    const longer = joined(before, "me");
-    const shorter = left(longer, "b");
+    const longer = addWaiter(before, "me");
+    const shorter = removeWaiter(longer, "b");
 
     expect(longer.metadata.annotations?.["kubernaut.ai/waiters"]).toBe("b,c,me");
     expect(shorter.metadata.annotations?.["kubernaut.ai/waiters"]).toBe("c,me");
@@ -208,7 +208,7 @@ describe("the line of a Lease", () => {
 
 describe("the holder of a Lease", () => {
   it("is described for people", () => {
-    expect(describeHolder(taken(lease(), me(), wallMs))).toEqual({
+    expect(describeHolder(takeLease(lease(), me(), wallMs))).toEqual({
       id: "me",
       who: "gateway/pod-1/1",
       sinceMs: wallMs,

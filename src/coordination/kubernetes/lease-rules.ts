@@ -1,7 +1,7 @@
 import { type KubeLease, microTime } from "../../kube/index.ts";
 import type { Key } from "../key.ts";
+import { drift } from "../lease-renewer.ts";
 import type { Holder } from "../locks/locks.ts";
-import { drift } from "../tenure.ts";
 
 export const marginMs = 10;
 /** How long a waiter has to answer for the lock it was handed. */
@@ -44,7 +44,7 @@ export type Move =
 export function nextMove(observed: Observed | undefined, me: Claimant, now: number): Move {
   if (!observed) return { do: "create" };
   const { lease, since } = observed;
-  if (keyOn(lease) !== me.key) return { do: "give-up", because: "collision" };
+  if (leaseKey(lease) !== me.key) return { do: "give-up", because: "collision" };
 
   const holder = holderOf(lease);
   if (holder === me.holder) return { do: "confirm" };
@@ -52,11 +52,11 @@ export function nextMove(observed: Observed | undefined, me: Claimant, now: numb
   const waiters = waitersOf(lease);
   const place = waiters.indexOf(me.holder);
   const ahead = place === -1 ? waiters.length : place;
-  const turn = (holder === "" ? since : expiry(observed)) + ahead * stepAsideMs;
-  if ((holder === "" && ahead === 0) || now >= turn) return { do: "take" };
+  const takeAt = (holder === "" ? since : expiry(observed)) + ahead * stepAsideMs;
+  if ((holder === "" && ahead === 0) || now >= takeAt) return { do: "take" };
   if (!me.wait) return { do: "give-up", because: "busy" };
   if (place === -1 && waiters.length < maxWaiters) return { do: "join" };
-  return { do: "wait", until: turn };
+  return { do: "wait", until: takeAt };
 }
 
 /**
@@ -84,7 +84,7 @@ export function sameHolding(a: KubeLease, b: KubeLease): boolean {
 }
 
 /** The key in clear. */
-export function keyOn({ metadata }: KubeLease): string | undefined {
+export function leaseKey({ metadata }: KubeLease): string | undefined {
   return metadata.annotations?.[annotation.key];
 }
 
@@ -115,21 +115,21 @@ export function periodOf(lease: KubeLease): number {
 }
 
 /** A first Lease for the key, held by `me`. */
-export function created(name: string, namespace: string, me: Claimant, wallMs: number): KubeLease {
+export function newLease(name: string, namespace: string, me: Claimant, wallMs: number): KubeLease {
   const empty: KubeLease = {
     apiVersion: "coordination.k8s.io/v1",
     kind: "Lease",
     metadata: { name, namespace, labels: lockLabels },
   };
-  return taken(empty, me, wallMs);
+  return takeLease(empty, me, wallMs);
 }
 
-/** `lease`, held by `me` for a whole period. Those who were ahead in line and did not come are dropped. */
-export function taken(lease: KubeLease, me: Claimant, wallMs: number): KubeLease {
+/** `lease`, held by `me` for a whole period. Waiters that were ahead and did not take it are dropped. */
+export function takeLease(lease: KubeLease, me: Claimant, wallMs: number): KubeLease {
   const waiters = waitersOf(lease);
   const place = waiters.indexOf(me.holder);
   const time = microTime(later(lease, wallMs));
-  const sameTurn = holderOf(lease) === me.holder;
+  const isRenewal = holderOf(lease) === me.holder;
   return {
     ...lease,
     metadata: {
@@ -139,15 +139,15 @@ export function taken(lease: KubeLease, me: Claimant, wallMs: number): KubeLease
     spec: {
       holderIdentity: me.holder,
       leaseDurationSeconds: Math.max(1, Math.ceil(me.ttlMs / 1_000)),
-      acquireTime: sameTurn ? (lease.spec?.acquireTime ?? time) : time,
+      acquireTime: isRenewal ? (lease.spec?.acquireTime ?? time) : time,
       renewTime: time,
-      leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + (sameTurn ? 0 : 1),
+      leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + (isRenewal ? 0 : 1),
     },
   };
 }
 
 /** `lease` passed to the first waiter, who has a short time to confirm, or free if there is no waiter. */
-export function handedOver(lease: KubeLease, wallMs: number): KubeLease {
+export function handOverLease(lease: KubeLease, wallMs: number): KubeLease {
   const [next = "", ...rest] = waitersOf(lease);
   const time = microTime(later(lease, wallMs));
   return {
@@ -164,12 +164,12 @@ export function handedOver(lease: KubeLease, wallMs: number): KubeLease {
 }
 
 /** `lease` with `holder` at the end of the line. */
-export function joined(lease: KubeLease, holder: string): KubeLease {
+export function addWaiter(lease: KubeLease, holder: string): KubeLease {
   return withWaiters(lease, [...waitersOf(lease), holder]);
 }
 
 /** `lease` without `holder` in line. */
-export function left(lease: KubeLease, holder: string): KubeLease {
+export function removeWaiter(lease: KubeLease, holder: string): KubeLease {
   return withWaiters(
     lease,
     waitersOf(lease).filter((waiter) => waiter !== holder),
@@ -186,7 +186,7 @@ export function waitersOf(lease: KubeLease): string[] {
   return text === "" ? [] : text.split(",");
 }
 
-/** Who holds it is written down for people; nothing of the last holder may stay behind. */
+/** The holder is written down for display; nothing of the last holder may remain. */
 function annotations(lease: KubeLease, waiters: readonly string[], me?: Claimant): Record<string, string> {
   const { [annotation.who]: _who, [annotation.purpose]: _purpose, ...kept } = lease.metadata.annotations ?? {};
   return {

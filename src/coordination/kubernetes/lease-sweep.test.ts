@@ -3,7 +3,7 @@ import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { Chance } from "../../../test/sim/chance.ts";
 import { type KubeClient, leases } from "../../kube/index.ts";
-import { keyOf, nameOf } from "../key.ts";
+import { keyName, keyOf } from "../key.ts";
 import { kubernetesClaims } from "./kubernetes-claims.ts";
 import { kubernetesLocks } from "./kubernetes-locks.ts";
 import { LeaseSweep } from "./lease-sweep.ts";
@@ -136,7 +136,7 @@ describe("the sweep of Leases", () => {
     const swept = await sweep();
 
     expect(swept).toEqual({ locks: 0, claims: 1 });
-    expect(await left()).toEqual([`claim-${nameOf(kept)}`, `claim-${nameOf(working)}`, "not-ours"].sort());
+    expect(await left()).toEqual([`claim-${keyName(kept)}`, `claim-${keyName(working)}`, "not-ours"].sort());
   });
 });
 
@@ -156,7 +156,7 @@ function world({ idleMs = 10 * minute } = {}) {
   };
   const claims = kubernetesClaims({ client, clock, random, namespace, who: "a" });
   const left = async () => (await client.list(leases, { namespace })).items.map(({ metadata }) => metadata.name).sort();
-  const at = { namespace, name: `gw-lock-${nameOf(key)}` };
+  const at = { namespace, name: `gw-lock-${keyName(key)}` };
   return { clock, client, locks, claims, at, left, sweep: () => leaseSweep.sweep() };
 }
 

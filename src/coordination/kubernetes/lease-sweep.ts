@@ -1,17 +1,17 @@
 import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { claimLabels, isSpent } from "./claim-rules.ts";
+import { claimLabels, isExpired } from "./claim-rules.ts";
 import { isIdle, lockLabels } from "./lease-rules.ts";
 
 /** The number of unused records that were removed. */
-export interface Swept {
+export interface SweepResult {
   readonly locks: number;
   readonly claims: number;
 }
 
 /** Events of a backend that removes its unused records. */
 export interface JanitorEvents {
-  swept?(removed: Swept): void;
+  swept?(removed: SweepResult): void;
   /** Tried again at the next sweep. */
   failed?(error: unknown): void;
 }
@@ -43,24 +43,24 @@ export interface LeaseSweepOptions {
  */
 export class LeaseSweep {
   readonly #in: LeaseSweepOptions;
-  /** By uid: the version last seen, and when we first saw it. Holds what the last list held, nothing else. */
+  /** By uid: the version last seen, and when we first saw it. Contains exactly the Leases of the last list. */
   #seen = new Map<string, { readonly version: string | undefined; readonly since: number }>();
 
   constructor(options: LeaseSweepOptions) {
     this.#in = options;
   }
 
-  async sweep(signal?: AbortSignal): Promise<Swept> {
+  async sweep(signal?: AbortSignal): Promise<SweepResult> {
     const { client, clock, namespace } = this.#in;
-    // What the list shows was true after this, and before it arrives.
+    // The list shows the state at a moment after this, and before it arrives.
     const askedAt = clock.now();
-    const ours = { namespace, labelSelector: `${managedBy}=${lockLabels[managedBy]}` };
+    const ours = { namespace, labelSelector: `${managedByLabel}=${lockLabels[managedByLabel]}` };
     const { items } = await client.list(leases, ours, signal ? { signal } : {});
     this.#remember(items);
 
     const removed = { lock: 0, claim: 0 };
     for (const lease of items) {
-      const kind = this.#unneeded(lease, askedAt);
+      const kind = this.#unusedKind(lease, askedAt);
       if (kind && (await removeLease(client, lease, signal))) removed[kind]++;
     }
     return { locks: removed.lock, claims: removed.claim };
@@ -77,22 +77,22 @@ export class LeaseSweep {
     }
   }
 
-  #unneeded(lease: KubeLease, askedAt: number): "lock" | "claim" | undefined {
+  #unusedKind(lease: KubeLease, askedAt: number): "lock" | "claim" | undefined {
     const { client, idleMs } = this.#in;
     const { since = askedAt } = this.#seen.get(lease.metadata.uid ?? "") ?? {};
-    switch (lease.metadata.labels?.[kindOf]) {
-      case lockLabels[kindOf]:
+    switch (lease.metadata.labels?.[kindLabel]) {
+      case lockLabels[kindLabel]:
         return isIdle({ lease, since }, askedAt, idleMs) ? "lock" : undefined;
-      case claimLabels[kindOf]:
-        return isSpent(lease, client.serverNowMs()) ? "claim" : undefined;
+      case claimLabels[kindLabel]:
+        return isExpired(lease, client.serverNowMs()) ? "claim" : undefined;
       default:
         return undefined;
     }
   }
 }
 
-const managedBy = "app.kubernetes.io/managed-by";
-const kindOf = "kubernaut.ai/kind";
+const managedByLabel = "app.kubernetes.io/managed-by";
+const kindLabel = "kubernaut.ai/kind";
 
 /** Deletes exactly the Lease that was read: if anything about it has changed since, it stays. True if it was deleted. */
 export async function removeLease(client: KubeClient, { metadata }: KubeLease, signal?: AbortSignal): Promise<boolean> {

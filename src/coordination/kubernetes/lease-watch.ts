@@ -26,7 +26,7 @@ export class LeaseWatch {
     return this.#known.get(name);
   }
 
-  /** Takes in a Lease that was read or written just now. What we know already and is newer stays. */
+  /** Takes in a Lease that was read or written just now. A newer one in the cache stays. */
   saw(lease: KubeLease): Observed {
     const name = lease.metadata.name as string;
     const before = this.#known.get(name);

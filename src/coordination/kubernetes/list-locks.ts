@@ -1,5 +1,5 @@
 import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
-import { describeHolder, keyOn, lockLabels, periodOf, waitersOf } from "./lease-rules.ts";
+import { describeHolder, leaseKey, lockLabels, periodOf, waitersOf } from "./lease-rules.ts";
 
 /** A lock as others see it. */
 export interface ListedLock {
@@ -25,7 +25,7 @@ export async function listLocks(client: KubeClient, namespace: string): Promise<
 
 function toLock(lease: KubeLease): ListedLock {
   const { metadata, spec } = lease;
-  const common = { key: keyOn(lease) ?? metadata.name ?? "", waiters: waitersOf(lease).length };
+  const common = { key: leaseKey(lease) ?? metadata.name ?? "", waiters: waitersOf(lease).length };
   const holder = describeHolder(lease);
   if (!holder) return common;
   const renewedMs = Date.parse(spec?.renewTime ?? "");

@@ -7,13 +7,13 @@ export class OpenBid {
   readonly name: string;
   /** Answered or withdrawn. */
   over = false;
-  /** The server may know of this bid. */
+  /** The bid may be on the server. */
   leftTraces = false;
   /** Its traces are being removed. */
   retracting = false;
-  /** We have asked the server itself how things stand. */
+  /** The Lease was read from the server, not from the watch. */
   hasRead = false;
-  /** What we know of the Lease may be old in a way that matters. */
+  /** The cached Lease may be outdated: read it before the next move. */
   mustRead = false;
   #wake: (() => void) | undefined;
 
@@ -31,7 +31,7 @@ export class OpenBid {
     this.#wake?.();
   }
 
-  /** True if something woke it before the time was over. */
+  /** True if it was woken before the time was over. */
   sleep(clock: Clock, ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (woken: boolean) => {

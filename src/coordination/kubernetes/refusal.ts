@@ -2,7 +2,7 @@ import { KubeError } from "../../kube/index.ts";
 import { CoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
 
-/** What the API server rejected with as our error: a refusal that will not change by itself, or no answer. */
+/** The error of a failed call: `forbidden` if a retry cannot succeed, else `unavailable`. */
 export function toCoordinationError(key: Key, cause: unknown): CoordinationError {
   if (!(cause instanceof KubeError)) throw cause;
   if (cause.code === "forbidden" || cause.code === "invalid") {
@@ -12,7 +12,7 @@ export function toCoordinationError(key: Key, cause: unknown): CoordinationError
   return new CoordinationError("unavailable", `${key}: the API server does not respond`, { cause });
 }
 
-/** The same, for the end of a call. */
+/** The same as a rejection handler. */
 export function rethrowFor(key: Key): (cause: unknown) => never {
   return (cause) => {
     throw toCoordinationError(key, cause);

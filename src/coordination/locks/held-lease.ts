@@ -1,20 +1,20 @@
 import { CoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
-import type { Tenure } from "../tenure.ts";
+import type { LeaseRenewer } from "../lease-renewer.ts";
 import type { Lease, ReleaseOutcome } from "./locks.ts";
 
-/** Where a lease goes back to. */
+/** The slot that a lease is returned to. */
 export interface LeaseOwner {
   giveBack(lease: HeldLease): Promise<ReleaseOutcome>;
 }
 
-/** The lease that callers see: one caller's share of a turn at the key. */
+/** The lease that callers get: one caller's part of an acquisition. */
 export class HeldLease implements Lease {
   readonly key: Key;
   readonly fence: bigint;
   readonly holder: string;
   readonly acquiredAt: number;
-  readonly #tenure: Tenure;
+  readonly #renewer: LeaseRenewer;
   readonly #origin: LeaseOwner;
   /** Created on first access: most leases are released without a listener. */
   #controller: AbortController | undefined;
@@ -24,7 +24,7 @@ export class HeldLease implements Lease {
   constructor(
     key: Key,
     { fence, holder }: { readonly fence: bigint; readonly holder: string },
-    tenure: Tenure,
+    renewer: LeaseRenewer,
     acquiredAt: number,
     origin: LeaseOwner,
   ) {
@@ -32,7 +32,7 @@ export class HeldLease implements Lease {
     this.fence = fence;
     this.holder = holder;
     this.acquiredAt = acquiredAt;
-    this.#tenure = tenure;
+    this.#renewer = renewer;
     this.#origin = origin;
   }
 
@@ -50,12 +50,12 @@ export class HeldLease implements Lease {
 
   remainingMs(): number {
     if (this.#lost !== undefined || this.#released !== undefined) return 0;
-    return this.#tenure.remainingMs();
+    return this.#renewer.remainingMs();
   }
 
   assertHeld(minMs = 0): void {
     if (this.remainingMs() > minMs) return;
-    this.#tenure.check();
+    this.#renewer.check();
     if (this.#released !== undefined) throw new CoordinationError("lost", `${this.key}: the lease was released`);
     const why = this.#lost?.message ?? `less than ${minMs} ms are left`;
     throw new CoordinationError("lost", `${this.key}: ${why}`, { cause: this.#lost });

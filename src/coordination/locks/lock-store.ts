@@ -1,10 +1,10 @@
 import type { CoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
-import type { Promised, Renewal } from "../tenure.ts";
+import type { RenewalResult, Validity } from "../lease-renewer.ts";
 import type { Guarantee, Holder, ReleaseOutcome } from "./locks.ts";
 
 /**
- * Port: what a backend must do atomically. Queueing inside the process, waiting, renewal, deadlines and outcomes are
+ * Port: the operations that a backend must perform atomically. Queueing inside the process, waiting, renewal, deadlines and outcomes are
  * written once, on top of it, in `lock-table.ts`.
  *
  * All times are on the local monotonic clock. A deadline is computed from when the request was *sent*, so that it is
@@ -14,24 +14,24 @@ export interface LockStore {
   readonly guarantee: Guarantee;
   /** Grants at once without a request. Only a store inside this process can. */
   grantNow?(bid: Bid): Terms;
-  /** Asks for a lock. The answer comes by calling the bid: once, or `queued` first and another answer later. */
+  /** Requests a lock. The response is a call of the bid: once, or `queued` first and another one later. */
   ask(bid: Bid): void;
-  /** Takes back a bid that was not granted yet. A grant that crosses this on its way is given back, not announced. */
+  /** Withdraws a bid that was not granted yet. A grant that arrives nevertheless is released, not announced. */
   withdraw(bid: Bid): void;
   /** Never rejects, never takes longer than its backend's timeout. */
-  renew(grant: Grant): Promise<Renewal>;
-  /** Frees the lock if it is still ours, and retries an unclear answer until the grant's deadline. Never rejects. */
+  renew(grant: Grant): Promise<RenewalResult>;
+  /** Frees the lock if it is still ours, and retries an unclear response until the grant's deadline. Never rejects. */
   release(grant: Grant): Promise<ReleaseOutcome>;
   close(): Promise<void>;
 }
 
-/** One process' question for one key. At most one is open per key and process. */
+/** The request of one process for one key. At most one is open per key and process. */
 export interface Bid {
   readonly key: Key;
   /** Names this acquisition, never the process: two callers in one process are two holders. */
   readonly holder: string;
   readonly ttlMs: number;
-  /** False: answer `busy` instead of queueing. */
+  /** False: respond `busy` instead of queueing. */
   readonly wait: boolean;
   /** How many fences to reserve, one for each time the lock may be passed on inside the process. */
   readonly cohort: number;
@@ -50,12 +50,12 @@ export interface Delay {
   readonly cause: string;
 }
 
-/** What the backend promised. */
-export interface Terms extends Promised {
+/** The terms of a grant. */
+export interface Terms extends Validity {
   readonly fence: bigint;
   /** `fence` … `fence + fences − 1` are reserved for this grant. */
   readonly fences: number;
-  /** The promise is short because the backend does not know yet that we are there: renew soon. */
+  /** The grant is short because the backend waits for a confirmation: renew soon. */
   readonly unconfirmed?: boolean;
 }
 

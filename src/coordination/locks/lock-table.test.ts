@@ -3,7 +3,7 @@ import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
 import { Chance } from "../../../test/sim/chance.ts";
 import { CoordinationError } from "../errors.ts";
 import { keyOf } from "../key.ts";
-import { promiseFrom } from "../tenure.ts";
+import { validityFrom } from "../lease-renewer.ts";
 import type { Bid, Grant, LockStore, Terms } from "./lock-store.ts";
 import { type LockTableOptions, locksOver } from "./lock-table.ts";
 import type { ReleaseOutcome } from "./locks.ts";
@@ -160,12 +160,12 @@ describe("a lock table", () => {
   });
 
   it("is not built with a default that it would refuse", () => {
-    expect(() => table({ longestTtlMs: 10_000 })).toThrow(
+    expect(() => table({ maxTtlMs: 10_000 })).toThrow(
       new TypeError(
-        "the default ttlMs, 30000, is more than longestTtlMs, 10000: no caller could leave it out; set defaults.ttlMs",
+        "the default ttlMs, 30000, is more than maxTtlMs, 10000: no caller could leave it out; set defaults.ttlMs",
       ),
     );
-    expect(() => table({ longestTtlMs: 10_000, defaults: { ttlMs: 10_000 } })).not.toThrow();
+    expect(() => table({ maxTtlMs: 10_000, defaults: { ttlMs: 10_000 } })).not.toThrow();
   });
 
   it("confirms soon a grant that the store will not keep for long", async () => {
@@ -240,7 +240,7 @@ describe("a lock table", () => {
   });
 
   it("refuses a ttl longer than the store can keep", async () => {
-    const { locks } = table({ longestTtlMs: 60_000 });
+    const { locks } = table({ maxTtlMs: 60_000 });
 
     await expect(locks.acquire(key, { ttlMs: 60_001 })).rejects.toThrow(
       new TypeError("ttlMs must be between 500 (renewal needs several round trips) and 60000; got 60001"),
@@ -270,7 +270,7 @@ class ScriptedStore implements LockStore {
   readonly guarantee = "single";
   readonly bids: Bid[] = [];
   readonly calls: string[] = [];
-  renewal = async (_grant: Grant) => ({ kind: "ok", ...promiseFrom(this.#clock.now(), 30_000, 5) }) as const;
+  renewal = async (_grant: Grant) => ({ kind: "ok", ...validityFrom(this.#clock.now(), 30_000, 5) }) as const;
   readonly #clock: ManualClock;
 
   constructor(clock: ManualClock) {
@@ -278,7 +278,7 @@ class ScriptedStore implements LockStore {
   }
 
   grant({ bid = 0, terms = {} }: { bid?: number; terms?: Partial<Terms> } = {}): void {
-    const promised = promiseFrom(this.#clock.now(), 30_000, 5);
+    const promised = validityFrom(this.#clock.now(), 30_000, 5);
     this.bids[bid]?.granted({ fence: 1n, fences: 1, ...promised, ...terms });
   }
 

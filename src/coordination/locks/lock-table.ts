@@ -5,16 +5,16 @@ import { HeldLease } from "./held-lease.ts";
 import type { LockStore } from "./lock-store.ts";
 import type { AcquireOptions, Lease, LockEvents, LockLoad, Locks, TryOptions } from "./locks.ts";
 import { Slot, type SlotContext } from "./slot.ts";
-import { aborted, Waiter, type WaitResult, type Wants } from "./waiter.ts";
+import { abortedError, type LockRequest, Waiter, type WaitResult } from "./waiter.ts";
 
 export interface LockTableOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Names this start of the process in the holders it makes. Random unless the store needs to know it. */
+  /** Names this start of the process in the ids of its holders. Random, unless the store sets it. */
   readonly clientId?: string;
   /** A longer ttl is refused, where the backend has a limit. */
-  readonly longestTtlMs?: number;
-  /** stage/pod/pid, for people who meet this process as a holder. */
+  readonly maxTtlMs?: number;
+  /** stage/pod/pid of this process, for display as a holder. */
   readonly who?: string;
   readonly events?: LockEvents;
   readonly defaults?: { readonly ttlMs?: number; readonly waitMs?: number; readonly cohort?: number };
@@ -25,13 +25,13 @@ export function locksOver(store: LockStore, options: LockTableOptions): Locks {
   return new LockTable(store, options);
 }
 
-const shortestTtlMs = 500;
+const minTtlMs = 500;
 const agendaResolutionMs = 4;
 
 class LockTable implements Locks {
   readonly #slots = new Map<Key, Slot>();
   readonly #context: SlotContext;
-  readonly #longestTtlMs: number;
+  readonly #maxTtlMs: number;
   readonly #defaults: { readonly ttlMs: number; readonly waitMs: number; readonly cohort: number };
   #closed = false;
   #waiting = 0;
@@ -39,11 +39,11 @@ class LockTable implements Locks {
   constructor(store: LockStore, options: LockTableOptions) {
     const { clock, random, who = "unknown", events = {}, defaults = {}, clientId = random.id() } = options;
     let acquisitions = 0;
-    this.#longestTtlMs = options.longestTtlMs ?? 24 * 3_600_000;
+    this.#maxTtlMs = options.maxTtlMs ?? 24 * 3_600_000;
     this.#defaults = { ttlMs: 30_000, waitMs: 30_000, cohort: 1, ...defaults };
-    if (this.#defaults.ttlMs > this.#longestTtlMs) {
+    if (this.#defaults.ttlMs > this.#maxTtlMs) {
       throw new TypeError(
-        `the default ttlMs, ${this.#defaults.ttlMs}, is more than longestTtlMs, ${this.#longestTtlMs}: ` +
+        `the default ttlMs, ${this.#defaults.ttlMs}, is more than maxTtlMs, ${this.#maxTtlMs}: ` +
           "no caller could leave it out; set defaults.ttlMs",
       );
     }
@@ -56,7 +56,7 @@ class LockTable implements Locks {
       agenda: new Agenda(clock, agendaResolutionMs),
       // The client part is new for each process start: a pod name would let two acquisitions of one pod pass as one.
       nextHolder: () => `${clientId}.${(acquisitions++).toString(36)}`,
-      emptied: (slot) => this.#slots.delete(slot.key),
+      onEmpty: (slot) => this.#slots.delete(slot.key),
     };
   }
 
@@ -74,7 +74,7 @@ class LockTable implements Locks {
     return this.#ask(key, options, true) as Promise<Lease>;
   }
 
-  /** Not to wait for a turn is not to race a timer against the store's answer: it is to ask, and never to queue. */
+  /** With waitMs 0 no timer races the response of the store: the request is sent, and never queued. */
   async #acquireNow(key: Key, options: AcquireOptions | undefined): Promise<Lease> {
     const lease = await this.#ask(key, options, false);
     if (lease) return lease;
@@ -103,8 +103,8 @@ class LockTable implements Locks {
     this.#closed = true;
     const released = [];
     for (const slot of [...this.#slots.values()]) {
-      slot.refuseAll(closed());
-      slot.lease?.lose(closed());
+      slot.refuseAll(closedError());
+      slot.lease?.lose(closedError());
       released.push(slot.lease?.release());
     }
     await Promise.all(released);
@@ -112,15 +112,15 @@ class LockTable implements Locks {
   }
 
   #ask(key: Key, options: AcquireOptions | undefined, wait: boolean): Promise<HeldLease | undefined> {
-    const wants = this.#wants(options, wait);
-    const mistake = findMistake(wants, this.#longestTtlMs);
+    const request = this.#toRequest(options, wait);
+    const mistake = findMistake(request, this.#maxTtlMs);
     if (mistake) return Promise.reject(new TypeError(mistake));
 
     const { events, clock, agenda } = this.#context;
     const since = clock.now();
     events.attempted?.(key);
-    if (this.#closed) return this.#refuse(key, closed());
-    if (wants.signal?.aborted) return this.#refuse(key, aborted(key, wants.signal));
+    if (this.#closed) return this.#refuse(key, closedError());
+    if (request.signal?.aborted) return this.#refuse(key, abortedError(key, request.signal));
 
     const slot = this.#slotFor(key);
     if (!wait && slot.busy) {
@@ -128,24 +128,24 @@ class LockTable implements Locks {
       events.failed?.(key, "contention", 0);
       return Promise.resolve(undefined);
     }
-    const atOnce = slot.grantNow(wants);
+    const atOnce = slot.grantNow(request);
     if (atOnce) {
       events.acquired?.(atOnce, 0);
       return Promise.resolve(atOnce);
     }
     this.#waiting++;
     return new Promise((resolve, reject) => {
-      new Waiter(wants, since, slot, agenda, { resolve, reject, answered: this.#answered }).join();
+      new Waiter(request, since, slot, agenda, { resolve, reject, answered: this.#answered }).join();
     });
   }
 
-  #wants(options: AcquireOptions = {}, wait: boolean): Wants {
+  #toRequest(options: AcquireOptions = {}, wait: boolean): LockRequest {
     const { ttlMs = this.#defaults.ttlMs, cohort = this.#defaults.cohort } = options;
     return {
       ttlMs,
       cohort,
       wait,
-      // A caller that does not wait for a turn still waits for the answer, though not for ever.
+      // A caller that does not wait for the lock still waits for the response, though not forever.
       waitMs: wait ? (options.waitMs ?? this.#defaults.waitMs) : ttlMs,
       maxHoldMs: options.maxHoldMs ?? Number.POSITIVE_INFINITY,
       purpose: options.purpose,
@@ -163,7 +163,7 @@ class LockTable implements Locks {
     const { events, clock } = this.#context;
     const waitedMs = clock.now() - waiter.since;
     if (answer instanceof HeldLease) events.acquired?.(answer, waitedMs);
-    else events.failed?.(waiter.line.key, answer === "contention" ? answer : answer.code, waitedMs);
+    else events.failed?.(waiter.queue.key, answer === "contention" ? answer : answer.code, waitedMs);
   };
 
   #slotFor(key: Key): Slot {
@@ -176,9 +176,9 @@ class LockTable implements Locks {
   }
 }
 
-function findMistake({ ttlMs, waitMs, cohort, maxHoldMs }: Wants, longestTtlMs: number): string | undefined {
-  if (!(ttlMs >= shortestTtlMs && ttlMs <= longestTtlMs)) {
-    return `ttlMs must be between ${shortestTtlMs} (renewal needs several round trips) and ${longestTtlMs}; got ${ttlMs}`;
+function findMistake({ ttlMs, waitMs, cohort, maxHoldMs }: LockRequest, maxTtlMs: number): string | undefined {
+  if (!(ttlMs >= minTtlMs && ttlMs <= maxTtlMs)) {
+    return `ttlMs must be between ${minTtlMs} (renewal needs several round trips) and ${maxTtlMs}; got ${ttlMs}`;
   }
   if (!(waitMs >= 0 && Number.isFinite(waitMs))) return `waitMs must be a finite number, 0 or more; got ${waitMs}`;
   if (!(Number.isInteger(cohort) && cohort >= 1 && cohort <= 1_000)) {
@@ -187,6 +187,6 @@ function findMistake({ ttlMs, waitMs, cohort, maxHoldMs }: Wants, longestTtlMs: 
   return maxHoldMs > 0 ? undefined : `maxHoldMs must be more than 0; got ${maxHoldMs}`;
 }
 
-function closed(): CoordinationError {
+function closedError(): CoordinationError {
   return new CoordinationError("closed", "the lock client is closed");
 }

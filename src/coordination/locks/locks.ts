@@ -15,7 +15,7 @@ export interface Locks {
   readonly guarantee: Guarantee;
   /** The lease, or undefined if another caller holds the key or waits for it. Never waits. */
   tryAcquire(key: Key, options?: TryOptions): Promise<Lease | undefined>;
-  /** Waits for its turn, at most `waitMs`. Rejects with `timeout`, `aborted`, `unavailable` or `forbidden`. */
+  /** Waits for the lock, at most `waitMs`. Rejects with `timeout`, `aborted`, `unavailable` or `forbidden`. */
   acquire(key: Key, options?: AcquireOptions): Promise<Lease>;
   /** Runs `work` while holding `key`. Rejects with `lost` if the lease ended first, whatever `work` returned. */
   run<T>(key: Key, work: (lease: Lease) => Promise<T>, options?: AcquireOptions): Promise<T>;
@@ -35,7 +35,7 @@ export interface TryOptions {
 }
 
 export interface AcquireOptions extends TryOptions {
-  /** Longest wait for a turn. Default 30 s. 0: now or `timeout`, without ever standing in line. */
+  /** The max wait. Default 30 s. 0: now or `timeout`, without ever queueing. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
   /**
@@ -51,7 +51,7 @@ export interface Lease extends AsyncDisposable {
   /** Larger than that of every earlier lease of this key. Send it with every write, so that a late one is refused. */
   readonly fence: bigint;
   readonly holder: string;
-  /** Aborts when the lease ends other than by `release`: before another caller can hold it, backend reachable or not. */
+  /** Aborts when the lease ends other than by `release`: before another caller can hold the key, backend reachable or not. */
   readonly signal: AbortSignal;
   /** How long the lease lasts without another renewal. Zero or less: it has ended. */
   remainingMs(): number;
@@ -81,7 +81,7 @@ export interface LockLoad {
   readonly oldestWaitMs: number;
 }
 
-/** What happens to locks, for metrics and logs. Keys are for logs, never for labels. */
+/** The events of locks, for metrics and logs. Keys are for logs, never for labels. */
 export interface LockEvents {
   attempted?(key: Key): void;
   acquired?(lease: Lease, waitedMs: number): void;

@@ -10,7 +10,7 @@ export interface LeaderOptions {
   readonly signal: AbortSignal;
   /** How long others wait for a leader that vanished. The default of the locks unless given. */
   readonly ttlMs?: number;
-  /** For people: what the leader does. */
+  /** The purpose, for display. */
   readonly purpose?: string;
   readonly events?: LeaderEvents;
 }
@@ -23,7 +23,7 @@ export interface LeaderEvents {
   failed?(error: unknown): void;
 }
 
-/** What a leader does until `signal` aborts, because the lead was lost or the process stops. */
+/** The work of a leader until `signal` aborts, because the lead was lost or the process stops. */
 export type LeaderWork = (lease: Lease, signal: AbortSignal) => Promise<void>;
 
 const waitMs = 3_600_000;
@@ -34,9 +34,9 @@ const betweenFailures: Backoff = { baseMs: 1_000, maxMs: 30_000, jitter: 0.5 };
  * that ends by itself, or fails, gives up the lead, and this process is a candidate again after a pause. Resolves when
  * `signal` has aborted and everything is given back.
  *
- * A leader that was paused learns that it was replaced only when it runs again: every write carries
+ * A leader that was paused detects that it was replaced only when it runs again: every write carries
  * `lease.fence`, or follows `lease.assertHeld()`. The next term begins only after the work of the last has come to an
- * end, so work that does not listen to its signal keeps this process from leading again, and no other.
+ * end, so work that ignores its signal keeps this process from leading again, and no other.
  */
 export async function runAsLeader(locks: Locks, key: Key, work: LeaderWork, options: LeaderOptions): Promise<void> {
   const { clock, random, signal, events = {} } = options;

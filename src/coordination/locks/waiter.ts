@@ -5,22 +5,22 @@ import type { Key } from "../key.ts";
 import { HeldLease } from "./held-lease.ts";
 import type { Holder } from "./locks.ts";
 
-/** What a caller asked for, with the defaults filled in. */
-export interface Wants {
+/** The options of a caller, with the defaults filled in. */
+export interface LockRequest {
   readonly ttlMs: number;
   readonly waitMs: number;
   readonly maxHoldMs: number;
   readonly cohort: number;
-  /** False: a turn at once or none. */
+  /** False: the lock at once or not at all. */
   readonly wait: boolean;
   readonly purpose: string | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Where a waiter stands in line. */
+/** The queue that a waiter is in. */
 export interface WaitQueue {
   readonly key: Key;
-  /** Who holds the key, as far as is known. */
+  /** The last known holder of the key. */
   readonly holder: Holder | undefined;
   /** Why the backend grants nothing to any caller at present, and for how long; undefined if it does. */
   readonly delay: string | undefined;
@@ -30,14 +30,14 @@ export interface WaitQueue {
 
 export type WaitResult = HeldLease | CoordinationError | "contention";
 
-/** A caller in the queue of a slot: answered once, by its turn, by time, or because it stopped waiting. */
+/** A caller in the queue of a slot: answered once, by a lease, a timeout, or because its signal aborted. */
 export class Waiter {
   /** @internal */ previous: Waiter | undefined;
   /** @internal */ next: Waiter | undefined;
   /** @internal Contention was reported. */ contended = false;
-  readonly wants: Wants;
+  readonly request: LockRequest;
   readonly since: number;
-  readonly line: WaitQueue;
+  readonly queue: WaitQueue;
   readonly #agenda: Agenda;
   readonly #answered: (waiter: Waiter, answer: WaitResult) => void;
   readonly resolve: (lease: HeldLease | undefined) => void;
@@ -46,9 +46,9 @@ export class Waiter {
   #done = false;
 
   constructor(
-    wants: Wants,
+    request: LockRequest,
     since: number,
-    line: WaitQueue,
+    queue: WaitQueue,
     agenda: Agenda,
     to: {
       resolve(lease: HeldLease | undefined): void;
@@ -56,9 +56,9 @@ export class Waiter {
       answered(waiter: Waiter, answer: WaitResult): void;
     },
   ) {
-    this.wants = wants;
+    this.request = request;
     this.since = since;
-    this.line = line;
+    this.queue = queue;
     this.#agenda = agenda;
     this.#answered = to.answered;
     this.resolve = to.resolve;
@@ -67,23 +67,23 @@ export class Waiter {
 
   /** Joins the queue. A wait is only timed if there is one. */
   join(): void {
-    const { signal } = this.wants;
+    const { signal } = this.request;
     if (signal) {
       // One signal for a thousand callers, such as the one that ends the process, is no leak.
       setMaxListeners(0, signal);
       signal.addEventListener("abort", this, { once: true });
     }
-    this.line.join(this);
+    this.queue.join(this);
     if (this.#done) return;
     this.#timer = new Appointment(this);
-    this.#agenda.put(this.#timer, this.since + this.wants.waitMs);
+    this.#agenda.put(this.#timer, this.since + this.request.waitMs);
   }
 
   /** Called by the slot, after it let the waiter out of the queue. */
   answer(answer: WaitResult): void {
     this.#done = true;
     if (this.#timer) this.#agenda.remove(this.#timer);
-    this.wants.signal?.removeEventListener("abort", this);
+    this.request.signal?.removeEventListener("abort", this);
     this.#answered(this, answer);
     if (answer instanceof HeldLease) this.resolve(answer);
     else if (answer === "contention") this.resolve(undefined);
@@ -92,22 +92,22 @@ export class Waiter {
 
   /** @internal Called by the agenda: the wait took too long. */
   due(): void {
-    const { key, holder, delay = "no answer yet" } = this.line;
+    const { key, holder, delay = "no response yet" } = this.queue;
     const cause = holder ? `held by ${holder.who}${holder.purpose ? ` for ${holder.purpose}` : ""}` : delay;
-    this.#giveUp(new CoordinationError("timeout", `${key}: waited ${this.wants.waitMs} ms, ${cause}`));
+    this.#giveUp(new CoordinationError("timeout", `${key}: waited ${this.request.waitMs} ms, ${cause}`));
   }
 
   /** @internal Called by the caller's signal. */
   handleEvent(): void {
-    this.#giveUp(aborted(this.line.key, this.wants.signal as AbortSignal));
+    this.#giveUp(abortedError(this.queue.key, this.request.signal as AbortSignal));
   }
 
   #giveUp(error: CoordinationError) {
-    this.line.leave(this);
+    this.queue.leave(this);
     this.answer(error);
   }
 }
 
-export function aborted(key: string, signal: AbortSignal): CoordinationError {
+export function abortedError(key: string, signal: AbortSignal): CoordinationError {
   return new CoordinationError("aborted", `${key}: the caller stopped waiting`, { cause: signal.reason });
 }

@@ -1,11 +1,11 @@
 import { Agenda, Appointment, type Clock } from "../../time/index.ts";
 import { type ClaimClientOptions, claimsOver } from "../claims/claim-client.ts";
-import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Standing, Taken } from "../claims/claim-store.ts";
+import type { ClaimBid, ClaimGrant, ClaimResult, ClaimStore, Ending, Taken } from "../claims/claim-store.ts";
 import type { ClaimEvents, Claims } from "../claims/claims.ts";
 import { CoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
+import type { RenewalResult } from "../lease-renewer.ts";
 import type { Guarantee } from "../locks/locks.ts";
-import type { Renewal } from "../tenure.ts";
 
 export interface MemoryClaimsOptions extends ClaimClientOptions {
   /** Default 10,000. */
@@ -61,14 +61,14 @@ export class MemoryClaimStore implements ClaimStore {
     return this.#entries.size;
   }
 
-  async claim(bid: ClaimBid): Promise<Standing> {
+  async claim(bid: ClaimBid): Promise<ClaimResult> {
     const found = this.#find(bid.key);
     if (found?.state === "claimed" && found.bid.holder === bid.holder) {
       found.bid = bid;
       this.#expire(found, bid.leaseMs);
       return { state: "new", grant: this.#grant(found) };
     }
-    if (found) return this.#standing(found);
+    if (found) return this.#describe(found);
 
     if (this.#entries.size >= this.#maxEntries) this.#makeRoom();
     this.#fence += 1n;
@@ -91,7 +91,7 @@ export class MemoryClaimStore implements ClaimStore {
     return undefined;
   }
 
-  #standing(entry: ClaimEntry): Taken {
+  #describe(entry: ClaimEntry): Taken {
     const { payloadHash, holder: id, who } = entry.bid;
     switch (entry.state) {
       case "claimed": {
@@ -121,7 +121,7 @@ export class MemoryClaimStore implements ClaimStore {
       fence: entry.fence,
       deadline: entry.expiresAt,
       periodMs: leaseMs,
-      renew: async (): Promise<Renewal> => {
+      renew: async (): Promise<RenewalResult> => {
         if (!isOurs()) return { kind: "lost", holder: this.#find(entry.bid.key)?.bid };
         this.#expire(entry, leaseMs);
         return { kind: "ok", deadline: entry.expiresAt, periodMs: leaseMs };

@@ -1,7 +1,7 @@
 import type { JanitorEvents } from "../kubernetes/lease-sweep.ts";
 import type { Observer } from "./observer.ts";
 
-/** Counts and logs what the janitor of a stage removes: `startJanitor({ …, events: observeJanitor(observer) })`. */
+/** Counts and logs the removals of a stage's janitor: `startJanitor({ …, events: observeJanitor(observer) })`. */
 export function observeJanitor({ stage, metrics, log }: Pick<Observer, "stage" | "metrics" | "log">): JanitorEvents {
   const removals = metrics.counter({
     name: `${stage}_leases_removed_total`,

@@ -50,7 +50,7 @@ export function observeLocks({ stage, metrics, log, clock }: Observer): LockEven
   };
 }
 
-/** Who waited this long noticed it, and so may a person who reads the log. */
+/** Waits from this length on are logged: a caller notices them. */
 const noticeableWaitMs = 1_000;
 
 /** Bounds from 0.1 ms, in memory, to the default wait of 30 s; one at the objective of 20 ms, so that its share is exact. */

@@ -1,7 +1,7 @@
 import type { Clock } from "../../time/index.ts";
 import type { LockLink, LockOperation, Replies, Reply } from "./lock-link.ts";
 
-/** An operation and what its answer is for. */
+/** An operation and the callbacks for its reply. */
 export interface PendingOperation {
   readonly operation: LockOperation;
   /** `sentAt`: local time right before the bytes left, the earliest the server can have acted. */
@@ -49,7 +49,7 @@ export class Batch {
   }
 
   /** Resolves when nothing is waiting or under way. */
-  drained(): Promise<void> {
+  drain(): Promise<void> {
     if (this.#calls === 0 && this.#pending.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#whenDrained = resolve;

@@ -4,19 +4,19 @@ import { backoffMs, type Clock, type Random } from "../../time/index.ts";
 import type { Guarantee } from "../locks/locks.ts";
 import { authenticate, type CredentialSource, FreshCredentials } from "./credentials.ts";
 import { checkFormat } from "./format.ts";
-import { guaranteeOf, parseRedisUrl, prefixOf, type RedisNode, type RedisPlace } from "./place.ts";
 import { PrimaryFinder, primaryConnector } from "./primary.ts";
+import { guaranteeOf, parseRedisUrl, prefixOf, type RedisAddress, type RedisNode } from "./redis-address.ts";
 import type { Script, Scripts } from "./script.ts";
 import { ScriptSender } from "./script-sender.ts";
 
 export interface RedisOptions extends Omit<RedisRouteOptions, "onProblem"> {
-  /** As `placeOf` reads it; may carry credentials, so it never goes into an error or a log. */
+  /** As `parseRedisUrl` reads it; may carry credentials, so it never goes into an error or a log. */
   readonly url: string;
   /** Credentials that end, instead of those in the URL. */
   readonly credentials?: CredentialSource | undefined;
   /** Shown by CLIENT LIST. */
   readonly name?: string;
-  /** An answer that takes longer is none: the connection is dropped and made anew. */
+  /** A later response counts as none: the connection is closed and opened again. */
   readonly commandTimeoutMs?: number;
   /** Called when the connection is lost or cannot be made, with a message that is safe to log. */
   readonly onProblem?: (message: string) => void;
@@ -27,7 +27,7 @@ export interface NewConnection extends Pick<Scripts, "guarantee" | "run"> {
   subscribe(channel: string): Promise<unknown>;
   /** A section of INFO as key and value. */
   info(section: string): Promise<ReadonlyMap<string, string>>;
-  /** A server setting, or undefined where we may not ask. */
+  /** A server setting, or undefined without the right to read it. */
   setting(name: string): Promise<string | undefined>;
 }
 
@@ -46,7 +46,7 @@ export interface ConnectionUser {
  * a server that has restarted empty, would be worse than one that fails.
  */
 export class RedisConnection implements Scripts {
-  /** What exclusion on this Redis rests on. */
+  /** The assumptions of exclusion on this Redis. */
   readonly guarantee: Guarantee;
   readonly prefix: string;
   readonly #io: Redis;
@@ -63,11 +63,11 @@ export class RedisConnection implements Scripts {
 
   constructor(options: RedisOptions) {
     const { clock, random, commandTimeoutMs = 2_000, onProblem = () => {}, credentials: source } = options;
-    const place = parseRedisUrl(options.url);
-    const { finder, settings } = redisRoute(place, { ...options, onProblem });
+    const address = parseRedisUrl(options.url);
+    const { finder, settings } = redisRoute(address, { ...options, onProblem });
     const io = new Redis({ ...settings, ...ioDefaults({ ...options, commandTimeoutMs }) });
-    this.guarantee = guaranteeOf(place);
-    this.prefix = prefixOf(place);
+    this.guarantee = guaranteeOf(address);
+    this.prefix = prefixOf(address);
     this.#io = io;
     this.#sender = new ScriptSender(io, { clock, withinMs: commandTimeoutMs, distrust: () => this.#distrust() });
     this.#commandTimeoutMs = commandTimeoutMs;
@@ -198,7 +198,7 @@ async function readInfo(io: Redis, section: string): Promise<ReadonlyMap<string,
   return new Map(text.split("\r\n").flatMap((line) => (line.includes(":") ? [splitOnce(line)] : [])));
 }
 
-/** A server setting, or undefined where we may not ask. */
+/** A server setting, or undefined without the right to read it. */
 async function readSetting(io: Redis, name: string): Promise<string | undefined> {
   try {
     const reply = (await io.config("GET", name)) as unknown;
@@ -232,30 +232,33 @@ interface RedisRoute {
 }
 
 function redisRoute(
-  place: RedisPlace,
+  address: RedisAddress,
   { ca, sentinelPassword, clock, random, onProblem }: RedisRouteOptions,
 ): RedisRoute {
-  const { tls: isTls, ...access } = place.access;
+  const { tls: isTls, ...access } = address.access;
   const tls: ConnectionOptions | undefined = isTls ? { ...(ca && { ca }) } : undefined;
-  if (place.kind === "server") return { settings: { ...place.node, ...access, ...(tls && { tls }) } };
+  if (address.kind === "server") return { settings: { ...address.node, ...access, ...(tls && { tls }) } };
 
-  const finder = new PrimaryFinder(place, { tls, sentinelPassword, prefix: prefixOf(place) });
+  const finder = new PrimaryFinder(address, { tls, sentinelPassword, prefix: prefixOf(address) });
   return { finder, settings: { ...access, Connector: primaryConnector({ finder, tls, clock, random, onProblem }) } };
 }
 
 interface ReplicationSettings {
-  /** `min-replicas-to-write`, or undefined where we may not ask. */
+  /** `min-replicas-to-write`, or undefined without the right to read it. */
   readonly replicas: string | undefined;
   /** `min-replicas-max-lag`, in seconds. */
   readonly lag: string | undefined;
 }
 
-/** What locks on a Redis with replicas are worth, in sentences for people. */
+/** The guarantees of locks on a Redis with replicas, in sentences for operators. */
 function replicationLimits({ replicas, lag }: ReplicationSettings): readonly string[] {
   const always =
     "Redis copies to its replicas after it has answered: a failover may forget a lock that was just granted. For as long as a lease may last after a failover nothing is granted, and fences keep late writes out.";
   if (replicas === undefined || lag === undefined) {
-    return [always, "We may not read min-replicas-to-write (CONFIG GET): make sure that it is 1 or more."];
+    return [
+      always,
+      "min-replicas-to-write cannot be read (CONFIG GET is not permitted): make sure that it is 1 or more.",
+    ];
   }
   if (Number(replicas) < 1) {
     const risk = "a primary that is cut off from the others goes on granting locks, beside the new one";

@@ -33,7 +33,7 @@ describe("the format of the keys in Redis", () => {
     await operator.set("interlock:format", "2");
 
     await expect(connect()).rejects.toThrow(
-      "its keys interlock:* are in format 2, written by a newer version of Interlock; this version knows formats up to 1",
+      "its keys interlock:* are in format 2, written by a newer version of Interlock; this version supports formats up to 1",
     );
     expect(await operator.keys("*")).toEqual(["interlock:format"]);
   });

@@ -18,7 +18,7 @@ export async function checkFormat(connection: Pick<Scripts, "run">, prefix: stri
   const found = Number(await connection.run(formatScript(known), [`${prefix}format`], [ours, prefix]));
   if (found === ours) return;
   throw new Error(
-    `its keys ${prefix}* are in format ${found}, written by a newer version of Interlock; this version knows formats up to ${ours}: start that version, or use another database of this Redis`,
+    `its keys ${prefix}* are in format ${found}, written by a newer version of Interlock; this version supports formats up to ${ours}: start that version, or use another database of this Redis`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Key } from "../key.ts";
 
-/** What the lock script can be asked to do; see `lock-script.ts` for the letters. */
+/** The operations of the lock script; see `lock-script.ts` for the letters. */
 export type Mode = "a" | "s" | "t" | "n" | "r" | "c";
 
 export interface LockOperation {
@@ -31,7 +31,7 @@ export interface LockLink {
   readonly isUp: boolean;
   /** When the server started, on the local monotonic clock; undefined where that is unknown or one of several servers. */
   readonly serverStartedAt?: number | undefined;
-  /** Sends operations as one unit. Rejects when no answer will come any more; they may have happened or not. */
+  /** Sends operations as one unit. Rejects if there is no response; they may or may not have happened. */
   send(operations: readonly LockOperation[]): Promise<Replies>;
   /** Sets the listener for the connection and its pushes. */
   listen(listener: LinkListener): void;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startRedis } from "../../../test/services/redis.ts";
 import { RedisModel } from "../../../test/sim/redis-model.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
-import { hashOf, type Key, keyOf } from "../key.ts";
+import { type Key, keyHash, keyOf } from "../key.ts";
 import { RedisConnection } from "./connection.ts";
 import type { LockOperation, Reply } from "./lock-link.ts";
 import { enterScript } from "./lock-script.ts";
@@ -71,7 +71,7 @@ describe("a new connection", () => {
   it("grants nothing on an unknown server for as long as a lease may still last", async () => {
     const names = freshNames();
 
-    const waitMs = await enter(names, { runId: "one", longestTtlMs: 30_000, upMs: 20_000 });
+    const waitMs = await enter(names, { runId: "one", maxTtlMs: 30_000, upMs: 20_000 });
 
     expect(waitMs).toBeGreaterThan(9_000);
     expect(waitMs).toBeLessThanOrEqual(10_000);
@@ -80,9 +80,9 @@ describe("a new connection", () => {
 
   it("learns how long others have closed them for", async () => {
     const names = freshNames();
-    await enter(names, { runId: "one", longestTtlMs: 30_000, upMs: 20_000 });
+    await enter(names, { runId: "one", maxTtlMs: 30_000, upMs: 20_000 });
 
-    const waitMs = await enter(names, { runId: "one", longestTtlMs: 30_000, upMs: 21_000 });
+    const waitMs = await enter(names, { runId: "one", maxTtlMs: 30_000, upMs: 21_000 });
 
     expect(waitMs).toBeGreaterThan(9_000);
   });
@@ -90,8 +90,8 @@ describe("a new connection", () => {
   it("uses a known server at once, or one that has been up for longer than any lease", async () => {
     const names = freshNames();
 
-    const unknown = await enter(names, { runId: "one", longestTtlMs: 30_000, upMs: 30_000 });
-    const known = await enter(names, { runId: "one", longestTtlMs: 30_000, upMs: 0 });
+    const unknown = await enter(names, { runId: "one", maxTtlMs: 30_000, upMs: 30_000 });
+    const known = await enter(names, { runId: "one", maxTtlMs: 30_000, upMs: 0 });
 
     expect([unknown, known]).toEqual([0, 0]);
     expect(await operator.get(names.fences)).toBeNull();
@@ -172,7 +172,7 @@ class Pair {
 
   constructor(prefix: string) {
     this.#prefix = prefix;
-    this.#link = redisLockLink(connection, { prefix, clientId: "observer", longestTtlMs: 0, clock: systemClock() });
+    this.#link = redisLockLink(connection, { prefix, clientId: "observer", maxTtlMs: 0, clock: systemClock() });
     this.#model = new RedisModel(
       () => performance.timeOrigin + performance.now() + this.#skippedMs,
       (client, message) => this.#listening.has(client) && this.#pushes.model.push(message) > 0,
@@ -198,7 +198,7 @@ class Pair {
         return this.#listen(`c${step.client}`, step.on);
       case "expire":
         this.#model.deleteLock(keys[step.key] as Key);
-        await operator.del(`${this.#prefix}{${hashOf(keys[step.key] as Key)}}`);
+        await operator.del(`${this.#prefix}{${keyHash(keys[step.key] as Key)}}`);
         return;
       case "quarantine":
         this.#model.enter(`run-${++this.#quarantines}`, quarantineMs, 0);
@@ -326,7 +326,7 @@ function freshNames() {
 
 async function enter(
   { fences, run }: { fences: string; run: string },
-  { runId, longestTtlMs, upMs }: { runId: string; longestTtlMs: number; upMs: number },
+  { runId, maxTtlMs, upMs }: { runId: string; maxTtlMs: number; upMs: number },
 ): Promise<number> {
-  return Number(await connection.run(script(enterScript), [fences, run], [runId, longestTtlMs, upMs]));
+  return Number(await connection.run(script(enterScript), [fences, run], [runId, maxTtlMs, upMs]));
 }

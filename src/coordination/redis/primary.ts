@@ -2,28 +2,28 @@ import { createConnection } from "node:net";
 import { type ConnectionOptions, connect as connectTls } from "node:tls";
 import { AbstractConnector, Redis } from "ioredis";
 import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
-import type { RedisNode, RedisPlace } from "./place.ts";
+import type { RedisAddress, RedisNode } from "./redis-address.ts";
 
 /** Servers that can name the primary. */
-export type Informants = Exclude<RedisPlace, { kind: "server" }>;
+export type PrimaryDirectory = Exclude<RedisAddress, { kind: "server" }>;
 
 export interface FindOptions {
   readonly tls: ConnectionOptions | undefined;
   /** Sentinels have credentials of their own. */
   readonly sentinelPassword?: string | undefined;
-  /** What we store, all of it in one slot: the server that has it is the one to talk to. */
+  /** The prefix of our keys, which are all in one slot: its owner is the primary. */
   readonly prefix: string;
 }
 
 const askWithinMs = 1_000;
 
-/** Finds the server that is to be talked to now. */
+/** Finds the current primary. */
 export class PrimaryFinder {
-  readonly #place: Informants;
+  readonly #address: PrimaryDirectory;
   readonly #options: FindOptions;
 
-  constructor(place: Informants, options: FindOptions) {
-    this.#place = place;
+  constructor(address: PrimaryDirectory, options: FindOptions) {
+    this.#address = address;
     this.#options = options;
   }
 
@@ -32,23 +32,23 @@ export class PrimaryFinder {
    * them have to agree. Nodes of a Cluster reject keys of other nodes, so any of them will do.
    */
   async find(): Promise<RedisNode> {
-    const { nodes, kind } = this.#place;
-    const answers = await Promise.all(nodes.map((node) => this.#answerOf(node)));
+    const { nodes, kind } = this.#address;
+    const answers = await Promise.all(nodes.map((node) => this.#tryAsk(node)));
     const needed = kind === "sentinel" ? Math.floor(nodes.length / 2) + 1 : 1;
     const named = answers.filter((answer) => typeof answer !== "string");
     const agreed = named.find((one) => named.filter((other) => isSame(one, other)).length >= needed);
     if (agreed) return agreed;
 
-    const what = answers.map((answer, i) => {
-      const reply = typeof answer === "string" ? answer : `says ${answer.host}:${answer.port}`;
+    const details = answers.map((answer, i) => {
+      const reply = typeof answer === "string" ? answer : `reports ${answer.host}:${answer.port}`;
       return `${nodes[i]?.host}:${nodes[i]?.port}: ${reply}`;
     });
-    const who = kind === "sentinel" ? "not enough Sentinels report" : "no node reports";
-    throw new Error(`${who} where the primary is: ${what.join("; ")}`);
+    const problem = kind === "sentinel" ? "not enough Sentinels report" : "no node reports";
+    throw new Error(`${problem} where the primary is: ${details.join("; ")}`);
   }
 
-  /** Where the primary is, or why that is not known. */
-  async #answerOf(node: RedisNode): Promise<RedisNode | string> {
+  /** The address of the primary, or an error message. */
+  async #tryAsk(node: RedisNode): Promise<RedisNode | string> {
     try {
       return await this.#ask(node);
     } catch (error) {
@@ -57,7 +57,7 @@ export class PrimaryFinder {
   }
 
   async #ask(node: RedisNode): Promise<RedisNode> {
-    const { kind, access } = this.#place;
+    const { kind, access } = this.#address;
     const { tls, sentinelPassword, prefix } = this.#options;
     const { username, password } = kind === "sentinel" ? { password: sentinelPassword } : access;
     const io = new Redis({
@@ -79,8 +79,8 @@ export class PrimaryFinder {
     try {
       // The rejection itself only means that there is no connection.
       await io.connect().catch((error: unknown) => Promise.reject(onProblem ?? error));
-      return this.#place.kind === "sentinel"
-        ? await sentinelsAnswer(io, this.#place.name)
+      return this.#address.kind === "sentinel"
+        ? await askSentinel(io, this.#address.name)
         : await findSlotOwner(prefix, io, node);
     } finally {
       io.disconnect();
@@ -92,10 +92,10 @@ function isSame(one: RedisNode, other: RedisNode): boolean {
   return one.host === other.host && one.port === other.port;
 }
 
-async function sentinelsAnswer(io: Redis, name: string): Promise<RedisNode> {
+async function askSentinel(io: Redis, name: string): Promise<RedisNode> {
   const answer = (await io.call("SENTINEL", "get-master-addr-by-name", name)) as readonly string[] | null;
   const [host, port] = answer ?? [];
-  if (!host || !port) throw new Error(`knows no primary named ${name}`);
+  if (!host || !port) throw new Error(`has no primary named ${name}`);
   return { host, port: Number(port) };
 }
 
@@ -106,7 +106,7 @@ async function findSlotOwner(prefix: string, io: Redis, asked: RedisNode): Promi
   const ranges = (await io.call("CLUSTER", "SLOTS")) as readonly SlotRange[];
   const owner = ranges.find(([first, last]) => first <= slot && slot <= last)?.[2];
   if (!owner) throw new Error(`no node owns slot ${slot}`);
-  // A node that does not know its own address leaves it out.
+  // A node without a configured address leaves it out.
   return { host: owner[0] || asked.host, port: owner[1] };
 }
 
@@ -130,7 +130,7 @@ export function primaryConnector({ finder, tls, clock, random, onProblem }: Conn
 
     async connect() {
       this.connecting = true;
-      const { host, port } = await this.#found();
+      const { host, port } = await this.#find();
       const stream = tls ? connectTls({ host, port, ...tls }) : createConnection({ host, port });
       stream.once("error", (error) => {
         this.firstError = error;
@@ -139,7 +139,7 @@ export function primaryConnector({ finder, tls, clock, random, onProblem }: Conn
       return stream;
     }
 
-    async #found(): Promise<RedisNode> {
+    async #find(): Promise<RedisNode> {
       for (let tries = 1; ; tries++) {
         try {
           const node = await finder.find();

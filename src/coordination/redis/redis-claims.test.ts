@@ -4,7 +4,7 @@ import { type RedisService, startRedis } from "../../../test/services/redis.ts";
 import { sleep, systemClock, systemRandom } from "../../time/index.ts";
 import { claimsContract } from "../claims/claims.contract.ts";
 import type { Claims, NewClaim } from "../claims/claims.ts";
-import { hashOf, type Key, keyOf } from "../key.ts";
+import { type Key, keyHash, keyOf } from "../key.ts";
 import { RedisConnection } from "./connection.ts";
 import { redisClaims } from "./redis-claims.ts";
 
@@ -23,7 +23,7 @@ describe("claims in Redis", () => {
 
     await (await fresh(claims, key)).complete("b".repeat(40));
 
-    expect(await server.command("MEMORY", "USAGE", `interlock:c:${hashOf(key)}`)).toBeLessThanOrEqual(240);
+    expect(await server.command("MEMORY", "USAGE", `interlock:c:${keyHash(key)}`)).toBeLessThanOrEqual(240);
   });
 
   it("take one round trip to claim and one to complete", async () => {

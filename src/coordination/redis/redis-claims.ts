@@ -3,8 +3,8 @@ import { type ClaimClientOptions, claimsOver } from "../claims/claim-client.ts";
 import type { ClaimBid, ClaimGrant, ClaimStore, Ending, Taken } from "../claims/claim-store.ts";
 import type { Claims } from "../claims/claims.ts";
 import { CoordinationError } from "../errors.ts";
-import { hashOf } from "../key.ts";
-import { promiseFrom, type Renewal } from "../tenure.ts";
+import { keyHash } from "../key.ts";
+import { type RenewalResult, validityFrom } from "../lease-renewer.ts";
 import { claimScript, renewScript, settleScript } from "./claim-script.ts";
 import { rethrowFor, type Scripts, script } from "./script.ts";
 
@@ -44,11 +44,11 @@ export function redisClaimStore({ connection, clock, prefix = connection.prefix 
   const renewals = new Renewals(connection, clock);
 
   function grant({ key, holder, leaseMs, payloadHash = "" }: ClaimBid, fence: number, sentAt: number): ClaimGrant {
-    const name = `${prefix}c:${hashOf(key)}`;
+    const name = `${prefix}c:${keyHash(key)}`;
     const start = `C|${holder}|${fence}|`;
     return {
       fence: BigInt(fence),
-      ...promiseFrom(sentAt, leaseMs, marginMs),
+      ...validityFrom(sentAt, leaseMs, marginMs),
       renew: () => renewals.add({ name, start, leaseMs }),
       async settle(ending) {
         const { letter, text, ttlMs } = toRecord(ending);
@@ -64,11 +64,11 @@ export function redisClaimStore({ connection, clock, prefix = connection.prefix 
     async claim(bid) {
       const { key, holder, who, leaseMs, payloadHash = "" } = bid;
       // The whole hash names the key alone: the clear text would cost more than the rest of the record.
-      const keys = [fences, `${prefix}c:${hashOf(key)}`];
+      const keys = [fences, `${prefix}c:${keyHash(key)}`];
       const sentAt = clock.now();
       const args = [holder, Math.ceil(leaseMs), payloadHash, who];
       const reply = (await connection.run(claimIt, keys, args).catch(rethrowFor(key))) as Reply;
-      return reply[0] > 0 ? { state: "new", grant: grant(bid, reply[0], sentAt) } : taken(reply[1], reply[2]);
+      return reply[0] > 0 ? { state: "new", grant: grant(bid, reply[0], sentAt) } : parseTaken(reply[1], reply[2]);
     },
     close: async () => {},
   };
@@ -87,7 +87,7 @@ function toRecord(ending: Ending): { letter: string; text: string; ttlMs: number
   }
 }
 
-function taken(record: string, expiresInMs: number): Taken {
+function parseTaken(record: string, expiresInMs: number): Taken {
   const retryAfterMs = Math.max(0, expiresInMs);
   if (record.startsWith("C|")) {
     const [, id = "", , since, payload, who = "unknown"] = split(record, 6);
@@ -125,14 +125,14 @@ interface Due {
 class Renewals {
   readonly #connection: Scripts;
   readonly #clock: Clock;
-  #pending: { readonly due: Due; readonly answer: (renewal: Renewal) => void }[] = [];
+  #pending: { readonly due: Due; readonly answer: (renewal: RenewalResult) => void }[] = [];
 
   constructor(connection: Scripts, clock: Clock) {
     this.#connection = connection;
     this.#clock = clock;
   }
 
-  add(due: Due): Promise<Renewal> {
+  add(due: Due): Promise<RenewalResult> {
     return new Promise((answer) => {
       const pending = this.#pending.push({ due, answer });
       if (pending === 1) queueMicrotask(() => void this.#send());
@@ -156,7 +156,7 @@ class Renewals {
   }
 }
 
-function renewal(reply: 1 | string, sentAt: number, { leaseMs }: Due): Renewal {
-  if (reply === 1) return { kind: "ok", ...promiseFrom(sentAt, leaseMs, marginMs) };
+function renewal(reply: 1 | string, sentAt: number, { leaseMs }: Due): RenewalResult {
+  if (reply === 1) return { kind: "ok", ...validityFrom(sentAt, leaseMs, marginMs) };
   return { kind: "lost", holder: reply.startsWith("C|") ? { who: split(reply, 6)[5] ?? "unknown" } : undefined };
 }

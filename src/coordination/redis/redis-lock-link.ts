@@ -1,5 +1,5 @@
 import type { Clock } from "../../time/index.ts";
-import { hashOf, type Key } from "../key.ts";
+import { type Key, keyHash } from "../key.ts";
 import type { NewConnection, RedisConnection } from "./connection.ts";
 import type { LinkListener, LockLink, Replies, Reply } from "./lock-link.ts";
 import { enterScript, lockScript } from "./lock-script.ts";
@@ -11,7 +11,7 @@ export interface RedisLockLinkOptions {
   /** The client part of our holders: pushes to any of them come on its channel. */
   readonly clientId: string;
   /** No lease lasts longer. A server that lost its data grants nothing for as long. */
-  readonly longestTtlMs: number;
+  readonly maxTtlMs: number;
   readonly clock: Clock;
   /** Called with the remaining wait when a server grants nothing because it may have forgotten leases. */
   readonly quarantined?: (ms: number) => void;
@@ -23,7 +23,7 @@ const rememberedNames = 4_096;
 
 /** Lock operations over a real connection. */
 export function redisLockLink(connection: RedisConnection, options: RedisLockLinkOptions): LockLink {
-  const { prefix, clientId, longestTtlMs, clock, quarantined } = options;
+  const { prefix, clientId, maxTtlMs, clock, quarantined } = options;
   const channel = `${prefix}w:${clientId}`;
   const fences = `${prefix}fence`;
   const nameOf = lockNames(prefix);
@@ -33,7 +33,7 @@ export function redisLockLink(connection: RedisConnection, options: RedisLockLin
   connection.use({
     async prepare(fresh) {
       await fresh.subscribe(channel);
-      const { waitMs, upMs } = await enterServer(fresh, fences, `${prefix}run`, longestTtlMs);
+      const { waitMs, upMs } = await enterServer(fresh, fences, `${prefix}run`, maxTtlMs);
       serverStartedAt = upMs === undefined ? undefined : clock.now() - upMs;
       if (waitMs > 0) quarantined?.(waitMs);
     },
@@ -77,14 +77,14 @@ function replies(reply: unknown): Replies {
   return { serverMs: serverMs as number, each };
 }
 
-async function enterServer(connection: NewConnection, fences: string, run: string, longestTtlMs: number) {
+async function enterServer(connection: NewConnection, fences: string, run: string, maxTtlMs: number) {
   const server = await connection.info("server");
   const isReplicated = connection.guarantee === "async-replicated" || (await hasReplicas(connection));
   // A server that writes everything to disk before it responds loses nothing. A replica may lack the latest writes.
   const forgetsNothing = !isReplicated && (await writesEverything(connection));
   const args = [
     server.get("run_id") ?? "unknown",
-    forgetsNothing ? 0 : longestTtlMs,
+    forgetsNothing ? 0 : maxTtlMs,
     // The uptime of a replica is irrelevant: its former primary may have granted a lock a moment ago.
     isReplicated ? 0 : uptimeMs(server),
   ];
@@ -114,7 +114,7 @@ function lockNames(prefix: string) {
     let name = names.get(key);
     if (!name) {
       if (names.size >= rememberedNames) names.clear();
-      name = `${prefix}{${hashOf(key)}}`;
+      name = `${prefix}{${keyHash(key)}}`;
       names.set(key, name);
     }
     return name;

@@ -1,8 +1,8 @@
 import { type Agenda, Appointment, type Clock, type Random, sleep } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
+import { drift, type RenewalResult, validityFrom } from "../lease-renewer.ts";
 import { type Bid, explainDelay, type Grant, type LockStore } from "../locks/lock-store.ts";
 import type { Guarantee, Holder, ReleaseOutcome } from "../locks/locks.ts";
-import { drift, promiseFrom, type Renewal } from "../tenure.ts";
 import { Batch, type PendingOperation } from "./batch.ts";
 import type { LockLink, LockOperation, Mode, Reply } from "./lock-link.ts";
 import { toCoordinationError } from "./script.ts";
@@ -76,7 +76,7 @@ export class RedisLockStore implements LockStore {
     this.#cancel(this.#operation("c", bid, bid.cohort));
   }
 
-  renew(grant: Grant): Promise<Renewal> {
+  renew(grant: Grant): Promise<RenewalResult> {
     // The requested ttl counts: by the time of the response the lock may have been passed to a caller with another ttl.
     const operation = this.#operation("n", grant.bid, Number(grant.fence));
     return new Promise((resolve) => {
@@ -85,7 +85,7 @@ export class RedisLockStore implements LockStore {
         answered: (reply, sentAt) =>
           resolve(
             reply === 1
-              ? { kind: "ok", ...promiseFrom(sentAt, operation.ttlMs, marginMs) }
+              ? { kind: "ok", ...validityFrom(sentAt, operation.ttlMs, marginMs) }
               : { kind: "lost", holder: holderIn(String(reply)) },
           ),
         failed: (cause) => resolve({ kind: "unknown", cause }),
@@ -119,7 +119,7 @@ export class RedisLockStore implements LockStore {
 
   async close(): Promise<void> {
     for (const open of this.#open.values()) this.#forget(open);
-    await this.#batch.drained();
+    await this.#batch.drain();
     await this.#link.close();
   }
 
@@ -147,7 +147,7 @@ export class RedisLockStore implements LockStore {
     open.failures = 0;
     if (typeof reply === "number") {
       this.#forget(open);
-      return bid.granted({ fence: BigInt(reply), fences: bid.cohort, ...promiseFrom(sentAt, bid.ttlMs, marginMs) });
+      return bid.granted({ fence: BigInt(reply), fences: bid.cohort, ...validityFrom(sentAt, bid.ttlMs, marginMs) });
     }
     const [code, number, value, place] = reply as [number, number, string, number];
     switch (code) {
@@ -171,7 +171,7 @@ export class RedisLockStore implements LockStore {
           fence: BigInt(code),
           fences: bid.cohort,
           unconfirmed: true,
-          ...promiseFrom(sentAt, number, marginMs),
+          ...validityFrom(sentAt, number, marginMs),
         });
     }
   }

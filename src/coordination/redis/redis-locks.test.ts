@@ -4,7 +4,7 @@ import { redisAbilities, redisLockBench } from "../../../test/coordination/redis
 import { redisModelAbilities, redisModelLockBench } from "../../../test/coordination/redis-model-lock-bench.ts";
 import { startRedis } from "../../../test/services/redis.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
-import { hashOf, keyOf } from "../key.ts";
+import { keyHash, keyOf } from "../key.ts";
 import { locksContract } from "../locks/locks.contract.ts";
 import type { LockEvents, Locks } from "../locks/locks.ts";
 import { RedisConnection } from "./connection.ts";
@@ -73,7 +73,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
 
     await expect(rival.acquire(held, { waitMs: 0 })).rejects.toMatchObject({ code: "timeout" });
 
-    expect(await server.command("EXISTS", `own:{${hashOf(held)}}:q`)).toBe(0);
+    expect(await server.command("EXISTS", `own:{${keyHash(held)}}:q`)).toBe(0);
     await lease.release();
     (await rival.acquire(held, { waitMs: 0 })).assertHeld();
   });
@@ -92,14 +92,14 @@ describe("a lock in Redis", { concurrent: true }, () => {
   });
 
   it("cannot be asked for longer than a restarted server would wait", async () => {
-    const locks = await open(server, { longestTtlMs: 3_000 });
+    const locks = await open(server, { maxTtlMs: 3_000 });
 
     await expect(locks.acquire(key, { ttlMs: 3_001 })).rejects.toThrow("and 3000; got 3001");
   });
 
   it("is not granted by a server that may have forgotten it, until it has run out", async () => {
     const forgetful = await startForgetful();
-    const locks = await open(forgetful, { longestTtlMs: 3_000 });
+    const locks = await open(forgetful, { maxTtlMs: 3_000 });
 
     const tried = locks.tryAcquire(key, { ttlMs: 1_000 });
     const waiting = locks.acquire(keyOf("target", "b"), { ttlMs: 1_000, waitMs: 8_000 });
@@ -109,7 +109,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
   });
 
   it("that times out reports when the server started and when grants begin", async () => {
-    const locks = await open(await startForgetful(), { longestTtlMs: 60_000 });
+    const locks = await open(await startForgetful(), { maxTtlMs: 60_000 });
 
     const waited = locks.acquire(key, { ttlMs: 1_000, waitMs: 500 });
 
@@ -119,7 +119,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
 
   it("does not count a young server as contention", async () => {
     const contended = vi.fn();
-    const locks = await open(await startForgetful(), { longestTtlMs: 60_000, events: { contended } });
+    const locks = await open(await startForgetful(), { maxTtlMs: 60_000, events: { contended } });
 
     await locks.acquire(key, { ttlMs: 1_000, waitMs: 500 }).catch(() => {});
 
@@ -128,10 +128,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
 
   it("stays with its holder when the server has forgotten everything", async () => {
     const forgetful = await startForgetful();
-    const [holder, rival] = [
-      await open(forgetful, { longestTtlMs: 3_000 }),
-      await open(forgetful, { longestTtlMs: 3_000 }),
-    ];
+    const [holder, rival] = [await open(forgetful, { maxTtlMs: 3_000 }), await open(forgetful, { maxTtlMs: 3_000 })];
     const lease = await holder.acquire(key, { ttlMs: 3_000, waitMs: 8_000 });
 
     await forgetful.restart();
@@ -145,7 +142,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
   it("stays with its holder when its renewal is due before a server was checked for lost data", async () => {
     const forgetful = await startForgetful();
     let prepareMs = 0;
-    const locks = await open(forgetful, { longestTtlMs: 3_000, prepare: () => wait(prepareMs) });
+    const locks = await open(forgetful, { maxTtlMs: 3_000, prepare: () => wait(prepareMs) });
     const lease = await locks.acquire(key, { ttlMs: 3_000, waitMs: 8_000 });
 
     // Longer than until the next renewal, and shorter than until the end of the lease.
@@ -181,18 +178,18 @@ async function startForgetful(): Promise<Server> {
 
 /** `prepare` runs on each new connection before the locks look at it. */
 interface Opening {
-  readonly longestTtlMs?: number;
+  readonly maxTtlMs?: number;
   readonly prepare?: () => Promise<void>;
   readonly events?: LockEvents;
 }
 
 async function open({ url }: Server, options: Opening = {}): Promise<Locks> {
-  const { longestTtlMs = 60_000, prepare = async () => {}, events = {} } = options;
+  const { maxTtlMs = 60_000, prepare = async () => {}, events = {} } = options;
   const random = systemRandom();
   const connection = new RedisConnection({ url, clock: systemClock(), random });
   connection.use({ prepare });
-  const defaults = { ttlMs: Math.min(longestTtlMs, 30_000) };
-  const limits = { longestTtlMs, defaults };
+  const defaults = { ttlMs: Math.min(maxTtlMs, 30_000) };
+  const limits = { maxTtlMs, defaults };
   const locks = redisLocks({ connection, clock: systemClock(), random, prefix: "own:", ...limits, events });
   opened.push(() => connection.close());
   await connection.connect();

@@ -10,7 +10,7 @@ export interface RedisLocksOptions extends LockTableOptions {
   /** Default: the connection's. */
   readonly prefix?: string;
   /** No lease may be asked for longer. Default 60 s. */
-  readonly longestTtlMs?: number;
+  readonly maxTtlMs?: number;
   /** Called with the remaining wait when Redis started a moment ago: leases that it may have forgotten have to run out. */
   readonly quarantined?: (ms: number) => void;
 }
@@ -18,16 +18,16 @@ export interface RedisLocksOptions extends LockTableOptions {
 /**
  * Locks in one Redis. Safe as long as that server keeps acknowledged writes or, after a restart that lost data, is
  * given the time of the longest lease; then nothing is granted and holders may renew. The same goes for a replica that
- * takes over (Sentinel, Cluster), except that the old primary may not know of it: there only fences keep late writes out.
+ * takes over (Sentinel, Cluster), except that the old primary may be unaware of it: there only fences keep late writes out.
  */
 export function redisLocks(options: RedisLocksOptions): Locks {
-  const { connection, clock, random, who = "unknown", longestTtlMs = 60_000 } = options;
+  const { connection, clock, random, who = "unknown", maxTtlMs = 60_000 } = options;
   const { prefix = connection.prefix } = options;
   const clientId = random.id();
   const link = redisLockLink(connection, {
     prefix,
     clientId,
-    longestTtlMs,
+    maxTtlMs,
     clock,
     ...(options.quarantined && { quarantined: options.quarantined }),
   });
@@ -39,5 +39,5 @@ export function redisLocks(options: RedisLocksOptions): Locks {
     who,
     guarantee: connection.guarantee,
   });
-  return locksOver(store, { ...options, clientId, longestTtlMs });
+  return locksOver(store, { ...options, clientId, maxTtlMs: maxTtlMs });
 }

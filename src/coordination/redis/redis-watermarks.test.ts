@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type RedisService, startRedis } from "../../../test/services/redis.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
-import { hashOf, keyOf } from "../key.ts";
+import { keyHash, keyOf } from "../key.ts";
 import { watermarksContract } from "../watermarks/watermarks.contract.ts";
 import { openWatermark } from "../watermarks/watermarks.ts";
 import { RedisConnection } from "./connection.ts";
@@ -29,7 +29,7 @@ describe("watermarks in Redis", () => {
     const connection = await connected();
     await openWatermark(redisWatermarks({ connection }), keyOf("gitlab", 42), { from: "now", serverDate, fence: 7n });
 
-    const name = `interlock:m:${hashOf(keyOf("gitlab", 42))}`;
+    const name = `interlock:m:${keyHash(keyOf("gitlab", 42))}`;
     expect(await server.command("HGET", name, "key")).toBe("gitlab:42");
     expect(await server.command("HGET", name, "at")).toBe("2025-02-19T12:00:00.000Z");
     expect(await server.command("TTL", name)).toBe(-1);
@@ -39,7 +39,7 @@ describe("watermarks in Redis", () => {
     const connection = await connected();
     const store = redisWatermarks({ connection, prefix: "collision:" });
     const key = keyOf("gitlab", 42);
-    const name = `collision:m:${hashOf(key)}`;
+    const name = `collision:m:${keyHash(key)}`;
     await server.command("HSET", name, "key", "another", "rev", "1", "fence", "0", "at", "2025-02-19T12:00:00Z");
     await server.command("HSET", name, "id", "");
 

@@ -1,5 +1,5 @@
 import { CoordinationError } from "../errors.ts";
-import { hashOf, type Key } from "../key.ts";
+import { type Key, keyHash } from "../key.ts";
 import type { WatermarkRecord, WatermarkStore } from "../watermarks/watermarks.ts";
 import { rethrowFor, type Scripts, script } from "./script.ts";
 
@@ -45,7 +45,7 @@ return { 1, next }
  * of them, and streams begin anew or further back: let it persist.
  */
 export function redisWatermarks({ connection, prefix = connection.prefix }: RedisWatermarksOptions): WatermarkStore {
-  const nameOf = (key: Key) => `${prefix}m:${hashOf(key)}`;
+  const nameOf = (key: Key) => `${prefix}m:${keyHash(key)}`;
   return {
     guarantee: connection.guarantee,
     async read(key) {

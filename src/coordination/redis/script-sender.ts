@@ -4,19 +4,19 @@ import type { Script } from "./script.ts";
 
 export interface ScriptSenderOptions {
   readonly clock: Clock;
-  /** An answer that takes longer is none. */
+  /** A later response counts as none. */
   readonly withinMs: number;
-  /** Called when the server at the other end has gone silent, or is no longer the one to talk to. */
+  /** Called when the server does not respond, or is no longer the primary. */
   readonly distrust: () => void;
 }
 
-/** Sends scripts to the server. Every answer comes within a bounded time, or an error does. */
+/** Sends scripts to the server. Each resolves or rejects within a bounded time. */
 export class ScriptSender {
   readonly #io: Redis;
   readonly #clock: Clock;
   readonly #withinMs: number;
   readonly #distrust: () => void;
-  /** When the answers under way have to be here. */
+  /** The deadlines of pending responses. */
   readonly #agenda: Agenda;
 
   constructor(io: Redis, { clock, withinMs, distrust }: ScriptSenderOptions) {
@@ -30,7 +30,7 @@ export class ScriptSender {
   send({ sha, text }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
     return this.#inTime(this.#io.evalsha(sha, keys.length, ...keys, ...args)).catch((error: unknown) => {
       const answer = error instanceof Error ? error.message : "";
-      // It was the primary, or had our slot, when we came.
+      // It was the primary, or had our slot, when we connected.
       if (/^(MOVED|READONLY) /.test(answer)) this.#distrust();
       if (!answer.startsWith("NOSCRIPT")) throw error;
       // A refused script has not run, so it may be sent again in full; anything else may have happened.

@@ -9,12 +9,12 @@ export interface Script {
   readonly sha: string;
 }
 
-/** What claims and watermarks need of a connection. */
+/** The part of a connection that claims and watermarks use. */
 export interface Scripts {
   readonly guarantee: Guarantee;
   /** First part of all keys, unless the caller has one. */
   readonly prefix: string;
-  /** Runs `script` where only its hash needs to travel. */
+  /** Runs `script`; normally only its hash is sent. */
   run(script: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
 }
 
@@ -22,7 +22,7 @@ export function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
 
-/** What Redis rejected with as our error: a refusal that will not change by itself, or no answer. */
+/** The error of a failed call: `forbidden` if a retry cannot succeed, else `unavailable`. */
 export function toCoordinationError(key: Key, cause?: unknown): CoordinationError {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (/^(NOPERM|NOAUTH|WRONGPASS|WRONGTYPE)/.test(message)) {
@@ -31,7 +31,7 @@ export function toCoordinationError(key: Key, cause?: unknown): CoordinationErro
   return new CoordinationError("unavailable", `${key}: Redis does not respond`, { cause });
 }
 
-/** The same, for the end of a call. */
+/** The same as a rejection handler. */
 export function rethrowFor(key: Key): (cause: unknown) => never {
   return (cause) => {
     throw toCoordinationError(key, cause);

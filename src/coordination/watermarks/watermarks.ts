@@ -13,7 +13,7 @@ import {
 } from "./cursor.ts";
 
 /**
- * Port: where watermarks are kept. What moves them, and how far, is written once, in `openWatermark` and `nextCursor`.
+ * Port: the storage of watermarks. Their movement is written once, in `openWatermark` and `nextCursor`.
  * Whatever rejects does so with a `CoordinationError`; after `unavailable` a write may or may not have happened.
  */
 export interface WatermarkStore {
@@ -93,7 +93,7 @@ export async function openWatermark(store: WatermarkStore, key: Key, options: Wa
   if (mistake) throw new TypeError(mistake);
 
   const record = (await store.read(key)) ?? (await begin(store, key, { cursor: firstCursor(from, serverDate), fence }));
-  if (record.fence > fence) throw superseded(key, record.fence);
+  if (record.fence > fence) throw supersededError(key, record.fence);
   return watermarkAt(record, { store, key, overlapMs, fence });
 }
 
@@ -103,7 +103,7 @@ async function begin(store: WatermarkStore, key: Key, first: WatermarkEntry): Pr
     case "written":
       return outcome.record;
     case "stale":
-      throw superseded(key, outcome.fence);
+      throw supersededError(key, outcome.fence);
     case "conflict":
       if (outcome.current) return outcome.current;
       throw new CoordinationError(
@@ -145,7 +145,7 @@ function watermarkAt(opened: WatermarkRecord, { store, key, overlapMs, fence }: 
           return outcome;
         case "conflict":
           if (!outcome.current) throw new CoordinationError("lost", `${key}: the watermark was removed`);
-          // Another poll, or our own write whose answer got lost. What we saw finished is finished from there, too.
+          // Another poll, or our own write whose response was lost. Items that we saw finished are finished from there, too.
           record = outcome.current;
       }
     }
@@ -170,7 +170,7 @@ function findMistake(overlapMs: number, from: Beginning): string | undefined {
   return isDuration || from === "now" || from === "all" ? undefined : `from must be "now", "all" or ms; got ${from}`;
 }
 
-function superseded(key: Key, fence: bigint): CoordinationError {
+function supersededError(key: Key, fence: bigint): CoordinationError {
   return new CoordinationError("lost", `${key}: another poller has the larger fence ${fence}`);
 }
 

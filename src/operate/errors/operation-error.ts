@@ -6,14 +6,14 @@ import type { RemediationWorkflow } from "../../resources/index.ts";
  * - `not-found`: an object that the request names does not exist
  * - `conflict`: the object is not, or no longer, in a state that allows the operation
  * - `forbidden`: the caller lacks a right
- * - `unavailable`: the API server did not answer; the same request with the same key may be sent again
+ * - `unavailable`: the API server did not respond; the same request with the same key may be sent again
  */
 export type OperationErrorCode = "invalid" | "not-found" | "conflict" | "forbidden" | "unavailable";
 
 interface ErrorFacts {
   /** One entry per problem, if there are several. */
   readonly details?: readonly string[];
-  /** What the caller can do, to stand behind a semicolon. */
+  /** The next step of the caller, for display behind a semicolon. */
   readonly hint?: string;
   /** For a conflict: the object as it is now. */
   readonly current?: KubeObject;

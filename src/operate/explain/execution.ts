@@ -4,7 +4,7 @@ import { describeStall, findStall, parseTarget, skipText, type WorkflowExecution
 import type { OperateContext } from "../context.ts";
 import { queryPolicy } from "../query-policy.ts";
 import type { Explanation } from "./explanation.ts";
-import { findRecorded, tellDecision } from "./recorded-decision.ts";
+import { decisionLines, findRecorded } from "./recorded-decision.ts";
 
 /** What became of an execution, by which decision, and what would be decided now. */
 export async function explainExecution(execution: WorkflowExecution, context: OperateContext): Promise<Explanation> {
@@ -17,7 +17,7 @@ export async function explainExecution(execution: WorkflowExecution, context: Op
     text: [
       ...became(execution),
       ...ranAs(execution),
-      ...(isSkipped ? [tellDecision(decided)] : []),
+      ...(isSkipped ? [decisionLines(decided)] : []),
       ...now.map(({ request, decision }) => explain(request, decision)),
     ],
   };
@@ -31,7 +31,7 @@ function skipOf({ metadata }: WorkflowExecution, context: OperateContext): Promi
   });
 }
 
-/** Nothing can be asked of a target that cannot be read; why it failed then says so. */
+/** The policy cannot be queried for a target that cannot be parsed; the failure of the execution explains it. */
 async function askNow(
   { metadata, spec }: WorkflowExecution,
   context: OperateContext,

@@ -11,7 +11,7 @@ import { explainReported } from "./report.ts";
 import { explainIgnored, explainSignal, ignoredSignalsOf } from "./signal.ts";
 import { explainTasks } from "./task.ts";
 
-/** What is to be explained. */
+/** The subject of an explanation. */
 export interface ExplainedSubject {
   /** An incident, execution, task, target, signal, merge request, comment or issue, as people write it. */
   readonly text: string;

@@ -1,6 +1,6 @@
 import { shortNames } from "../../resources/short-names/index.ts";
 
-/** What is known about a subject and its decisions. */
+/** The facts about a subject and its decisions. */
 export interface Explanation {
   /** For programs. */
   readonly facts: object;

@@ -18,7 +18,7 @@ import type { OperateContext } from "../context.ts";
 import { queryPolicy } from "../query-policy.ts";
 import { type Check, checksOf, recordedChecks } from "./checks.ts";
 import type { Explanation } from "./explanation.ts";
-import { decisionOn, findRecorded, hasDecision, tellDecision } from "./recorded-decision.ts";
+import { decisionLines, decisionOn, findRecorded, hasDecision } from "./recorded-decision.ts";
 import { seriesLines } from "./series-lines.ts";
 
 /** The explanation of an incident, with every check of its decision. */
@@ -51,8 +51,8 @@ export async function explainIncident(
     checks: report ? checksOf(report.decision) : recordedChecks(decided),
     facts: { incident: metadata.name, spec, status, decided, executions, approvals, now },
     text: [
-      standing(seen, context),
-      ...(decided || isDecided ? [tellDecision(decided)] : []),
+      stateLines(seen, context),
+      ...(decided || isDecided ? [decisionLines(decided)] : []),
       ...now.map(({ request, decision }) => {
         const [head = "", ...rest] = explain(request, decision);
         return [`Now: ${head}`, ...rest];
@@ -109,8 +109,8 @@ async function askNow(incident: RemediationRequest, context: OperateContext): Pr
   );
 }
 
-/** How far it has come, and what it waits for. */
-function standing(
+/** The progress of an incident and the reason of its wait. */
+function stateLines(
   { incident, executions, approvals }: IncidentFacts,
   { verification }: OperateContext,
 ): readonly string[] {
@@ -118,28 +118,28 @@ function standing(
   const { namespace, kind, name } = spec.targetResource;
   const about = [namespace, kind.toLowerCase(), name].filter(Boolean).join("/");
   const lines = [`${metadata.name}: ${spec.signalName} (${incidentSeverity(incident)}), about ${about}`];
-  const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
-  say("phase", `${status?.phase ?? "new"}${status?.message ? `: ${status.message}` : ""}`);
-  say("stalled", stalledText(incident));
-  say("reported", reported(incident));
-  for (const line of seriesLines(incident)) say("series", line);
-  say("over", status?.resolvedAt && `since ${status.resolvedAt}, according to its senders`);
+  const addLine = (label: string, text: string | undefined) => text && lines.push(`  ${label.padEnd(12)} ${text}`);
+  addLine("phase", `${status?.phase ?? "new"}${status?.message ? `: ${status.message}` : ""}`);
+  addLine("stalled", stalledText(incident));
+  addLine("reported", reportedText(incident));
+  for (const line of seriesLines(incident)) addLine("series", line);
+  addLine("over", status?.resolvedAt && `since ${status.resolvedAt}, according to its senders`);
   if (status?.diagnosis) {
     const { rule, workflowId, target, deferWhile } = status.diagnosis;
-    say("diagnosis", `${workflowId} on ${target}${rule ? `, by rule ${rule}` : ""}`);
+    addLine("diagnosis", `${workflowId} on ${target}${rule ? `, by rule ${rule}` : ""}`);
     if (deferWhile)
-      say("deferred", `while an incident of rule ${deferWhile.rules.join(" or ")} on ${deferWhile.within} is open`);
+      addLine("deferred", `while an incident of rule ${deferWhile.rules.join(" or ")} on ${deferWhile.within} is open`);
   }
-  if (status?.phase === "Blocked") say("waits", waits(status.block.until));
+  if (status?.phase === "Blocked") addLine("waits", waitText(status.block.until));
   for (const execution of executions) {
     const isFollowed = execution.metadata.uid === status?.follows?.uid;
-    say(isFollowed ? "follows" : "execution", stateOf(execution));
-    say("stalled", stalledText(execution));
+    addLine(isFollowed ? "follows" : "execution", executionText(execution));
+    addLine("stalled", stalledText(execution));
   }
-  for (const approval of approvals) for (const line of answerTo(approval)) say("approval", line);
-  say("verification", watched(incident, verification));
-  if (status && "outcome" in status) say("outcome", `${status.outcome}, at ${status.completedAt}`);
-  if (status?.requiresManualReview) say("review", "a person has to look");
+  for (const approval of approvals) for (const line of approvalLines(approval)) addLine("approval", line);
+  addLine("verification", verificationText(incident, verification));
+  if (status && "outcome" in status) addLine("outcome", `${status.outcome}, at ${status.completedAt}`);
+  if (status?.requiresManualReview) addLine("review", "a person has to look");
   return lines;
 }
 
@@ -148,19 +148,19 @@ function stalledText(object: RemediationRequest | WorkflowExecution): string | u
   return stall && describeStall(stall);
 }
 
-function reported({ status, spec }: RemediationRequest): string {
+function reportedText({ status, spec }: RemediationRequest): string {
   const { occurrenceCount = 1, lastSeenAt } = status?.deduplication ?? {};
   const last = lastSeenAt ? `, last at ${lastSeenAt}` : "";
   return `${occurrenceCount === 1 ? "once" : `${occurrenceCount} times`}, since ${spec.firingTime}${last}`;
 }
 
-function waits(until: string | undefined): string {
+function waitText(until: string | undefined): string {
   return until
     ? `until ${until}; then it is decided again by itself`
     : "until that has changed; then it is decided again by itself";
 }
 
-function stateOf({ metadata, status }: WorkflowExecution): string {
+function executionText({ metadata, status }: WorkflowExecution): string {
   const { name } = metadata;
   switch (status?.phase) {
     case undefined:
@@ -177,7 +177,7 @@ function stateOf({ metadata, status }: WorkflowExecution): string {
   }
 }
 
-function answerTo({ metadata, spec, status }: RemediationApprovalRequest): readonly string[] {
+function approvalLines({ metadata, spec, status }: RemediationApprovalRequest): readonly string[] {
   const { name } = metadata;
   if (!status) {
     return [
@@ -189,8 +189,8 @@ function answerTo({ metadata, spec, status }: RemediationApprovalRequest): reado
   return [`${name} was ${status.decision} by ${status.decidedBy} at ${status.decidedAt}: ${status.decisionMessage}`];
 }
 
-/** Until when it is watched whether the fix holds. */
-function watched(
+/** The end of the verification. */
+function verificationText(
   { status }: RemediationRequest,
   { graceMs, windowMs }: OperateContext["verification"],
 ): string | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LedgerEvent } from "../../ledger/index.ts";
 import type { RemediationRequest } from "../../resources/index.ts";
-import { decisionOn, tellDecision } from "./recorded-decision.ts";
+import { decisionLines, decisionOn } from "./recorded-decision.ts";
 
 const events = [
   decided("run-1", { verdict: "run" }),
@@ -30,7 +30,7 @@ describe("the recorded decision on an incident", () => {
   });
 
   it("is told with its reason, whoever decided", () => {
-    expect(tellDecision(events[1] as LedgerEvent)).toEqual([
+    expect(decisionLines(events[1] as LedgerEvent)).toEqual([
       "Decided at 2026-03-01T12:00:00.000Z: skip, ResourceBusy",
       "  busy",
     ]);

@@ -4,20 +4,20 @@ import { blockText, type RemediationRequest } from "../../resources/index.ts";
 import { sleep } from "../../time/index.ts";
 import type { OperateContext } from "../context.ts";
 
-interface Wanted {
+interface EventQuery {
   pick(events: readonly LedgerEvent[]): LedgerEvent | undefined;
   /** Whether it must have been recorded by now. */
   readonly isAwaited: boolean;
 }
 
-/** The ledger's database hears of things a moment later than the API server: what it lacks is waited for, but not for long. */
+/** Finds an event. The ledger's database is a moment behind the API server, so a missing event is waited for, up to two seconds. */
 export async function findRecorded(
   subject: Pick<EventFilter, "incident" | "execution">,
-  context: Pick<OperateContext, "clock" | "recorded">,
-  { pick, isAwaited }: Wanted,
+  context: Pick<OperateContext, "clock" | "readEvents">,
+  { pick, isAwaited }: EventQuery,
 ): Promise<LedgerEvent | undefined> {
   for (let tries = 1; ; tries++) {
-    const events = await context.recorded(subject);
+    const events = await context.readEvents(subject);
     const found = events && pick(events);
     if (found || !events || !isAwaited || tries === 10) return found;
     await sleep(context.clock, 200);
@@ -40,7 +40,7 @@ export function hasDecision({ status }: RemediationRequest): boolean {
   return status?.phase === "Blocked" || verdictBehind(status) !== undefined;
 }
 
-/** What must have been decided, where only one verdict leads there. */
+/** The verdict that must have been recorded, if only one leads to this phase. */
 function verdictBehind(status: RemediationRequest["status"]): string | undefined {
   switch (status?.phase) {
     case "AwaitingApproval":
@@ -55,13 +55,18 @@ function verdictBehind(status: RemediationRequest["status"]): string | undefined
   }
 }
 
-/** A decision as it was recorded, in lines, by the orchestrator or at admission, or that it was not found. */
-export function tellDecision(event: LedgerEvent | undefined): readonly string[] {
+/** The recorded decision of the orchestrator or of admission in lines, or a line that it was not found. */
+export function decisionLines(event: LedgerEvent | undefined): readonly string[] {
   if (!event) return ["The decision is not in the ledger that is read here, or not yet."];
   const { at, facts } = event;
   const { verdict = "skip", reason = facts["skip_reason"], message, checks, next_step: next } = facts;
   const cause = typeof facts["cause"] === "string" ? facts["cause"] : undefined;
   const head = `Decided at ${at}: ${verdict}${reason ? `, ${blockText(String(reason), cause)}` : ""}`;
-  const told = Array.isArray(checks) ? explainChecks(checks as unknown as readonly StoredCheck[]) : [];
-  return [head, `  ${message}`, ...(next ? [`  next: ${next}`] : []), ...(told.length > 0 ? ["", ...told] : [])];
+  const checkLines = Array.isArray(checks) ? explainChecks(checks as unknown as readonly StoredCheck[]) : [];
+  return [
+    head,
+    `  ${message}`,
+    ...(next ? [`  next: ${next}`] : []),
+    ...(checkLines.length > 0 ? ["", ...checkLines] : []),
+  ];
 }

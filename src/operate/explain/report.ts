@@ -6,9 +6,9 @@ import { OperationError } from "../errors/index.ts";
 import type { Explanation } from "./explanation.ts";
 import { explainTaskList } from "./task.ts";
 
-/** What a text names that GitLab or Jira reports: a merge request, a comment or an issue. */
-export interface Reported {
-  /** Undefined: on whichever server. */
+/** The parts of a name of an item that GitLab or Jira reports: a merge request, a comment or an issue. */
+export interface ReportedItem {
+  /** Undefined: any server. */
   readonly host?: string | undefined;
   /** Path of the project. */
   readonly path?: string | undefined;
@@ -23,7 +23,7 @@ const jiraKey = /^[A-Z][A-Z0-9_]+-\d+$/;
  * Reads the address of a merge request, of a comment on one or of an issue in Jira, and what people call them:
  * `group/app!7`, `note:123` and `APP-7`. Undefined: it is none of them.
  */
-export function parseReported(text: string): Reported | undefined {
+export function parseReported(text: string): ReportedItem | undefined {
   if (URL.canParse(text) && /^https?:/.test(text)) return inUrl(new URL(text));
   const [, noteId] = /^note:(\d{1,15})$/.exec(text) ?? [];
   if (noteId !== undefined) return { noteId: Number(noteId) };
@@ -33,7 +33,7 @@ export function parseReported(text: string): Reported | undefined {
   return path === undefined ? undefined : { host, path, iid: Number(iid) };
 }
 
-function inUrl({ host, pathname, hash }: URL): Reported | undefined {
+function inUrl({ host, pathname, hash }: URL): ReportedItem | undefined {
   const [, path, iid] = /^\/(.+?)(?:\/-)?\/merge_requests\/(\d{1,9})(?:\/|$)/.exec(pathname) ?? [];
   const [, noteId] = /^#note_(\d{1,15})$/.exec(hash) ?? [];
   if (path !== undefined) {
@@ -49,11 +49,11 @@ export async function explainReported(subject: string, context: OperateContext):
   if (!reported) return undefined;
   const { items } = await context.client.list(codingTasks);
   const tasks = items.filter((task) => isTaskOf(task, reported)).sort(byAge);
-  const events = await context.recorded(filterOf(reported));
+  const events = await context.readEvents(filterOf(reported));
   const ignored = (events ?? []).filter((event) => isIgnoredOf(event, reported)).slice(-maxShown);
   if (tasks.length === 0 && ignored.length === 0) {
     const where = events
-      ? "neither a task nor the ledger knows of it: no webhook and no poll has reported it"
+      ? "neither a task nor the ledger has it: no webhook and no poll has reported it"
       : "no task is about it, and the ledger cannot be read here";
     throw new OperationError("not-found", `${subject}: ${where}`, { hint: "see docs/agent.md for how tasks come in" });
   }
@@ -66,13 +66,13 @@ export async function explainReported(subject: string, context: OperateContext):
 const maxShown = 10;
 
 /** Only the whole name of a merge request, and an issue, is what the ledger can look up directly. */
-function filterOf({ host, path, iid, issue }: Reported) {
+function filterOf({ host, path, iid, issue }: ReportedItem) {
   const type = "task.ignored" as const;
   if (issue !== undefined) return { type, target: issue };
   return host !== undefined && path !== undefined ? { type, target: `${host}/${path}!${iid}` } : { type };
 }
 
-function isTaskOf({ spec }: CodingTask, { host, path, iid, noteId, issue }: Reported): boolean {
+function isTaskOf({ spec }: CodingTask, { host, path, iid, noteId, issue }: ReportedItem): boolean {
   if (spec.type === "Issue") return spec.issue.key === issue;
   if (issue !== undefined) return false;
   if (noteId !== undefined && (spec.type !== "Command" || spec.note.id !== noteId)) return false;
@@ -81,7 +81,7 @@ function isTaskOf({ spec }: CodingTask, { host, path, iid, noteId, issue }: Repo
   return isThere && (host === undefined || spec.project.host === host);
 }
 
-function isIgnoredOf({ type, facts }: LedgerEvent, { path, iid, noteId, issue }: Reported): boolean {
+function isIgnoredOf({ type, facts }: LedgerEvent, { path, iid, noteId, issue }: ReportedItem): boolean {
   if (type !== "task.ignored") return false;
   if (issue !== undefined) return facts["issue"] === issue;
   if (noteId !== undefined && facts["note"] !== noteId) return false;

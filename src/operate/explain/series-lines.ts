@@ -16,7 +16,7 @@ export function seriesLines({ spec, status }: Pick<RemediationRequest, "spec" | 
   );
   const names = distinguishingLabels(all);
   const lines = sorted.slice(0, maxListed).map((one) => {
-    const labels = one.isTooLarge ? "labels too large to keep" : textOf(seriesLabels(one, spec), names);
+    const labels = one.isTooLarge ? "labels too large to keep" : labelText(seriesLabels(one, spec), names);
     const time = one.resolvedAt === undefined ? `fires since ${one.firingAt}` : `ended at ${one.resolvedAt}`;
     return [severityOf(one), labels, time].filter(Boolean).join(", ");
   });
@@ -31,6 +31,6 @@ function distinguishingLabels(all: readonly IncidentSeries[]): readonly string[]
   return [...new Set(names)].filter((name) => name !== "severity").sort();
 }
 
-function textOf(labels: Readonly<Record<string, string>>, names: readonly string[]): string {
+function labelText(labels: Readonly<Record<string, string>>, names: readonly string[]): string {
   return names.flatMap((name) => (labels[name] === undefined ? [] : [`${name}=${labels[name]}`])).join(" ");
 }

@@ -47,7 +47,7 @@ async function readIgnored(
   isMeant: (event: LedgerEvent) => boolean,
 ): Promise<readonly LedgerEvent[] | undefined> {
   const types = ["signal.ignored", "signal.refused"] as const;
-  const lists = await Promise.all(types.map((type) => context.recorded({ type, ...about })));
+  const lists = await Promise.all(types.map((type) => context.readEvents({ type, ...about })));
   if (lists.includes(undefined)) return undefined;
   return lists
     .flatMap((list) => list ?? [])

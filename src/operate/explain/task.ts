@@ -54,37 +54,37 @@ function explainPlace(
   return { paused, text };
 }
 
-/** What a task is, how far it has come, what it waits for, and what can be done about it. */
+/** The subject of a task, its progress, the reason of its wait and the next step. */
 function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number): readonly string[] {
   const { metadata, spec, status } = task;
   const stop = standstill(task, pauses, nowMs);
   const lines = [`${metadata.name}: ${subjectOf(task)}${stop.nextStep ? ": not now, Paused" : ""}`];
-  const say = (what: string, text: string | undefined) => text && lines.push(`  ${what.padEnd(12)} ${text}`);
-  say("phase", `${status?.phase ?? "Pending"}${status?.message ? `: ${status.message}` : ""}`);
+  const addLine = (label: string, text: string | undefined) => text && lines.push(`  ${label.padEnd(12)} ${text}`);
+  addLine("phase", `${status?.phase ?? "Pending"}${status?.message ? `: ${status.message}` : ""}`);
   const stall = findStall(task);
-  say("stalled", stall && describeStall(stall));
-  say(
+  addLine("stalled", stall && describeStall(stall));
+  addLine(
     "asked",
     `${spec.requestedBy ? `by ${spec.requestedBy}, ` : ""}at ${spec.receivedTime}, heard of by ${spec.source}`,
   );
-  say("branch", spec.targetResource);
-  say("same as", `whatever else is reported as ${spec.claimKey}`);
-  say("paused", stop.paused);
-  say("clears", stop.clears);
+  addLine("branch", spec.targetResource);
+  addLine("same as", `whatever else is reported as ${spec.claimKey}`);
+  addLine("paused", stop.paused);
+  addLine("clears", stop.clears);
   if (status?.phase === "Waiting") {
     const { holder, nextAttemptTime } = status;
-    say("waits for", holder && `${holder.identity}${holder.since ? `, at work since ${holder.since}` : ""}`);
-    say("next try", holder ? undefined : nextAttemptTime);
+    addLine("waits for", holder && `${holder.identity}${holder.since ? `, at work since ${holder.since}` : ""}`);
+    addLine("next try", holder ? undefined : nextAttemptTime);
   }
   for (const { name, completedAt, result } of status?.steps ?? []) {
-    say("done", `${name} at ${completedAt}${factsOf(result)}`);
+    addLine("done", `${name} at ${completedAt}${factsOf(result)}`);
   }
-  if (status?.attempts) say("tries", String(status.attempts));
-  if (status?.phase === "Completed") say("result", resultText(status.result));
-  if (status?.phase === "Failed") say("failed", `${status.failure.reason}: ${status.failure.message}`);
-  if (status?.phase === "Cancelled") say("not served", status.reason);
-  say("next", stop.nextStep);
-  say("next", nextStep(task));
+  if (status?.attempts) addLine("tries", String(status.attempts));
+  if (status?.phase === "Completed") addLine("result", resultText(status.result));
+  if (status?.phase === "Failed") addLine("failed", `${status.failure.reason}: ${status.failure.message}`);
+  if (status?.phase === "Cancelled") addLine("not served", status.reason);
+  addLine("next", stop.nextStep);
+  addLine("next", nextStep(task));
   return lines;
 }
 

@@ -17,7 +17,7 @@ import { isNamed, shortNames } from "../../resources/short-names/index.ts";
 import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
-import { defineOperation, isOrWouldBe, keyOf, type Order, type Result } from "../operation.ts";
+import { defineOperation, isOrWouldBe, type OperationResult, type Order, objectKey } from "../operation.ts";
 import { onObject } from "../request.ts";
 import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
@@ -38,7 +38,7 @@ export const ack = defineOperation({
   },
 });
 
-async function ackExecution(execution: WorkflowExecution, order: AckOrder): Promise<Result> {
+async function ackExecution(execution: WorkflowExecution, order: AckOrder): Promise<OperationResult> {
   await writeAtVersion(workflowExecutions, execution, order, (current) => {
     const { metadata, status } = current;
     if (isAckedByCaller(current, order)) return undefined;
@@ -48,13 +48,13 @@ async function ackExecution(execution: WorkflowExecution, order: AckOrder): Prom
   });
   const { workflowRef, targetResource } = execution.spec;
   const message = mayActAgain(execution.metadata.name ?? "", workflowRef.workflowId, targetResource, order);
-  return { message, kind: "executions", object: keyOf(execution) };
+  return { message, kind: "executions", object: objectKey(execution) };
 }
 
-/** The orchestrator finds what the incident waits for, and acknowledges that on the record of the target. */
-async function ackIncident(incident: RemediationRequest, order: AckOrder): Promise<Result> {
+/** The orchestrator finds the cause of the block, and acknowledges it on the record of the target. */
+async function ackIncident(incident: RemediationRequest, order: AckOrder): Promise<OperationResult> {
   const name = shortNames(incident.metadata.name ?? "");
-  const result = { kind: "incidents", object: keyOf(incident) } as const;
+  const result = { kind: "incidents", object: objectKey(incident) } as const;
   const acked = `${name} ${isOrWouldBe(order)} acknowledged by ${order.caller.name}`;
   try {
     const { status } = await writeAtVersion(remediationRequests, incident, order, (current) => {
@@ -92,7 +92,7 @@ async function isRecorded({ metadata, status }: RemediationRequest, order: AckOr
 }
 
 /** The execution is deleted, but the record of its target has its end, and accepts the acknowledgement. */
-async function ackOnRecord(name: string, order: AckOrder): Promise<Result> {
+async function ackOnRecord(name: string, order: AckOrder): Promise<OperationResult> {
   const { request, context } = order;
   const { items } = await context.client.list(remediationTargets);
   for (const record of items) {
@@ -107,7 +107,7 @@ async function ackOnRecord(name: string, order: AckOrder): Promise<Result> {
     const { executionUid } = found.end;
     await writeAtVersion(remediationTargets, record, order, (current) => recordChange(current, executionUid, order));
     const message = mayActAgain(name, found.history.workflowId, record.spec.targetResource, order);
-    return { message, kind: "targets", object: keyOf(record) };
+    return { message, kind: "targets", object: objectKey(record) };
   }
   throw new OperationError("not-found", `there is no incident and no execution ${name}, and no target remembers one`, {
     hint: "see: interlock get executions",

@@ -4,7 +4,14 @@ import { isNamed, shortNames } from "../../resources/short-names/index.ts";
 import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { type ObjectName, readObjectName } from "../find/index.ts";
-import { defineOperation, isOrWouldBe, keyOf, type Operation, type Order, type Result } from "../operation.ts";
+import {
+  defineOperation,
+  isOrWouldBe,
+  type Operation,
+  type OperationResult,
+  type Order,
+  objectKey,
+} from "../operation.ts";
 import { onObject } from "../request.ts";
 import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
@@ -23,7 +30,7 @@ function answerWith(decision: Decision): Operation {
   return defineOperation({ schema, perform: (order) => answer(decision, order) });
 }
 
-async function answer(decision: Decision, order: AnswerOrder): Promise<Result> {
+async function answer(decision: Decision, order: AnswerOrder): Promise<OperationResult> {
   const { request, caller, context } = order;
   const found = await findApproval(readObjectName(request.object), { decision, by: caller.name }, context.client);
   await writeAtVersion(remediationApprovalRequests, found, order, (current) => answerChange(current, decision, order));
@@ -31,7 +38,7 @@ async function answer(decision: Decision, order: AnswerOrder): Promise<Result> {
   const what = `${recommendedWorkflow.workflowId} on ${targetResource}`;
   const name = shortNames(found.metadata.name ?? "");
   const message = `${name} ${isOrWouldBe(order)} ${decision} by ${caller.name}: ${what}`;
-  return { message, kind: "approvals", object: keyOf(found) };
+  return { message, kind: "approvals", object: objectKey(found) };
 }
 
 /** An answer is given once. The same answer of the same caller is one that arrives again. */
@@ -57,19 +64,19 @@ function answerChange(
   return { status: { ...given, decidedAt: iso(nowMs) } };
 }
 
-interface Answer {
+interface ApprovalAnswer {
   readonly decision: Decision;
   readonly by: string;
 }
 
-function isAnswer({ status }: RemediationApprovalRequest, { decision, by }: Answer): boolean {
+function isAnswer({ status }: RemediationApprovalRequest, { decision, by }: ApprovalAnswer): boolean {
   return status !== undefined && "decidedBy" in status && status.decidedBy === by && status.decision === decision;
 }
 
 /** The approval of that name, or the one that an incident waits for; else its last one, which shows how it was answered. */
 async function findApproval(
   { name, namespace }: ObjectName,
-  answer: Answer,
+  answer: ApprovalAnswer,
   client: KubeClient,
 ): Promise<RemediationApprovalRequest> {
   const exact = namespace && (await client.get(remediationApprovalRequests, { name, namespace }));

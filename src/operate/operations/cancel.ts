@@ -13,7 +13,7 @@ import {
 import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, findTasks, readObjectName } from "../find/index.ts";
-import { type ChangedKind, defineOperation, keyOf, type Order, type Result } from "../operation.ts";
+import { type ChangedKind, defineOperation, type OperationResult, type Order, objectKey } from "../operation.ts";
 import { fields, onObject } from "../request.ts";
 import { writeAtVersion } from "../write-at-version.ts";
 
@@ -39,7 +39,7 @@ export const cancel = defineOperation({
   },
 });
 
-function cancelExecution(execution: WorkflowExecution, order: CancelOrder): Promise<Result> {
+function cancelExecution(execution: WorkflowExecution, order: CancelOrder): Promise<OperationResult> {
   return requestStop(execution, order, {
     type: workflowExecutions,
     kind: "executions",
@@ -50,7 +50,7 @@ function cancelExecution(execution: WorkflowExecution, order: CancelOrder): Prom
   });
 }
 
-async function cancelIncident(incident: RemediationRequest, order: CancelOrder): Promise<Result> {
+async function cancelIncident(incident: RemediationRequest, order: CancelOrder): Promise<OperationResult> {
   const result = await requestStop(incident, order, {
     type: remediationRequests,
     kind: "incidents",
@@ -61,7 +61,7 @@ async function cancelIncident(incident: RemediationRequest, order: CancelOrder):
   return { ...result, notes: [note] };
 }
 
-function cancelTask(task: CodingTask, order: CancelOrder): Promise<Result> {
+function cancelTask(task: CodingTask, order: CancelOrder): Promise<OperationResult> {
   if (order.request.block) {
     throw new OperationError("invalid", "--block is for executions and incidents; a coding task has none");
   }
@@ -79,12 +79,12 @@ interface Stoppable<T> {
   readonly ended: (object: T) => string | undefined;
 }
 
-/** Writes the request on the object; its controller stops it. What has ended, or is being stopped, needs no change. */
+/** Writes the request on the object; its controller stops it. An object that has ended, or is being stopped, needs no change. */
 async function requestStop<T extends KubeObject>(
   object: T,
   order: CancelOrder,
   { type, kind, ended }: Stoppable<T>,
-): Promise<Result> {
+): Promise<OperationResult> {
   const wanted = { by: order.caller.name, reason: order.request.reason, blocks: order.request.block ?? false };
   const current = await writeAtVersion(type, object, order, (latest) => {
     if (ended(latest) !== undefined || isSatisfied(readCancelRequest(latest), wanted)) return undefined;
@@ -98,7 +98,7 @@ async function requestStop<T extends KubeObject>(
     end === undefined
       ? `${name} ${order.request.dryRun ? "would be" : "is being"} cancelled${already}; see: interlock why ${name}`
       : `${name} ${end}: there is nothing to cancel`;
-  return { message, kind, object: keyOf(object) };
+  return { message, kind, object: objectKey(object) };
 }
 
 /** A request that also blocks the workflow adds something to one that does not. */

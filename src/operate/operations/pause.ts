@@ -5,7 +5,7 @@ import { z } from "../../schema/index.ts";
 import { parseDuration } from "../../time/index.ts";
 import { createOnce, keyedName } from "../create-once.ts";
 import { OperationError } from "../errors/index.ts";
-import { defineOperation, isOrWouldBe, keyOf } from "../operation.ts";
+import { defineOperation, isOrWouldBe, objectKey } from "../operation.ts";
 import { pauseScopeText, readPauseScope } from "../pause-scope.ts";
 import { common, fields } from "../request.ts";
 
@@ -30,7 +30,7 @@ export const pause = defineOperation({
     };
     const created = await createOnce(automationPauses, draft, order, contentOf);
     const { name } = created.metadata;
-    const result = { kind: "pauses", object: keyOf(created) } as const;
+    const result = { kind: "pauses", object: objectKey(created) } as const;
     if (!isLasting(created, nowMs)) {
       return { ...result, message: `${name}: the pause of ${pauseScopeText(scope)} has ended already` };
     }

@@ -4,7 +4,7 @@ import { type AutomationPause, automationPauses } from "../../resources/index.ts
 import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { readObjectName } from "../find/index.ts";
-import { defineOperation, keyOf, type Order, type Result } from "../operation.ts";
+import { defineOperation, type OperationResult, type Order, objectKey } from "../operation.ts";
 import { pauseScopeText, readPauseScope } from "../pause-scope.ts";
 import { fields, onObject } from "../request.ts";
 import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
@@ -26,7 +26,7 @@ export const resume = defineOperation({
   async perform(order) {
     const { object, scope } = order.request;
     const { items } = await order.context.client.list(automationPauses);
-    const found = scope ? await inScope(scope, items, order) : [named(object ?? "", items, order)];
+    const found = scope ? await inScope(scope, items, order) : [findNamed(object ?? "", items, order)];
     for (const pause of found) {
       await writeAtVersion(automationPauses, pause, order, (current) => endChange(current, items, order));
     }
@@ -34,7 +34,7 @@ export const resume = defineOperation({
   },
 });
 
-function named(text: string, items: readonly AutomationPause[], { context }: ResumeOrder): AutomationPause {
+function findNamed(text: string, items: readonly AutomationPause[], { context }: ResumeOrder): AutomationPause {
   const { name, namespace = context.incidentsIn } = readObjectName(text);
   const found = items.filter(({ metadata }) => metadata.name === name);
   const pause = found.find(({ metadata }) => metadata.namespace === namespace) ?? found[0];
@@ -79,7 +79,7 @@ function endChange(
   return { status: { endedAt: iso(nowMs), endedBy: caller.name, endReason: request.reason } };
 }
 
-function describe(found: readonly AutomationPause[], { request }: ResumeOrder): Result {
+function describe(found: readonly AutomationPause[], { request }: ResumeOrder): OperationResult {
   const names = found.map(({ metadata }) => metadata.name).join(" and ");
   const [first] = found;
   if (!first) throw new TypeError("no pause was found");
@@ -87,7 +87,7 @@ function describe(found: readonly AutomationPause[], { request }: ResumeOrder): 
   return {
     message: `${names} ${verb}, which covered ${pauseScopeText(first.spec)}`,
     kind: "pauses",
-    ...(found.length === 1 ? { object: keyOf(first) } : {}),
+    ...(found.length === 1 ? { object: objectKey(first) } : {}),
   };
 }
 

@@ -11,7 +11,7 @@ import { type Wire, z } from "../../schema/index.ts";
 import { keyedName } from "../create-once.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
-import { defineOperation, type Order, type Result } from "../operation.ts";
+import { defineOperation, type OperationResult, type Order } from "../operation.ts";
 import { fields, onObject } from "../request.ts";
 import { approvalResult, rationale } from "../start-run/request-approval.ts";
 import { executionResult, startRun } from "../start-run/start-run.ts";
@@ -21,7 +21,7 @@ const schema = z.strictObject({ ...onObject, approval: fields.approval });
 
 type RetryOrder = Order<Wire<typeof schema>>;
 
-/** Runs again what an ended execution, or the last execution of an incident, ran: the same workflow, target and parameters. */
+/** Repeats an ended execution, or the last execution of an incident: the same workflow, target and parameters. */
 export const retry = defineOperation({
   schema,
   async perform(order) {
@@ -49,7 +49,7 @@ export const retry = defineOperation({
  * The result of an earlier attempt of this request. It is looked for first: the last execution of an incident, or the version
  * of the object, may be another one by now.
  */
-async function findEarlier(name: string, order: RetryOrder): Promise<Result | undefined> {
+async function findEarlier(name: string, order: RetryOrder): Promise<OperationResult | undefined> {
   const { request, context } = order;
   const ref = { name, namespace: context.incidentsIn };
   const execution = await context.client.get(workflowExecutions, ref);

@@ -8,7 +8,7 @@ import {
 } from "../../resources/index.ts";
 import { parseDuration } from "../../time/index.ts";
 import { createOnce } from "../create-once.ts";
-import { keyOf, type Order, type Result } from "../operation.ts";
+import { type OperationResult, type Order, objectKey } from "../operation.ts";
 
 /** A run that passed all checks before the policy's. */
 export interface PlannedRun {
@@ -26,7 +26,7 @@ export type RunOrder = Order<{ readonly reason: string; readonly key: string; re
 export async function requestApproval(
   { name, entry, target, parameters }: PlannedRun,
   order: RunOrder,
-): Promise<Result> {
+): Promise<OperationResult> {
   const { context } = order;
   const { workflowId, version, approval } = entry.spec;
   const waitMs = parseDuration(approval?.expiresAfter ?? "") ?? context.approvalExpiresAfterMs;
@@ -55,14 +55,14 @@ export function rationale({ request, caller }: RunOrder): string {
 }
 
 /** The result of a request that needs an approval first. */
-export function approvalResult(requested: RemediationApprovalRequest, { request }: RunOrder): Result {
+export function approvalResult(requested: RemediationApprovalRequest, { request }: RunOrder): OperationResult {
   const { name } = requested.metadata;
   const verb = request.dryRun ? "would be" : "was";
   const answer = request.dryRun ? "" : `; answer with: interlock approve ${name} --reason "…"`;
   return {
     message: `approval ${name} ${verb} requested until ${requested.spec.requiredBy}${answer}`,
     kind: "approvals",
-    object: keyOf(requested),
+    object: objectKey(requested),
   };
 }
 

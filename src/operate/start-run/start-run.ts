@@ -17,7 +17,7 @@ import {
 import type { OperateContext } from "../context.ts";
 import { createOnce } from "../create-once.ts";
 import { noWorkflow, OperationError } from "../errors/index.ts";
-import { keyOf, type Result } from "../operation.ts";
+import { type OperationResult, objectKey } from "../operation.ts";
 import { queryPolicy, readObjectTarget } from "../query-policy.ts";
 import { type PlannedRun, type RunOrder, requestApproval } from "./request-approval.ts";
 
@@ -41,7 +41,7 @@ export interface WantedRun {
  * Creates an execution, or requests the approval that its workflow requires. The executor asks the policy, as for every
  * execution; a dry run asks it here.
  */
-export async function startRun(wanted: WantedRun, order: RunOrder): Promise<Result> {
+export async function startRun(wanted: WantedRun, order: RunOrder): Promise<OperationResult> {
   const kinds = await kindsIfReadable(order.context);
   const planned = await plan(wanted, kinds, order);
   const { approval } = wanted;
@@ -96,7 +96,7 @@ async function createExecution(
   { name, entry, target, parameters }: PlannedRun,
   { approval, retryOf, namespace }: WantedRun,
   order: RunOrder,
-): Promise<Result> {
+): Promise<OperationResult> {
   const { request, caller, context } = order;
   const { workflowId, version, containerImage, engine } = entry.spec;
   const draft: WorkflowExecution = {
@@ -123,10 +123,10 @@ async function createExecution(
 }
 
 /** The result of a request that created an execution. */
-export function executionResult(execution: WorkflowExecution, { request }: RunOrder): Result {
+export function executionResult(execution: WorkflowExecution, { request }: RunOrder): OperationResult {
   const verb = request.dryRun ? "would be" : "was";
   const message = `execution ${execution.metadata.name} ${verb} created`;
-  return { message, kind: "executions", object: keyOf(execution) };
+  return { message, kind: "executions", object: objectKey(execution) };
 }
 
 /** The version and image are those of the catalog at the first attempt. */
@@ -136,7 +136,7 @@ function contentOf({ metadata, spec }: WorkflowExecution): unknown {
   return { workflowId: workflowRef.workflowId, targetResource, parameters, approval, reason };
 }
 
-/** What the policy would decide now. */
+/** The decision of the policy if it were asked now. */
 async function policyNotes(
   { entry, target, parameters }: PlannedRun,
   kinds: Kinds,

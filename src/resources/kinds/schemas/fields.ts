@@ -27,7 +27,7 @@ export const targetText = textPattern(targetShape, targetRule);
 export const repeatedTargetText = z
   .string()
   .min(1)
-  .max(longestTarget)
+  .max(maxTargetLength)
   .regex(new RegExp(targetShape), { error: targetRule });
 
 /** What a pause can name besides: a repository, for all of its branches. */

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/doubles/manual-clock.ts";
 import { Agenda, sleep } from "../time/index.ts";
 import type { CoordinationError } from "./errors.ts";
-import { confirmWithinMs, promiseFrom, type Renewal, Tenure } from "./tenure.ts";
+import { confirmWithinMs, LeaseRenewer, type RenewalResult, validityFrom } from "./lease-renewer.ts";
 
-describe("a tenure", () => {
+describe("a held lease", () => {
   it("is renewed between a quarter and a third into its period", async () => {
     const hold = new Hold();
 
@@ -70,10 +70,10 @@ describe("a tenure", () => {
     await hold.advance(2 * ttlMs);
 
     const [ended, vacated] = hold.reported;
-    expect(ended).toMatchObject({ what: "ended", code: "lost" });
+    expect(ended).toMatchObject({ what: "lost", code: "lost" });
     expect(ended?.at).toBeGreaterThanOrEqual(hold.deadline - ttlMs / 15);
     expect(ended?.at).toBeLessThan(hold.deadline - ttlMs / 20);
-    expect(vacated).toMatchObject({ what: "vacated" });
+    expect(vacated).toMatchObject({ what: "free" });
     expect(vacated?.at).toBeGreaterThanOrEqual(hold.deadline);
     expect(hold.reported).toHaveLength(2);
   });
@@ -88,7 +88,7 @@ describe("a tenure", () => {
     expect(Math.min(...pauses)).toBeGreaterThanOrEqual(50);
     expect(Math.max(...pauses)).toBeLessThanOrEqual(200 + resolutionMs);
     expect(hold.failures).toBe(hold.renewals.length);
-    expect(hold.reported.map(({ what }) => what)).toEqual(["ended", "vacated"]);
+    expect(hold.reported.map(({ what }) => what)).toEqual(["lost", "free"]);
   });
 
   it("goes on when an answer comes after unclear ones", async () => {
@@ -106,8 +106,8 @@ describe("a tenure", () => {
     await hold.advance(ttlMs / 2);
 
     expect(hold.reported).toMatchObject([
-      { what: "ended", code: "lost", message: "taken over by gateway/pod-7/1" },
-      { what: "vacated" },
+      { what: "lost", code: "lost", message: "taken over by gateway/pod-7/1" },
+      { what: "free" },
     ]);
   });
 
@@ -118,49 +118,49 @@ describe("a tenure", () => {
           ? new Promise(() => {})
           : { kind: "ok", deadline: begunAt + 0.9 * ttlMs, periodMs: ttlMs / 2 },
     });
-    const promised = hold.tenure.deadline;
+    const promised = hold.renewer.deadline;
 
     await hold.advance(ttlMs / 2);
 
     expect(hold.renewals).toHaveLength(1);
-    expect(hold.tenure.deadline).toBe(promised);
+    expect(hold.renewer.deadline).toBe(promised);
   });
 
   it("does not come back to life by an answer after its end, but is kept from others until the new deadline", async () => {
-    const answers: ((renewal: Renewal) => void)[] = [];
+    const answers: ((renewal: RenewalResult) => void)[] = [];
     const hold = new Hold({ answer: () => new Promise((resolve) => answers.push(resolve)) });
     await hold.advance(0.95 * ttlMs);
 
     answers[0]?.({ kind: "ok", deadline: hold.begunAt + 1.3 * ttlMs, periodMs: ttlMs });
     await hold.advance(0.3 * ttlMs);
-    expect(hold.reported.map(({ what }) => what)).toEqual(["ended"]);
+    expect(hold.reported.map(({ what }) => what)).toEqual(["lost"]);
     await hold.advance(0.1 * ttlMs);
 
-    expect(hold.reported.map(({ what }) => what)).toEqual(["ended", "vacated"]);
-    expect(hold.tenure.holding).toBe(false);
+    expect(hold.reported.map(({ what }) => what)).toEqual(["lost", "free"]);
+    expect(hold.renewer.holding).toBe(false);
   });
 
   it("is renewed no longer than it may be held", async () => {
     const hold = new Hold();
 
-    hold.tenure.holdUntil(hold.begunAt + 2 * ttlMs);
+    hold.renewer.holdUntil(hold.begunAt + 2 * ttlMs);
     await hold.advance(5 * ttlMs);
 
     expect(hold.reported[0]?.at).toBeGreaterThanOrEqual(2 * ttlMs);
     expect(hold.reported[0]?.at).toBeLessThan(2 * ttlMs + resolutionMs);
     expect(Math.max(...hold.renewals)).toBeLessThan(2 * ttlMs);
-    expect(hold.reported.map(({ what }) => what)).toEqual(["ended", "vacated"]);
+    expect(hold.reported.map(({ what }) => what)).toEqual(["lost", "free"]);
   });
 
   it("can be seen to have ended before any timer has fired", () => {
     const hold = new Hold();
 
     hold.clock.jump(2 * ttlMs);
-    hold.tenure.check();
+    hold.renewer.check();
 
-    expect(hold.tenure.remainingMs()).toBeLessThan(0);
+    expect(hold.renewer.remainingMs()).toBeLessThan(0);
     expect(hold.reported[0]).toMatchObject({
-      what: "ended",
+      what: "lost",
       message: expect.stringContaining("event loop was blocked"),
     });
   });
@@ -168,7 +168,7 @@ describe("a tenure", () => {
   it("makes no calls after it was stopped, and leaves nothing on the agenda", async () => {
     const hold = new Hold();
 
-    hold.tenure.stop();
+    hold.renewer.stop();
     await hold.advance(5 * ttlMs);
 
     expect(hold.renewals).toEqual([]);
@@ -183,7 +183,7 @@ describe("a tenure", () => {
     const hold = new Hold({ answer: ({ clock }) => sleep(clock, lateMs).then(() => lost) });
     await hold.advance(ttlMs / 3);
 
-    hold.tenure.stop();
+    hold.renewer.stop();
     await hold.advance(ttlMs);
 
     expect(hold.renewals).toHaveLength(1);
@@ -193,14 +193,14 @@ describe("a tenure", () => {
   it("needs no timer where a promise has no end", () => {
     const hold = new Hold({ promised: { deadline: Number.POSITIVE_INFINITY, periodMs: Number.POSITIVE_INFINITY } });
 
-    expect(hold.tenure.remainingMs()).toBe(Number.POSITIVE_INFINITY);
+    expect(hold.renewer.remainingMs()).toBe(Number.POSITIVE_INFINITY);
     expect(hold.clock.pendingTimers).toBe(0);
   });
 });
 
 describe("a promise", () => {
   it("is worth its period from when it was asked for, less what clocks may drift and a margin", () => {
-    expect(promiseFrom(1_000, 10_000, 5)).toEqual({ deadline: 1_000 + 9_950 - 5, periodMs: 10_000 });
+    expect(validityFrom(1_000, 10_000, 5)).toEqual({ deadline: 1_000 + 9_950 - 5, periodMs: 10_000 });
   });
 });
 
@@ -211,14 +211,14 @@ interface HoldOptions {
   readonly clock?: ManualClock;
   readonly promised?: { readonly deadline: number; readonly periodMs: number };
   readonly renewSoon?: boolean;
-  readonly answer?: (hold: Hold) => Promise<Renewal>;
+  readonly answer?: (hold: Hold) => Promise<RenewalResult>;
 }
 
-/** A tenure and its calls, in ms since it began. */
+/** A lease renewer and its calls, in ms since it began. */
 class Hold {
   readonly clock: ManualClock;
   readonly agenda: Agenda;
-  readonly tenure: Tenure;
+  readonly renewer: LeaseRenewer;
   readonly begunAt: number;
   readonly renewals: number[] = [];
   readonly reported: { what: string; at: number; code?: string; message?: string }[] = [];
@@ -234,28 +234,28 @@ class Hold {
     this.begunAt = clock.now();
     this.agenda = new Agenda(clock, resolutionMs);
     const at = () => clock.now() - this.begunAt;
-    const duties = {
+    const callbacks = {
       renew: () => {
         this.renewals.push(at());
         return answer(this);
       },
-      renewalFailed: () => void this.failures++,
-      ended: ({ code, message }: CoordinationError) =>
-        void this.reported.push({ what: "ended", at: at(), code, message }),
-      vacated: () => void this.reported.push({ what: "vacated", at: at() }),
+      onRenewalFailed: () => void this.failures++,
+      onLost: ({ code, message }: CoordinationError) =>
+        void this.reported.push({ what: "lost", at: at(), code, message }),
+      onFree: () => void this.reported.push({ what: "free", at: at() }),
     };
     const random = { fraction: () => (this.failures * 0.618) % 1, id: () => "id" };
-    this.tenure = new Tenure(promised ?? this.ok(), duties, { clock, random, agenda: this.agenda });
-    this.tenure.start(renewSoon);
+    this.renewer = new LeaseRenewer(promised ?? this.ok(), callbacks, { clock, random, agenda: this.agenda });
+    this.renewer.start(renewSoon);
   }
 
   /** When the first promise ends. */
   get deadline(): number {
-    return promiseFrom(0, ttlMs, 5).deadline;
+    return validityFrom(0, ttlMs, 5).deadline;
   }
 
-  ok(): Renewal & { kind: "ok" } {
-    return { kind: "ok", ...promiseFrom(this.clock.now(), ttlMs, 5) };
+  ok(): RenewalResult & { kind: "ok" } {
+    return { kind: "ok", ...validityFrom(this.clock.now(), ttlMs, 5) };
   }
 
   advance(ms: number): Promise<void> {

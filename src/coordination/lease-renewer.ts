@@ -1,11 +1,11 @@
 import { type Agenda, Appointment, type Clock, type Random } from "../time/index.ts";
 import { CoordinationError } from "./errors.ts";
 
-/** The promise of a store to a holder, about a lock or a claim. */
-export interface Promised {
+/** How long a store grants a lock or a claim. */
+export interface Validity {
   /** Until when no other caller can hold it, on the local monotonic clock. */
   readonly deadline: number;
-  /** How long the promise was when it was made; renewal and the safety margin are shares of it. */
+  /** The whole granted time; renewal and the safety margin are shares of it. */
   readonly periodMs: number;
 }
 
@@ -13,66 +13,66 @@ export interface Promised {
 export const drift = 0.005;
 
 /**
- * What a promise of `periodMs` is worth on our clock if it was made after `sentAt`. The margin covers rounding and
- * timer granularity on both sides.
+ * The validity, on our clock, of a grant for `periodMs` that was made after `sentAt`. The margin covers rounding and timer
+ * granularity on both sides.
  */
-export function promiseFrom(sentAt: number, periodMs: number, marginMs: number): Promised {
+export function validityFrom(sentAt: number, periodMs: number, marginMs: number): Validity {
   return { deadline: sentAt + periodMs * (1 - drift) - marginMs, periodMs };
 }
 
 /**
- * A store that handed a lock over expects a confirmation soon. Not at once: most queued work is so brief that the
- * release confirms it as well, and the next waiter need not wait for one more request.
+ * A store that handed over a lock expects a confirmation this soon. It is not sent at once: most queued work is so brief that
+ * the release confirms it as well, and the next waiter does not wait for one more request.
  */
 export const confirmWithinMs = 100;
 
-/** `unknown`: the store did not answer; it may or may not have renewed. */
-export type Renewal =
-  | ({ readonly kind: "ok" } & Promised)
+/** `unknown`: the store did not respond; it may or may not have renewed. */
+export type RenewalResult =
+  | ({ readonly kind: "ok" } & Validity)
   | { readonly kind: "lost"; readonly holder: { readonly who: string } | undefined }
   | { readonly kind: "unknown"; readonly cause: unknown };
 
-/** What a tenure needs from the one who holds it. */
-export interface Duties {
-  renew(): Promise<Renewal>;
-  renewalFailed(cause: unknown): void;
+/** How a renewer renews its lease or claim, and reports to the holder. */
+export interface LeaseCallbacks {
+  renew(): Promise<RenewalResult>;
+  onRenewalFailed(cause: unknown): void;
   /** It must not be relied on any more. Called once, before another caller can be granted it. */
-  ended(cause: CoordinationError): void;
-  /** From now on another caller may hold it. Called after `ended`, unless `stop` came first. */
-  vacated(): void;
+  onLost(cause: CoordinationError): void;
+  /** From now on another caller may hold it. Called after `onLost`, unless `stop` came first. */
+  onFree(): void;
 }
 
-export interface TimeKeeping {
+export interface Timing {
   readonly clock: Clock;
   readonly random: Random;
   readonly agenda: Agenda;
 }
 
 /**
- * Keeps something held: renews it well before its deadline, and ends it by the local clock alone when that fails.
+ * Renews a lease or claim well before its deadline, and ends it by the local clock alone when that fails.
  *
- *   holding ──(renewal answers lost)──────────────────────▶ ended, vacated
- *      └────(endsAt passes: no renewal in time)───────────▶ ended ──(deadline passes)──▶ vacated
+ *   holding ──(renewal returns lost)──────────────────────▶ lost, free
+ *      └────(endsAt passes: no renewal in time)───────────▶ lost ──(deadline passes)──▶ free
  */
-export class Tenure {
+export class LeaseRenewer {
   /** Until when no other caller can hold it. Extended by every renewal, never shortened. */
   deadline: number;
-  readonly #time: TimeKeeping;
-  readonly #duties: Duties;
-  /** Made when there is something to be on time for; in one process alone there may never be. */
+  readonly #time: Timing;
+  readonly #callbacks: LeaseCallbacks;
+  /** Created when there is a deadline; in one process alone there may never be one. */
   #appointment: Appointment | undefined;
-  /** It is renewed only until then. */
+  /** It is not renewed after this time. */
   #holdUntil = Number.POSITIVE_INFINITY;
   #graceMs: number;
   #renewAt: number;
   #renewing = false;
-  #state: "holding" | "ended" | "over" = "holding";
+  #state: "holding" | "lost" | "stopped" = "holding";
 
-  constructor(promised: Promised, duties: Duties, time: TimeKeeping) {
-    this.deadline = promised.deadline;
-    this.#graceMs = graceMs(promised.periodMs);
-    this.#renewAt = renewalDue(promised);
-    this.#duties = duties;
+  constructor(validity: Validity, callbacks: LeaseCallbacks, time: Timing) {
+    this.deadline = validity.deadline;
+    this.#graceMs = graceMs(validity.periodMs);
+    this.#renewAt = renewalDue(validity);
+    this.#callbacks = callbacks;
     this.#time = time;
   }
 
@@ -89,7 +89,7 @@ export class Tenure {
     return this.#state === "holding";
   }
 
-  /** Begins to keep it. `renewSoon`: the store does not know yet that we are there, and will not wait for long. */
+  /** Begins to renew it. `renewSoon`: the store waits a short time for a confirmation. */
   start(renewSoon: boolean): void {
     if (renewSoon) this.#renewAt = Math.min(this.#renewAt, this.#time.clock.now() + confirmWithinMs);
     this.#plan();
@@ -102,19 +102,19 @@ export class Tenure {
     this.#plan();
   }
 
-  /** Looks at the clock now rather than when the timer comes: a blocked event loop must not hide the end. */
+  /** Reads the clock now instead of when the timer fires: a blocked event loop must not hide the end. */
   check(): void {
     if (this.#state === "holding" && this.#time.clock.now() >= this.endsAt) this.due();
   }
 
-  /** No more renewals and no more calls of `duties`. */
+  /** No more renewals and no more callbacks. */
   stop(): void {
-    this.#state = "over";
+    this.#state = "stopped";
     if (this.#appointment) this.#time.agenda.remove(this.#appointment);
   }
 
   #plan() {
-    const next = this.#state === "ended" ? this.deadline : Math.min(this.endsAt, this.#renewAt);
+    const next = this.#state === "lost" ? this.deadline : Math.min(this.endsAt, this.#renewAt);
     if (next === Number.POSITIVE_INFINITY) return;
     this.#appointment ??= new Appointment(this);
     this.#time.agenda.put(this.#appointment, next);
@@ -124,36 +124,36 @@ export class Tenure {
   due(): void {
     const now = this.#time.clock.now();
     if (this.#state === "holding" && now >= this.endsAt) {
-      this.#end(new CoordinationError("lost", this.#endReason(now)));
+      this.#lose(new CoordinationError("lost", this.#endReason(now)));
     }
-    if (this.#state === "ended" && now >= this.deadline) return this.#vacate();
+    if (this.#state === "lost" && now >= this.deadline) return this.#free();
     if (this.#state === "holding" && now >= this.#renewAt) this.#renew();
-    if (this.#state !== "over") this.#plan();
+    if (this.#state !== "stopped") this.#plan();
   }
 
   #renew() {
-    // One attempt at a time; the answer, which always comes, plans the next.
+    // One attempt at a time; its result, which always arrives, plans the next.
     this.#renewAt = Number.POSITIVE_INFINITY;
     if (this.#renewing || this.#time.clock.now() >= this.#holdUntil) return;
     this.#renewing = true;
-    void this.#duties.renew().then((answer) => {
+    void this.#callbacks.renew().then((result) => {
       this.#renewing = false;
-      if (this.#state !== "over") this.#onRenewal(answer);
+      if (this.#state !== "stopped") this.#onRenewal(result);
     });
   }
 
-  #onRenewal(answer: Renewal) {
-    switch (answer.kind) {
+  #onRenewal(result: RenewalResult) {
+    switch (result.kind) {
       case "ok":
-        this.deadline = Math.max(this.deadline, answer.deadline);
-        this.#graceMs = graceMs(answer.periodMs);
-        this.#renewAt = renewalDue(answer);
+        this.deadline = Math.max(this.deadline, result.deadline);
+        this.#graceMs = graceMs(result.periodMs);
+        this.#renewAt = renewalDue(result);
         break;
       case "lost":
-        this.#end(new CoordinationError("lost", describeLoss(answer)));
-        return this.#vacate();
+        this.#lose(new CoordinationError("lost", describeLoss(result)));
+        return this.#free();
       case "unknown":
-        this.#duties.renewalFailed(answer.cause);
+        this.#callbacks.onRenewalFailed(result.cause);
         this.#renewAt = this.#time.clock.now() + 50 + 150 * this.#time.random.fraction();
         break;
     }
@@ -164,23 +164,23 @@ export class Tenure {
     if (now >= this.#holdUntil) return "held for as long as maxHoldMs allows";
     const lateMs = Math.round(now - this.endsAt);
     return lateMs < 100
-      ? "not renewed in time: the backend did not answer"
+      ? "not renewed in time: the backend did not respond"
       : `not renewed in time: the event loop was blocked, and this was noticed ${lateMs} ms late`;
   }
 
-  #end(cause: CoordinationError) {
+  #lose(cause: CoordinationError) {
     if (this.#state !== "holding") return;
-    this.#state = "ended";
+    this.#state = "lost";
     // Where no store sets a deadline, in one process, aborted work gets a moment to stop.
     if (this.deadline === Number.POSITIVE_INFINITY) this.deadline = this.#time.clock.now() + 1_000;
-    this.#duties.ended(cause);
+    this.#callbacks.onLost(cause);
   }
 
-  #vacate() {
-    // `ended` may have released it, and so stopped this.
-    if (this.#state === "over") return;
+  #free() {
+    // `onLost` may have released it, and so stopped this.
+    if (this.#state === "stopped") return;
     this.stop();
-    this.#duties.vacated();
+    this.#callbacks.onFree();
   }
 }
 
@@ -192,7 +192,7 @@ function graceMs(periodMs: number): number {
  * A third into the period, moved forward to a common grid: leases with the same ttl fall due together and are
  * renewed in one request.
  */
-function renewalDue({ deadline, periodMs }: Promised): number {
+function renewalDue({ deadline, periodMs }: Validity): number {
   if (deadline === Number.POSITIVE_INFINITY) return deadline;
   const grid = periodMs / 12;
   return Math.floor((deadline - (periodMs * 2) / 3) / grid) * grid;

@@ -1,7 +1,7 @@
 import type { Guarantee } from "../locks/locks.ts";
 
 /** The address of one Redis, or of the servers that name the current primary. */
-export type RedisPlace =
+export type RedisAddress =
   | { readonly kind: "server"; readonly node: RedisNode; readonly access: RedisAccess }
   | { readonly kind: "sentinel"; readonly nodes: readonly RedisNode[]; readonly access: RedisAccess; name: string }
   | { readonly kind: "cluster"; readonly nodes: readonly RedisNode[]; readonly access: RedisAccess };
@@ -24,7 +24,7 @@ const form = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?
  * Reads `redis://user:password@host:6379/0` (`rediss` with TLS), `redis+sentinel://…@host:26379,host:26379/name` and
  * `redis+cluster://…@host:6379,host:6379`. Errors do not repeat the text, which may hold a password.
  */
-export function parseRedisUrl(url: string): RedisPlace {
+export function parseRedisUrl(url: string): RedisAddress {
   const [, scheme, kind, who = "", hosts = "", path = ""] = form.exec(url) ?? [];
   const nodes = hosts.split(",").map((text) => parseNode(text, kind === "sentinel" ? 26_379 : 6_379));
   const [node] = nodes;
@@ -42,12 +42,12 @@ export function parseRedisUrl(url: string): RedisPlace {
 }
 
 /** The guarantee of this Redis: a failover loses writes that were not replicated yet. */
-export function guaranteeOf({ kind }: RedisPlace): Guarantee {
+export function guaranteeOf({ kind }: RedisAddress): Guarantee {
   return kind === "server" ? "single" : "async-replicated";
 }
 
 /** First part of all keys. In a Cluster everything is in one slot, and so on one server. */
-export function prefixOf({ kind }: RedisPlace): string {
+export function prefixOf({ kind }: RedisAddress): string {
   return kind === "cluster" ? "{interlock}:" : "interlock:";
 }
 
