@@ -61,7 +61,7 @@ async function play({ url, token, client, isLasting }: Stage, path: Path) {
     signals += await post("resolved");
     await until("every incident is closed", async () => (await incidents()).every(isClosed));
   }
-  const notices = await until("people are told", async () => {
+  const notices = await until("notices are sent", async () => {
     const told = await noticesAbout(client, target);
     return told.length >= 2 ? told : undefined;
   });
@@ -85,7 +85,7 @@ async function play({ url, token, client, isLasting }: Stage, path: Path) {
   for (const [what, figure] of Object.entries(figures)) {
     console.log(`  ${what.padEnd(10)} ${typeof figure === "object" ? JSON.stringify(figure) : figure}`);
   }
-  console.log("\nPeople are told:");
+  console.log("\nNotices:");
   for (const { spec } of notices) console.log(`  ${spec.message}`);
   const follower = all.find(({ status }) => status?.follows);
   if (isLasting && follower)
@@ -179,7 +179,7 @@ async function openStage(): Promise<Stage> {
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
   process.once("exit", () => child.kill("SIGKILL"));
   let said = "";
-  // It is read to the end: a process whose output nobody takes cannot print.
+  // It is read to the end: a process whose output is not read cannot print.
   child.stdout.on("data", (chunk: Buffer) => {
     said += chunk.toString();
   });

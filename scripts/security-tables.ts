@@ -44,7 +44,7 @@ async function embeddedResources(): Promise<readonly Resource[]> {
 
 function embeddedTable(resources: readonly Resource[]): string {
   const rows = resources.map((resource) => {
-    // Kinds with a refusal are read only, and empty: none can be created, by whoever it is.
+    // Kinds with a refusal are read only, and empty: no caller can create one.
     const served = resource.refusal ? resource.verbs.filter((verb) => verb !== "create") : resource.verbs;
     const verbs = objectVerbs.filter((verb) => served.includes(verb));
     const cells = roles.map((role) => verbs.filter((verb) => isAllowed(role, verb, resource)).join(" "));

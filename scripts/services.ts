@@ -59,7 +59,7 @@ async function aptInstall(debianPackage: string): Promise<boolean> {
   const policy = ["-o", "Dpkg::Options::=--force-confold"];
   const args = ["install", "-y", "-qq", "--no-install-recommends", ...policy, debianPackage];
   if ((await run("apt-get", args, quiet)) !== 0) return false;
-  // The package may have started a server of its own, which nobody asked for: the tests bring theirs.
+  // The package may have started a server of its own, which is not needed: the tests start theirs.
   if (existsSync("/run/systemd/system")) await run("systemctl", ["disable", "--now", debianPackage]);
   return true;
 }

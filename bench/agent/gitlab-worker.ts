@@ -14,7 +14,7 @@ const calls = {
   async sendWebhooksTo(url: string, secret: string) {
     gitlab.webhooks.sendTo([url], secret);
   },
-  /** Projects with open merge requests that nobody has touched for an hour. */
+  /** Projects with open merge requests without a change in the last hour. */
   async addOldProjects(count: number, mergeRequests: number) {
     gitlab.webhooks.stopSending();
     const branches = Array.from({ length: mergeRequests }, (_, i) => `topic-${i}`);

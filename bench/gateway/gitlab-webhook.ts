@@ -1,7 +1,7 @@
 export const gitlabPath = "/api/v1/webhooks/gitlab";
 export const gitlabSecret = "a-secret-for-benchmarks";
 
-/** A webhook of GitLab that makes a new task: a merge request was opened, or somebody asks for something on one. */
+/** A webhook of GitLab that makes a new task: a merge request was opened, or a user comments on one with a command. */
 export function gitlabWebhook(i: number): string {
   return JSON.stringify(i % 2 === 0 ? opened(i) : commented(i));
 }

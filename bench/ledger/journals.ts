@@ -5,7 +5,7 @@ import { sample } from "./sample.ts";
 
 export const clock = systemClock();
 
-/** Callers that each wait for their event to be durable before they tell the next. */
+/** Callers that each wait for their event to be durable before they append the next. */
 const callers = 256;
 
 export function openJournal(directory: string): Promise<FileLedger> {

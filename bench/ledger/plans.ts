@@ -1,7 +1,7 @@
 /** How much to look at. */
 export interface Plan {
   readonly rounds: number;
-  /** Events per round, told to the journal. */
+  /** Events per round, appended to the journal. */
   readonly journalEvents: number;
   /** Events per round that wait in a journal when PostgreSQL comes. */
   readonly drainEvents: number;

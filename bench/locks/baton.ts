@@ -3,7 +3,7 @@ import type { Entry } from "./contender.ts";
 
 /**
  * The limit for hand-offs: a token in a list that Redis itself pushes to the next blocked client, in arrival order. No
- * lease, so a holder that dies stops everybody for ever; no fence, one connection for each waiter, no way to give up.
+ * lease, so a holder that dies blocks all waiters forever; no fence, one connection for each waiter, no way to give up.
  */
 export const baton: Entry = {
   name: "BLPOP baton, no lease",

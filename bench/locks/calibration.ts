@@ -8,7 +8,7 @@ import { median } from "./quantile.ts";
 export interface Calibration {
   /** A request and its answer, back to back. */
   readonly pingMicros: number;
-  /** The same after 20 ms of silence, when everybody has to be woken. */
+  /** The same after 20 ms of silence, when every process has to be woken. */
   readonly pingAfterIdleMicros: number;
   /** From PUBLISH to the subscriber after 20 ms of silence: the floor for a hand-off. */
   readonly pushAfterIdleMicros: number;

@@ -35,7 +35,7 @@ export async function claimBytes(url: string, admin: Redis): Promise<ClaimBytes>
 
 async function finish(claims: Claims, noteId: number) {
   const claim = await claims.claim(keyOf("note", "gitlab.example.com", 4_211, 17, noteId));
-  if (claim.state !== "new") throw new Error(`nobody else can have made this claim, but it is ${claim.state}`);
+  if (claim.state !== "new") throw new Error(`no other caller can have made this claim, but it is ${claim.state}`);
   await claim.complete(result);
 }
 

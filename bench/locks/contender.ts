@@ -19,8 +19,8 @@ export interface Held {
   release(): PromiseLike<unknown>;
 }
 
-/** The lease of everybody here. Nothing in the benchmark is held for as long. */
+/** The lease of all contenders. Nothing in the benchmark is held for as long. */
 export const ttlMs = 10_000;
 
-/** Longer than anybody here ever waits. */
+/** Longer than any contender ever waits. */
 export const waitMs = 600_000;

@@ -104,7 +104,7 @@ async function finish(worker: WorkerProcess): Promise<Turn[]> {
 
 function latencies(turns: readonly Turn[]): number[] {
   const found: number[] = [];
-  // The first hand-off still warms up; at the end, when the round is over, nobody holds on any more.
+  // The first hand-off still warms up; at the end, when the round is over, no worker holds the lock any more.
   for (let i = 2; i < turns.length; i++) {
     const { gotAt, leftAt } = turns[i - 1] as Turn;
     if (leftAt - gotAt >= shortestHoldMs - 1) found.push((turns[i] as Turn).gotAt - leftAt);

@@ -45,10 +45,10 @@ async function main(plan: Plan): Promise<number> {
 }
 
 /** Measures everything, prints it, and returns the exit code: 1 if two ever held one of our locks at a time. */
-async function bench(plan: Plan, redis: RedisServer, everybody: readonly WorkerProcess[]): Promise<number> {
-  const workers = everybody.slice(0, 8);
+async function bench(plan: Plan, redis: RedisServer, allWorkers: readonly WorkerProcess[]): Promise<number> {
+  const workers = allWorkers.slice(0, 8);
   // Takes long and costs next to nothing, so it goes on beside the rest.
-  const ourWaits = ourWaiting(everybody.slice(8), plan.waiting.oursMs);
+  const ourWaits = ourWaiting(allWorkers.slice(8), plan.waiting.oursMs);
   // If it fails, that is noticed at the end, when it is waited for.
   ourWaits.catch(() => {});
   const inMemory = await memory(plan.memory);

@@ -4,7 +4,7 @@ import { type Entry, ttlMs } from "./contender.ts";
 
 /**
  * The limit: what a careful user writes by hand with ioredis, in two commands per pair. No fence, no queue, no renewal,
- * no deadline, and nobody waits: it is only used where each key is free.
+ * no deadline, and no waiting: it is only used where each key is free.
  */
 export const raw: Entry = {
   name: "raw ioredis 6",
@@ -18,7 +18,7 @@ export const raw: Entry = {
       async acquire(key) {
         const token = `${prefix}.${(counter++).toString(36)}`;
         const answer = await redis.set(key, token, "PX", ttlMs, "NX");
-        if (answer !== "OK") throw new Error(`${key} is held, though nobody else should want it`);
+        if (answer !== "OK") throw new Error(`${key} is held, though no other worker uses it`);
         return { release: () => redis.evalsha(sha, 1, key, token) };
       },
       close: async () => redis.disconnect(),

@@ -1,4 +1,4 @@
-/** One time that somebody had the lock, on the machine's clock. */
+/** One period in which a worker had the lock, on the machine's clock. */
 export interface Turn {
   readonly askedAt: number;
   readonly gotAt: number;
@@ -21,7 +21,7 @@ export function inOrder(turns: readonly Turn[]): Turn[] {
   return [...turns].sort((a, b) => a.gotAt - b.gotAt);
 }
 
-/** How often somebody got the lock before the one who had it let go. */
+/** How often a worker got the lock before its holder released it. */
 export function violations(ordered: readonly Turn[]): number {
   let count = 0;
   let latestLeft = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ export function violations(ordered: readonly Turn[]): number {
 }
 
 /**
- * The share of turns whose taker asked later than somebody who was still waiting. Who asked within a millisecond of
+ * The share of turns whose taker asked later than a worker that was still waiting. A worker that asked within a millisecond of
  * one another came at the same time: no lock can know which process was first.
  */
 export function overtakes(ordered: readonly Turn[]): number {

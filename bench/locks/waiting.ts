@@ -23,7 +23,7 @@ export interface Waiting {
 
 const waiters = 50;
 
-/** C: what it costs that 50 callers wait for a lock that somebody else holds. */
+/** C: the cost of 50 callers that wait for a lock of another holder. */
 export async function waiting(entry: Entry, url: string, { clients, ms }: WaitingPlan): Promise<Waiting> {
   const admin = new Redis(url);
   const holder = await entry.open(url);

@@ -78,7 +78,7 @@ class Worker {
     for (let askedAt = machineMs(); askedAt < until; askedAt = machineMs()) {
       const held = await contender.acquire(key);
       const gotAt = machineMs();
-      // Whoever believes to hold it at the same time gets a chance to show.
+      // A second holder at the same time would be detected here.
       await undefined;
       turns.push(askedAt, gotAt, machineMs());
       await held.release();

@@ -58,7 +58,7 @@ export class WorkerProcess {
     }
   }
 
-  /** Whoever waits for an answer, now or later, is told. */
+  /** Rejects all pending and later requests. */
   #fail(message: string) {
     this.#failure = new Error(`worker ${this.index}: ${message}`);
     this.#rejected(this.#failure);

@@ -36,7 +36,7 @@ export async function bareCreates(folder: string): Promise<BareServer> {
   );
 }
 
-/** What Node alone allows: writes the same bytes to everybody who is connected. */
+/** The limit of Node itself: writes the same bytes to every connection. */
 export async function bareFanout(): Promise<BareServer & { tell(frame: Buffer): void }> {
   const responses: ServerResponse[] = [];
   const server = await listening((_, response) => {

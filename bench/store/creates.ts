@@ -26,7 +26,7 @@ export interface CreateFigures {
  */
 export async function creates(store: ObjectStore, folder: string, plan: CreatePlan): Promise<CreateFigures> {
   let created = 0;
-  // Until the code is compiled: nobody measures a server in its first second.
+  // Until the code is compiled: a server in its first second is not representative.
   await createsPerSecond(1_000, 64);
   const one = await besideBare(1, plan.oneByOne);
   const many = await besideBare(64, plan.in64);

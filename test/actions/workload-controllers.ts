@@ -131,7 +131,7 @@ async function resize(client: KubeClient, claim: Loose): Promise<undefined> {
   return undefined;
 }
 
-/** The disruption controller. Pods are counted again and again: a budget is not told of them. */
+/** The disruption controller. Pods are counted periodically, because a budget gets no events of them. */
 async function countHealthy(client: KubeClient, budget: Loose): Promise<number> {
   const { namespace = "" } = budget.metadata;
   const labels: Record<string, string> = budget.spec.selector.matchLabels;

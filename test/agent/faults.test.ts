@@ -194,7 +194,7 @@ describe("a task", () => {
       for (let i = 0; i < 50; i++) {
         await world.openMergeRequest({ branch: `topic-${i}`, files: { [`f${i}.txt`]: lines("x") } });
       }
-      // GitLab tells the time in whole seconds: what happens in the second of the first poll is new.
+      // GitLab sends its time in whole seconds: everything in the second of the first poll is new.
       world.gitlab.time.advance(2_000);
       const first = await world.openAgent();
       await polls(2);
@@ -230,12 +230,12 @@ describe("a task", () => {
   }
 });
 
-/** The client, as long as `isOpen`; else nobody answers. */
+/** The client, as long as `isOpen`; else there is no response. */
 function throughGate(client: KubeClient, isOpen: () => boolean): KubeClient {
   const gated =
     <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
-      if (!isOpen()) throw new KubeError("unavailable", "nobody answers");
+      if (!isOpen()) throw new KubeError("unavailable", "no response");
       return call(...args);
     };
   return {

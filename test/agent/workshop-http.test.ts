@@ -169,7 +169,7 @@ describe("a workshop at GitLab", () => {
 
   it.each([
     ["denied", "may only read", () => useToken(server.addToken(bot, "read_repository"))],
-    ["refused", "is told no by a hook", () => Object.assign(server.settings, { pushRefusal: "no such thing" })],
+    ["refused", "is rejected by a hook", () => Object.assign(server.settings, { pushRefusal: "no such thing" })],
     ["unavailable", "meets no server", () => server.faults.failNext({ method: "POST", status: 502, times: 9 })],
   ])("reports %s if it %s during a push", async (kind, _why, happens) => {
     const commit = await edited();

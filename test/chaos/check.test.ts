@@ -34,7 +34,7 @@ describe("exclusion is broken", () => {
     expect(rulesBrokenIn(history)).toContain("exclusion");
   });
 
-  it("but not by a holder whose clock says that its lease is over", () => {
+  it("but not by a holder whose lease is over by its own clock", () => {
     const history = [
       ...lease("a", { from: 0, fence: 1, endsAt: 90 }),
       { at: 120, event: "stalled", worker: "worker of a", from: 10 } as const,
@@ -59,7 +59,7 @@ describe("exclusion is broken", () => {
     [1_300, []],
     [1_600, ["exclusion", "notice"]],
   ])(
-    "by a holder that is told %i ms after its lock was deleted, a third of the ttl being 1000 ms: %j",
+    "by a holder that is notified %i ms after its lock was deleted, a third of the ttl being 1000 ms: %j",
     (told, rules) => {
       const history = [
         ...lease("a", { from: 0, fence: 1, endsAt: 3_000 }),
@@ -173,7 +173,7 @@ describe("the outcome of a release is wrong", () => {
     ["unknown", "there was time left to ask again", []],
     [
       "released",
-      "somebody else was granted the key before",
+      "another worker was granted the key before",
       [
         { at: 120, event: "stalled", worker: "worker of a", from: 10 },
         ...lease("b", { from: 95, until: 200, fence: 2 }),
@@ -199,7 +199,7 @@ describe("the outcome of a release is wrong", () => {
     expect(rulesBrokenIn(history)).toEqual([]);
   });
 
-  it("but not when it says released because the process had closed its locks before", () => {
+  it("but not when it returns released because the process had closed its locks before", () => {
     const history = [
       ...lease("a", { from: 0, until: 100, fence: 1 }),
       { at: 80, event: "lost", ...about("a"), closed: true, why: "" } as const,

@@ -5,11 +5,11 @@ import { type Tenancies, type Tenancy, tenanciesIn } from "./tenancy.ts";
  * - `exclusion`: two leases of one key were believed in at the same time
  * - `fence order`: a later grant had no larger fence
  * - `witness`: the resource accepted effects of a holder after those of its successor
- * - `notice`: a holder was not told before somebody else was granted the key
+ * - `notice`: a holder was not notified before another worker was granted the key
  * - `born dead`: a lease had ended when it was handed out
  * - `outcome`: what `release` said is not what happened
- * - `liveness`: somebody waited in vain after everything was well again
- * - `ghost`: nobody was left, and a key stayed taken or a bid stayed queued
+ * - `liveness`: a worker waited in vain after all faults had ended
+ * - `ghost`: no worker was left, and a key stayed taken or a bid stayed queued
  * - `exit`: a process crashed, or did not end by itself after `close`
  * - `quarantine`: a restarted server that may have forgotten leases granted one too early, or took one from its holder
  */
@@ -77,8 +77,8 @@ function overlaps(tenancy: Tenancy, later: readonly Tenancy[], all: Tenancies): 
 }
 
 /**
- * Somebody else deleted the lock, and two have it: the one with the smaller fence learns that from its next renewal,
- * due a third of the ttl later; if it cannot renew, when its lease ends. `until` is when it is told.
+ * The lock was deleted from outside, and two hold it: the one with the smaller fence detects that at its next renewal,
+ * due a third of the ttl later; if it cannot renew, when its lease ends. `until` is when it is notified.
  */
 function excusedByDeletion(one: Tenancy, other: Tenancy, all: Tenancies, until: (stale: Tenancy) => number): boolean {
   const [stale, rightful] = one.fence < other.fence ? [one, other] : [other, one];
@@ -135,7 +135,7 @@ function lateNotice(tenancy: Tenancy, next: Tenancy | undefined, all: Tenancies)
   const told = toldAt(tenancy);
   if (all.killed.has(worker)) return [];
   if (told === Infinity) {
-    return [{ rule: "notice", at: endsAt, what: `the holder of ${name(tenancy)} was never told that it ended` }];
+    return [{ rule: "notice", at: endsAt, what: `the holder of ${name(tenancy)} was never notified of its end` }];
   }
   if (!next || told <= next.grantedAt || excusedByDeletion(tenancy, next, all, toldAt)) return [];
   if (sleptThrough(worker, endsAt, told, all)) return [];
@@ -166,7 +166,7 @@ function wrongOutcome(tenancy: Tenancy, next: Tenancy | undefined, all: Tenancie
       return wrong(`${name(tenancy)} was "released" although ${name(next)} had been granted before`);
     case "lost":
       if (outcome.at >= endsAt || tenancy.lostAt !== undefined || mayBeForgotten(tenancy, outcome.at, all)) return [];
-      return wrong(`${name(tenancy)} was "lost" ${ms(endsAt - outcome.at)} before its end, and nobody had touched it`);
+      return wrong(`${name(tenancy)} was "lost" ${ms(endsAt - outcome.at)} before its end, without a cause`);
     case "unknown":
       if (outcome.at >= endsAt) return [];
       return wrong(`the release of ${name(tenancy)} was given up ${ms(endsAt - outcome.at)} before the lease ended`);

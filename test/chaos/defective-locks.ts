@@ -3,7 +3,7 @@ import { naiveLocks } from "./naive-locks.ts";
 
 /**
  * Mistakes that locks are made with, so that the checker can be seen to notice them. Ours with something broken:
- * - `no-deadline`: the holder goes by what it once was told, and not by the clock
+ * - `no-deadline`: the holder trusts its last renewal, and ignores the clock
  * - `always-released`: `release` says what the caller likes to hear
  * - `leaky-abort`: the caller that stops waiting is let go, its bid is not
  *

@@ -11,7 +11,7 @@ export interface Figures {
   readonly refused: number;
   readonly overlaps: number;
   readonly violations: number;
-  /** From when nothing was broken any more until everyone had got a lock. */
+  /** From when nothing was broken any more until every worker had got a lock. */
   readonly recoveryMs: number;
 }
 

@@ -42,7 +42,7 @@ function castBy(dice: Dice, backend: Backend): Cast {
   };
 }
 
-/** One fault per worker and one for the server at a time: more could not be told apart in the history. */
+/** One fault per worker and one for the server at a time: more could not be distinguished in the history. */
 class Turmoil {
   readonly #stage: Stage;
   readonly #troubled = new Set<WorkerProcess | "server">();

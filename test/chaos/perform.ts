@@ -16,7 +16,7 @@ export interface Scenario {
   readonly cast: Cast;
   /** Undefined: it makes sense on every backend. */
   readonly only?: Backend;
-  /** When nothing is broken, nobody waits longer for a lock. Default 25 s. */
+  /** The max wait for a lock while there is no fault. Default 25 s. */
   readonly serveWithinMs?: number;
   /** Breaks things. When it returns, nothing is broken any more. */
   play(stage: Stage): Promise<void>;
@@ -91,11 +91,11 @@ async function everyoneLeaves(stage: Stage) {
 async function leave(worker: WorkerProcess, stage: Stage) {
   worker.signal("SIGTERM");
   if (await Promise.race([worker.ended, sleepMs(exitWithinMs)])) return;
-  stage.violate("exit", `${worker.name} still runs ${exitWithinMs / 1_000} s after it was told to stop`);
+  stage.violate("exit", `${worker.name} still runs ${exitWithinMs / 1_000} s after its stop request`);
   await stage.remove(worker);
 }
 
-/** Nobody is left, so every key must be free soon, for a client that was not there before. */
+/** No worker is left, so every key must be free soon, for a new client. */
 async function nothingRemains(stage: Stage) {
   const { server, cast } = stage;
   const { keys, ttlMs, maxTtlMs } = cast.plan;
@@ -126,7 +126,7 @@ async function takeOnce(key: string, { locks, stage, waitMs }: { locks: Locks; s
     const said = outcome.released ? "released" : outcome.reason;
     stage.journal.write({ ...about, at: monotonicMs(), event: "released", outcome: said });
   } catch (error) {
-    stage.violate("ghost", `nobody is left, but ${key} is not free after ${waitMs} ms: ${error}`);
+    stage.violate("ghost", `no worker is left, but ${key} is not free after ${waitMs} ms: ${error}`);
   }
 }
 

@@ -8,7 +8,7 @@ import type { Cast, Stage } from "./stage.ts";
 /** Short, so that much can happen in little time. */
 const ttlMs = 1_000;
 
-/** Those that make sense on `backend`. Sentinels tell clients where to go, past the proxies that most of them need. */
+/** Those that make sense on `backend`. Sentinels send clients to the servers directly, past the proxies that most of them need. */
 export function scenariosOn(backend: Backend): readonly Scenario[] {
   return scenarios
     .filter(({ only }) => (only ? only === backend : backend !== "sentinel"))
@@ -265,7 +265,7 @@ async function justRenewed(stage: Stage) {
 }
 
 function everythingIsFine(history: readonly HistoryEvent[]): Violation[] {
-  // A machine that has no time for us is a fault that nobody injected.
+  // An overloaded machine is a fault that was not injected.
   if (history.some((event) => event.event === "stalled" && event.at - event.from > 300)) return [];
   const wrong = (event: HistoryEvent) =>
     (event.event === "lost" && !event.closed) ||
@@ -291,7 +291,7 @@ function somebodyKeepsALease(history: readonly HistoryEvent[]): Violation[] {
   return [{ rule: "quarantine", at: back, what: "no lease outlived the restart" }];
 }
 
-/** A server that forgets nothing need not keep anybody waiting. */
+/** A server that loses nothing needs no quarantine. */
 function grantsGoOn(history: readonly HistoryEvent[]): Violation[] {
   const restarts = history.filter((event) => event.event === "healed" && event.fault === "server restarted");
   return restarts.flatMap(({ at }) => {

@@ -24,7 +24,7 @@ export interface Server {
   resume(): void | Promise<void>;
   /** Takes a lock away behind its holder's back. */
   deleteLock(key: string): Promise<void>;
-  /** What is left of locks and queues, when nobody holds or waits. */
+  /** The remaining locks and queues when no worker holds or waits. */
   leftovers(): Promise<string[]>;
   /** What only a Redis can be made to do. */
   readonly redis?: RedisTricks;
@@ -68,7 +68,7 @@ async function startRedisServer(persistence: Persistence): Promise<Server> {
   };
 }
 
-/** Whatever is done is done to the primary of the moment. Clients are told where it is, and so no proxy is in between. */
+/** Every fault hits the current primary. Clients connect to it directly, so there is no proxy in between. */
 async function startSentinelServers(): Promise<Server> {
   // As docs/redis.md advises.
   const sentinels = await startSentinels(["--min-replicas-to-write", "1", "--min-replicas-max-lag", "2"]);

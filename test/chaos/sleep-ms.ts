@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Real time: faults of real processes cannot be told to hurry. */
+/** Real time: faults of real processes cannot be sped up. */
 export function sleepMs(ms: number): Promise<void> {
   return delay(ms);
 }

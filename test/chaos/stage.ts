@@ -39,7 +39,7 @@ export class Stage {
   readonly histories: string[] = [];
   readonly violations: Violation[] = [];
   readonly #programs: Programs;
-  /** Whoever ends without being in here has crashed, unless it was asked to end. */
+  /** A worker that ends without being in here has crashed, unless it was asked to end. */
   readonly #killed = new Set<WorkerProcess>();
   #workers: WorkerProcess[] = [];
   #spawned = 0;
@@ -100,7 +100,7 @@ export class Stage {
       if (worker) return { worker, key };
       await sleepMs(5);
     }
-    throw new Error("nobody holds a lock for 10 s");
+    throw new Error("no worker holds a lock for 10 s");
   }
 
   /** The same, but it has only just begun. */
@@ -122,7 +122,7 @@ export class Stage {
       if (seen > 0 && monotonicMs() - seen > 60) return worker;
       await sleepMs(5);
     }
-    throw new Error("nobody waits for 10 s");
+    throw new Error("no worker waits for 10 s");
   }
 
   /** Waits until every worker got a lock, and says how long that took; those that do not are a violation. */
@@ -181,7 +181,7 @@ export class Stage {
       await whileDown();
       await this.server.start();
     });
-    // Without a quarantine it is as if somebody had deleted every lock.
+    // Without a quarantine it is as if every lock had been deleted.
     if (!forgets || this.server.hasQuarantine) return;
     for (const key of plan.keys) this.journal.write({ at, event: "fault", fault: "lock deleted", key });
   }
@@ -196,7 +196,7 @@ export class Stage {
   }
 
   async deleteLock(key: string): Promise<void> {
-    // The time before, for nobody can be granted it earlier; written after, for it may not come to that.
+    // The time before, for no worker can be granted it earlier; written after, for it may not come to that.
     const at = monotonicMs();
     await this.server.deleteLock(key);
     this.journal.write({ at, event: "fault", fault: "lock deleted", key });

@@ -6,7 +6,7 @@ import { type Backend, type Defect, openLocks } from "./locks-under-test.ts";
 import { sleepMs } from "./sleep-ms.ts";
 import { dialWitness, type WitnessClient } from "./witness.ts";
 
-/** What a worker does until it is told to stop. */
+/** The work of a worker until it is stopped. */
 export interface Plan {
   /** Names the process in the history. */
   readonly worker: string;
@@ -41,7 +41,7 @@ async function main() {
   const witness = await dialWitness(plan.witness);
   const stopping = new AbortController();
   process.once("SIGTERM", () => stopping.abort());
-  // Nobody is left to tell us to stop.
+  // The parent is gone and cannot stop this process.
   void witness.gone.then(() => stopping.signal.aborted || process.exit(3));
 
   const pulse = watchPulse(plan.worker, journal);

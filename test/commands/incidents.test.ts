@@ -23,7 +23,7 @@ const rules = Object.keys(workflows).map((workflow) => ({
   workflow,
 }));
 
-/** What the API server calls whoever has its token. */
+/** The user name of callers with the API server's token. */
 const serverName = "interlock-admin";
 
 let up: UpProcess;
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe("interlock why, of an incident", { timeout: 60_000 }, () => {
-  it("says what was done about it, by which checks, and how long it is watched", async () => {
+  it("prints the decision, its checks and the end of the verification", async () => {
     const incident = await up.signal("clean", "node/a");
 
     const said = await why(incident, "Verifying");
@@ -61,7 +61,7 @@ describe("interlock why, of an incident", { timeout: 60_000 }, () => {
     expect(said).toContain("next: add a rule that matches");
   });
 
-  it("says for whom it waits, and that it follows who does the same", async () => {
+  it("prints the holder it waits for, and the execution it follows", async () => {
     const first = await up.signal("slow", "node/b");
     await why(first, "Executing");
     const follower = await up.signal("slow-too", "node/b");
@@ -78,7 +78,7 @@ describe("interlock why, of an incident", { timeout: 60_000 }, () => {
     expect(await why(waiting, "Verifying")).toMatch(/execution {4}\S+ completed/);
   });
 
-  it("says the same in JSON", async () => {
+  it("prints the same in JSON", async () => {
     const incident = await up.signal("clean", "node/c");
     await why(incident, "Verifying");
 
@@ -119,7 +119,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     expect(await why(incident, "Verifying")).toMatch(/approval +\S+ was Approved by interlock-admin at \S+: a reason/);
   });
 
-  it("says no to it", async () => {
+  it("rejects it", async () => {
     const incident = await up.signal("ask", "node/f");
     const said = await why(incident, "AwaitingApproval");
 
@@ -161,7 +161,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
 });
 
 describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
-  it("says what would become of a signal, by which rule, and what the policy says now", async () => {
+  it("prints the effect of a signal, its rule and the current decision of the policy", async () => {
     const file = join(place, "alert.json");
     const labels = { alertname: "clean", namespace: "payment", pod: "api-1", severity: "warning" };
     const annotations = { interlock_target: "node/z" };
@@ -194,7 +194,7 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
     expect(out).toContain(line);
   });
 
-  it("says which rules were tried, and why not now", async () => {
+  it("prints the rules that were tried, and the reason not to run now", async () => {
     const file = join(place, "signals.json");
     await up.interlock("run", "clean", "--target", "node/y");
     const signals = [

@@ -16,13 +16,13 @@ describe("a command, when Interlock does not run,", () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it("says how to start it where it never did", async () => {
+  it("prints how to start it if it never ran", async () => {
     await expect(type("get", "incidents")).rejects.toThrow(
       `kubeconfig ${directory}/kubeconfig does not exist; start Interlock (npm start`,
     );
   });
 
-  it("says how to start it where it did once", async () => {
+  it("prints how to start it if it ran before", async () => {
     const kubeconfig = kubeconfigFor({ url: "https://127.0.0.1:1", token: "a-token" });
     await writeFile(join(directory, "kubeconfig"), kubeconfig);
 

@@ -101,7 +101,7 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
       return ["policy", "test", "--rules", rules, "--config", config, file("custom-expect.yaml", expectation)];
     }
 
-    it("knows the kinds that the files of --crds define", async () => {
+    it("accepts the kinds that the files of --crds define", async () => {
       const crds = join(directory, "crds");
       mkdirSync(crds, { recursive: true });
       writeFileSync(join(crds, "certificates.yaml"), `kind: Namespace\n---\n${stringify(certificateDefinition)}`);
@@ -112,14 +112,14 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
       expect(status).toBe(0);
     });
 
-    it("knows the kinds that the configuration declares", async () => {
+    it("accepts the kinds that the configuration declares", async () => {
       const { status, out } = await interlock(prepared(declared));
 
       expect(out).toContain("1 passed, 0 failed");
       expect(status).toBe(0);
     });
 
-    it("says what to name if the kind is unknown", async () => {
+    it("prints the required setting if the kind is unknown", async () => {
       const { status, err } = await interlock(prepared(""));
 
       expect(status).toBe(1);

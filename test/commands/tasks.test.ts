@@ -27,7 +27,7 @@ describe("interlock up with a coder", { timeout: 60_000 }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("takes webhooks where its screen says, and what comes of them can be seen, explained and stopped", async () => {
+  it("accepts webhooks at the printed address, and lists, explains and cancels their tasks", async () => {
     const [, url = ""] = /agent +http\S+ +webhooks at (\S+)/.exec(up.screen) ?? [];
     gitlab.webhooks.sendTo([url], "the-secret");
     const ann = gitlab.addUser("ann");

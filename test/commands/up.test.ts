@@ -52,7 +52,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
     expect(text).not.toContain("worker-9");
   });
 
-  it("says which address is taken and what to change, and ends", async () => {
+  it("prints the address in use and the setting to change, and exits", async () => {
     const config = join(up.directory, "taken.yaml");
     writeFileSync(config, `gateway:\n  listen: ${new URL(gatewayUrl()).host}\n`);
 
@@ -64,7 +64,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
     expect(err).toContain("gateway.listen");
   });
 
-  it("leaves what it opens incidents for to labels when the configuration says so", async () => {
+  it("takes the scope of incidents from labels if configured", async () => {
     const labelled = await UpProcess.start({ clean: "echo cleaned" }, { settings: { gateway: { scope: "labels" } } });
     try {
       const payload = join(labelled.directory, "alert.json");
@@ -78,7 +78,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
     }
   });
 
-  it("logs as log.level and log.format say, and else only what goes wrong", async () => {
+  it("logs by log.level and log.format, and only problems by default", async () => {
     const settings = { log: { level: "info", format: "json" } };
     const talkative = await UpProcess.start({ clean: "echo cleaned" }, { settings });
     try {
@@ -89,7 +89,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
     }
   });
 
-  it("has the executor serve its figures where metrics.listen says, when that runs alone", async () => {
+  it("serves the metrics of a separate executor at metrics.listen", async () => {
     const config = join(up.directory, "executor.yaml");
     writeFileSync(config, "execution:\n  engines: job\n  engine: job\nmetrics:\n  listen: 127.0.0.1:0\n");
     const args = ["--import", "tsx", "src/main.ts", "executor", "--config", config];

@@ -56,7 +56,7 @@ describe("kubectl against the embedded API server prints what it printed against
   for (const { cmd, env, exitCode, stdoutPattern = "", stderrPattern = "" } of kubectlCommands(ns)) {
     const asProtobuf = protobuf.find(({ start }) => cmd.startsWith(start));
     if (asProtobuf) {
-      it(`is told what to use instead of ${cmd}`, async () => {
+      it(`prints the replacement of ${cmd}`, async () => {
         const [line = ""] = cmd.split(" | ");
         const refused = await shell(line, terminal, env);
         const json = `${line} --dry-run=client -o json | kubectl create -f -`;
@@ -70,7 +70,7 @@ describe("kubectl against the embedded API server prints what it printed against
         expect(await shell(cmd, terminal, env)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
       });
     } else if (cmd.includes("--server-side")) {
-      it(`is told what to use instead of ${cmd}`, async () => {
+      it(`prints the replacement of ${cmd}`, async () => {
         const refused = await shell(cmd, terminal, env);
         await shell(applyInstead, terminal);
 

@@ -30,7 +30,7 @@ export interface StreamEvent {
   readonly data: Partial<Changes> & Readonly<Record<string, unknown>>;
 }
 
-/** An API server in memory, projections of its objects, and time that moves when told. */
+/** An API server in memory, projections of its objects, and a manual clock. */
 export class ProjectionWorld {
   readonly clock = new ManualClock();
   readonly random = new Chance(1);

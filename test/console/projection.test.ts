@@ -267,7 +267,7 @@ describe("a beat", () => {
     projection.close();
   });
 
-  it("tells since when the data is old, while a watch fails", async () => {
+  it("reports since when the data is old, while a watch fails", async () => {
     const world = await ProjectionWorld.open();
     const projection = world.open();
     await projection.now();
@@ -284,7 +284,7 @@ describe("a beat", () => {
     projection.close();
   });
 
-  it("tells since when the data is old, while the server does not answer", async () => {
+  it("reports since when the data is old, while the server does not respond", async () => {
     const world = await ProjectionWorld.open();
     let isDown = false;
     const client = {
@@ -380,7 +380,7 @@ describe("a page", () => {
     projection.close();
   });
 
-  it("tells why there is none when a kind cannot be read", async () => {
+  it("reports the reason if a kind cannot be read", async () => {
     const world = await ProjectionWorld.open();
     world.cluster.forbid("list", "codingtasks");
     const projection = world.open();

@@ -115,7 +115,7 @@ export async function redisLockBench(server: Awaited<ReturnType<typeof startRedi
   };
 }
 
-/** Counts the calls of a connection, and breaks it off right after one was answered, before anyone sees the answer. */
+/** Counts the calls of a connection, and breaks it off right after one was answered, before the caller gets the response. */
 function tap(connection: RedisConnection, proxy: TcpProxy): RedisProcess["wire"] {
   const wire = { requests: 0, underway: 0, losesNext: false };
   const run: RedisConnection["run"] = (...call) => {

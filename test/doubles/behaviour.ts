@@ -30,7 +30,7 @@ export interface Stage {
   readonly signal: AbortSignal;
 }
 
-/** Does it, and tells how it ended. Resolves only when nothing of it is left. */
+/** Does it, and returns how it ended. Resolves only when nothing of it is left. */
 export async function perform(behaviour: Behaviour, stage: Stage): Promise<Ending> {
   switch (behaviour.do) {
     case "exit":

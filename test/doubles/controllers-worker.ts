@@ -5,7 +5,7 @@ import type { Behaviours } from "./controllers-process.ts";
 import { jobController } from "./job-controller.ts";
 import { tektonController } from "./tekton-controller.ts";
 
-// controllers-worker.ts KUBECONFIG BEHAVIOURS: both doubles over HTTP, until told to stop.
+// controllers-worker.ts KUBECONFIG BEHAVIOURS: both doubles over HTTP, until stopped.
 const [kubeconfig = "", behaviours = ""] = process.argv.slice(2);
 const clock = systemClock();
 const random = systemRandom();

@@ -15,7 +15,7 @@ import {
 export interface JobOptions extends DoubleOptions {
   /** By image. Any other image cannot be pulled. */
   readonly images: Readonly<Record<string, Behaviour>>;
-  /** Runs the whole pod of a Job instead, and tells how it ended. Resolves only when nothing of it is left. */
+  /** Runs the whole pod of a Job instead, and returns how it ended. Resolves only when nothing of it is left. */
   readonly runPod?: (job: Job, signal: AbortSignal) => Promise<Ending>;
 }
 

@@ -1,6 +1,6 @@
 import type { Clock, Timer } from "../../src/time/index.ts";
 
-/** Time that moves when told. Timers due together wake in the order they were set. */
+/** A clock that moves on request. Timers due together fire in the order they were set. */
 export class ManualClock implements Clock {
   #nowMs = 1_000;
   readonly #startMs: number;
@@ -50,7 +50,7 @@ export class ManualClock implements Clock {
     this.#nowMs = end;
   }
 
-  /** Moves time without waking anybody: what a process sees that was stopped and goes on. */
+  /** Moves time without firing timers, as for a process that was stopped and continues. */
   jump(ms: number): void {
     this.#nowMs += ms;
   }

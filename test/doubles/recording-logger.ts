@@ -13,7 +13,7 @@ export interface RecordingLogger extends Logger {
   forget(): void;
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that stores its lines. */
 export function recordingLogger(): RecordingLogger {
   const events: LoggedEvent[] = [];
   return {

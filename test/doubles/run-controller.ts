@@ -25,7 +25,7 @@ export interface RunningDouble {
   stop(): Promise<void>;
 }
 
-/** One run at work: whoever looks after it is the only one who writes its status. */
+/** One running run: its controller is the only writer of its status. */
 export interface Activity {
   readonly uid: string;
   readonly stop: AbortController;

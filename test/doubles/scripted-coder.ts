@@ -31,7 +31,7 @@ export type CoderStep =
   | { readonly do: "look-for-secrets"; readonly pattern: string }
   /** Writes down its request, folder, user and environment, a line of JSON for each run. */
   | { readonly do: "echo"; readonly file: string }
-  /** Witnesses tell begin and end with a time that all processes share, a line of JSON for each. */
+  /** Witnesses record begin and end with a time that all processes share, a line of JSON for each. */
   | { readonly do: "sleep"; readonly ms: number; readonly witness?: string }
   | { readonly do: "wait-for-file"; readonly path: string; readonly witness?: string }
   | { readonly do: "hang"; readonly ignoresSignals?: boolean }

@@ -21,7 +21,7 @@ import {
   writeStatus,
 } from "./run-controller.ts";
 
-/** What a bundle holds: tasks one after the other, whose steps do as told. */
+/** The content of a bundle: tasks one after the other, whose steps are scripted. */
 export interface BundledPipeline {
   /** Parameters without a default. */
   readonly params?: readonly string[];
@@ -137,7 +137,7 @@ class PipelineActivity {
 
   async #runTask(task: BundledTask, name: string, signal: AbortSignal): Promise<"succeeded" | "failed" | "stopped"> {
     const { client, run } = this.#sight;
-    // Tekton takes a TaskRun of that name for its own, whoever made it: one that outlived an earlier run lends its end.
+    // Tekton takes a TaskRun of that name for its own, whatever created it: one that outlived an earlier run lends its end.
     const found = await client.get(taskRuns, { namespace: run.metadata.namespace ?? "", name });
     const end = succeededCondition(found?.status)?.status;
     if (end === "True" || end === "False") return end === "True" ? "succeeded" : "failed";

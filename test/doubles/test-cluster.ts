@@ -14,7 +14,7 @@ import type { Clock, Random } from "../../src/time/index.ts";
 export interface TestCluster {
   /** The cluster as `identity` may use it. */
   client(identity?: string): KubeClient;
-  /** From now on `verb` on `resource` ("leases", "tasks/status") throws `forbidden`, whoever asks. */
+  /** From now on `verb` on `resource` ("leases", "tasks/status") throws `forbidden` for every caller. */
   forbid(verb: Verb, resource: string): void;
   /** Ends a `forbid`. */
   allow(verb: Verb, resource: string): void;

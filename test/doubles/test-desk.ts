@@ -24,7 +24,7 @@ interface TestDeskOptions {
   readonly podLogs?: PodLogs;
 }
 
-/** Somebody called kim at the command line, and what is printed there. */
+/** A user named kim at the command line, and the printed output. */
 export class TestDesk implements Desk {
   readonly client: KubeClient;
   readonly clock: Clock;

@@ -23,7 +23,7 @@ export async function whyAgrees(recorded: Recorded): Promise<void> {
   if (found.length > 0) throw new Error(found.join("\n\n"));
 }
 
-/** Where `interlock why`, the status and the ledger tell different stories. */
+/** The differences between `interlock why`, the status and the ledger. */
 export async function disagreements({ client, events }: Recorded): Promise<readonly string[]> {
   const still = atRest(client);
   const { items: incidents } = await still.list(remediationRequests);

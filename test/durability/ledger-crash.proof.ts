@@ -59,7 +59,7 @@ describe("a file ledger on a disk that forgets", () => {
   }, 120_000);
 });
 
-/** Opens the ledger, checks it, tells it things, and closes it or dies. True if it did not die. */
+/** Opens the ledger, checks it, appends events, and closes it or dies. True if it did not die. */
 function live(
   disk: LossyDisk,
   model: LedgerModel,
@@ -99,7 +99,7 @@ async function persist(ledger: Ledger, model: LedgerModel, clock: ManualClock) {
 
 async function tell(ledger: Ledger, model: LedgerModel, dice: Dice) {
   for (let i = 0; i < 8; i++) {
-    // Some tell while a flush is under way, some together.
+    // Some append during a flush, some together.
     for (let turns = dice.whole(0, 3); turns > 0; turns--) await settle();
     await model.tell(ledger, dice.whole(0, 200));
   }

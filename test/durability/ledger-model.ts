@@ -3,7 +3,7 @@ import type { DiskView } from "../../src/disk/index.ts";
 import { readWriter } from "../../src/ledger/file/read-chain.ts";
 import { type Ledger, LedgerError } from "../../src/ledger/index.ts";
 
-/** What a ledger was told over all its lives, and what it must have kept of it. */
+/** The events appended to a ledger over all its lives, and those that it must have kept. */
 export class LedgerModel {
   rejected = 0;
   readonly #story: string;

@@ -6,12 +6,12 @@ import { say } from "./say.ts";
 export interface LedgerWriterPlan {
   readonly directory: string;
   readonly writer: string;
-  /** Stands in the ids of its events, so that no life tells of the same as another. */
+  /** Part of the ids of its events, so that no life appends the same events as another. */
   readonly life: number;
   readonly seed: number;
 }
 
-// A process that tells the ledger of new things as fast as it can until it is killed, and says on stdout what it was
+// A process that appends events to the ledger as fast as it can until it is killed, and says on stdout what it was
 // answered: `open`, then `kept ID` for every event. It begins when stdin does.
 const plan = JSON.parse(process.argv[2] ?? "") as LedgerWriterPlan;
 process.stdin.once("data", () => void main());

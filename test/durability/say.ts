@@ -8,7 +8,7 @@ export function say(line: string) {
     try {
       rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
-      // The pipe is full until somebody listens.
+      // The pipe is full until it is read.
       if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
     }
   }

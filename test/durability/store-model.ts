@@ -6,13 +6,13 @@ import type { Dice } from "../chaos/dice.ts";
 const resource = "things";
 const namespace = "here";
 
-/** What a store was told, over all processes that had it, and therefore what it may hold. */
+/** The writes to a store, by all processes that opened it, and therefore its possible content. */
 export class StoreModel {
   rejected = 0;
   readonly #story: string;
   /** Every change that was decided and not rejected, by revision. */
   #changes: { revision: number; name: string; json: string | undefined }[] = [];
-  /** The newest revision that anybody was shown. */
+  /** The newest revision that was visible to a reader. */
   #seen = 0;
   #struckUpTo = 0;
 
@@ -47,7 +47,7 @@ export class StoreModel {
     await store.write({ resource, namespace, name }, (_, revision) => this.#note("put", name, revision, 10));
   }
 
-  /** All writes that wait are rejected together; the first to hear of it strikes them all, before anybody writes again. */
+  /** All writes that wait are rejected together; the first rejection removes them all, before the next write. */
   #strikeOut(given: number, durable: number) {
     if (given <= this.#struckUpTo) return;
     this.#struckUpTo = this.#changes.at(-1)?.revision ?? given;
@@ -57,7 +57,7 @@ export class StoreModel {
   /** The store shows the state after one of the changes, and none older than what was seen. */
   check(store: ObjectStore): void {
     expect(store.revision, `${this.#story}: what was shown is kept`).toBeGreaterThanOrEqual(this.#seen);
-    // What came after it was never shown to anybody; its revisions are free.
+    // Later changes were never visible; their revisions are free.
     this.#changes = this.#changes.filter(({ revision }) => revision <= store.revision);
     const expected = new Map<string, string>();
     for (const { name, json } of this.#changes) {

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 import type { Entry, ObjectStore } from "../../src/apiserver/object-store.ts";
 import type { DiskError } from "../../src/disk/index.ts";
 
-/** What writers were told, over all their lives, and whether a store bears it out. */
+/** The acknowledged writes of all writers, and whether a store has them. */
 export class Testimony {
   acknowledged = 0;
   readonly violations: string[] = [];
@@ -33,7 +33,7 @@ export class Testimony {
     }
   }
 
-  /** Somebody else tried to open the store while it was in use. */
+  /** Another process tried to open the store while it was in use. */
   hearOfIntrusion(refusal: DiskError | undefined, pid: number | undefined): void {
     if (!refusal) this.#object("a second process was let in");
     else if (!refusal.message.includes(`in use by pid ${pid} `)) this.#object(`refused, but: ${refusal.message}`);

@@ -34,7 +34,7 @@ export interface Figures {
   readonly violations: readonly string[];
 }
 
-/** Kills a writer at full speed again and again, and holds what it left against what it was told. */
+/** Kills a writer at full speed again and again, and compares its files with the acknowledged writes. */
 export async function torture(options: TortureOptions): Promise<Figures> {
   const { directory, rounds, objects, seed, space } = options;
   const dice = new Dice(seed);

@@ -19,7 +19,7 @@ export interface WriterPlan {
 //     full                     all objects were there once
 //     deleting NAME            a deletion was asked for
 //     put|deleted NAME REVISION
-//     seen REVISION            a watcher was told of it
+//     seen REVISION            a watcher got it
 //
 // It begins when stdin does: starting Node takes longer than most lives last.
 const plan = JSON.parse(process.argv[2] ?? "") as WriterPlan;

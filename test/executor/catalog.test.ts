@@ -178,7 +178,7 @@ describe("a workflow that requires an approval", () => {
   it.each([
     ["without an approval", undefined, "refers to none"],
     ["with an approval that does not exist", "missing", "there is no approval missing"],
-    ["with an approval that nobody answered", "open", "is not answered yet"],
+    ["with an approval that is not answered", "open", "is not answered yet"],
     ["with an approval that was rejected", "rejected", "is Rejected"],
     ["with an answer that came too late", "late", "was answered after"],
     ["with an approval of another workflow", "other-workflow", "is for workflow restart"],
@@ -186,7 +186,7 @@ describe("a workflow that requires an approval", () => {
     ["with an approval of another target", "other-target", "is for node/worker-2"],
     ["with an approval of other parameters", "other-parameters", "is for other parameters"],
     ["with an approval that its author could write", "elsewhere", "there is no approval elsewhere"],
-  ])("is not admitted %s, whoever created the execution", async (_what, approval, message) => {
+  ])("is not admitted %s, regardless of the execution's creator", async (_what, approval, message) => {
     await world.executor();
     await world.approve("open", { decision: "none" });
     await world.approve("rejected", { decision: "Rejected" });
@@ -234,7 +234,7 @@ describe("a workflow that requires an approval", () => {
     expect(await world.status("later")).toMatchObject({ phase: "Running" });
   });
 
-  it("whose record was deleted still knows which approvals were used", async () => {
+  it("whose record was deleted still has the used approvals", async () => {
     await world.executor();
     await world.approve("a-1");
     await world.execution("first", { workflowRef: reboot }, approvedBy("a-1"));

@@ -113,7 +113,7 @@ describe.each(stories)("an execution that %s", (_name, story, check) => {
   it.each(["before", "after"] as const)("ends as it should if the process dies %s any of its writes", async (when) => {
     let write = 1;
     while (await tellWithDeath({ write, when }, story, check)) write++;
-    // Otherwise nobody died, and nothing was shown.
+    // Otherwise no executor died, and nothing was proved.
     expect(write).toBeGreaterThan(3);
   });
 });

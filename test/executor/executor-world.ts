@@ -33,7 +33,7 @@ import { whyAgrees } from "../doubles/why-agrees.ts";
 
 const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
 
-/** An API server in memory, with what an executor needs in it, and time that moves when told. */
+/** An API server in memory, with what an executor needs in it, and a manual clock. */
 export class ExecutorWorld {
   readonly clock = new ManualClock();
   readonly cluster: TestCluster;

@@ -54,7 +54,7 @@ describe("an execution that is deleted after it was decided to start its run", (
 });
 
 describe("a replica that receives changes of runs late", () => {
-  it("does not declare a run gone because it still knows an earlier one by that name", async () => {
+  it("does not declare a run gone because of a cached earlier one with that name", async () => {
     const late = deafReplica(runs);
     await world.executor(late);
     await world.executor();
@@ -107,7 +107,7 @@ describe("two replicas, one of which receives changes late", () => {
 
 describe("an execution that was skipped on one replica and admitted on another", () => {
   it.each(["before", "after"] as const)(
-    "gives the target back, and the ledger is told of both, if the process dies %s any of its writes",
+    "releases the target, and the ledger records both, if the process dies %s any of its writes",
     async (when) => {
       let write = 1;
       while (await giveBackWithDeath({ write, when })) write++;
@@ -282,7 +282,7 @@ function replicaClient(changes: Partial<KubeClient>) {
   return { client, engines: [tektonEngine(client)] };
 }
 
-/** A replica that can be told to hear no more of one kind of object, or of some of them. */
+/** A replica whose watch of one kind, or of some of its objects, can be cut. */
 function deafReplica(deafTo: ResourceType) {
   const ears = { isDeaf: false, writes: 0, watches: (_execution: WorkflowExecution): boolean => true };
   async function* heard<T>(events: AsyncIterable<WatchEvent<T>>): AsyncIterable<WatchEvent<T>> {

@@ -187,7 +187,7 @@ describe("a call that failed", () => {
     expect(server.requests).toHaveLength(4);
   });
 
-  it("is tried again when it writes and nobody was listening yet", async () => {
+  it("is retried when it writes and no server was listening yet", async () => {
     const { port, url, close } = await scriptedServer(mute);
     await close();
 
@@ -198,7 +198,7 @@ describe("a call that failed", () => {
     expect(await creating).toEqual({ kind: "created", object: lease });
   });
 
-  it("says that a write did not happen when nobody ever listened", async () => {
+  it("reports that a write did not happen when no server ever listened", async () => {
     const { url, close } = await scriptedServer(mute);
     await close();
 
@@ -208,7 +208,7 @@ describe("a call that failed", () => {
   });
 });
 
-describe("what the server says", () => {
+describe("a response of the server", () => {
   it.each([
     [401, "Unauthorized", "forbidden"],
     [403, "Forbidden", "forbidden"],
@@ -251,21 +251,21 @@ describe("what the server says", () => {
     });
   });
 
-  it("tells the causes that the message leaves out", async () => {
+  it("includes the causes that the message leaves out", async () => {
     const details = { causes: [{ field: "spec.size", message: "must be positive" }] };
     const { client } = await over([failure(422, "Invalid", { message: "denied", details })]);
 
     await expect(client.create(leases, lease)).rejects.toThrow("denied; spec.size: must be positive");
   });
 
-  it("tells an object that exists from a create that lost a race elsewhere", async () => {
+  it("distinguishes an existing object from a create that lost a race elsewhere", async () => {
     const { client } = await over([failure(409, "AlreadyExists"), failure(409, "Conflict")]);
 
     expect(await client.create(leases, lease)).toEqual({ kind: "already-exists" });
     await expect(client.create(leases, lease)).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  it("tells a missing object from a kind that the server does not know", async () => {
+  it("distinguishes a missing object from an unknown kind", async () => {
     const { client } = await over([
       failure(404, "NotFound", { details: { name: "a" } }),
       text("404 page not found", { status: 404 }),
@@ -280,7 +280,7 @@ describe("what the server says", () => {
 });
 
 describe("a list", () => {
-  it("is read in pages, and its items say what they are", async () => {
+  it("is read in pages, and its items have their kind", async () => {
     const { client, server } = await over([page(["a", "b"], "more"), page(["c"])], { limits: { pageSize: 2 } });
 
     const { items, resourceVersion } = await client.list(leases, {
@@ -307,7 +307,7 @@ describe("a list", () => {
 });
 
 describe("an object", () => {
-  it("is found where its name says, even one that looks like a path", async () => {
+  it("is found by its name, even one that looks like a path", async () => {
     const { client, server } = await over([json(lease)]);
 
     await client.get(leases, { namespace: "default", name: "a/../b" });
@@ -352,7 +352,7 @@ describe("credentials", () => {
     expect(server.requests.map(({ headers }) => headers.authorization)).toEqual(["Bearer old", "Bearer new"]);
   });
 
-  it("that stay refused are forbidden, and never told", async () => {
+  it("that stay refused are forbidden, and never printed", async () => {
     const { client, server } = await over([failure(401, "Unauthorized")], {
       connection: { credentials: async () => ({ token: "s3cret" }) },
     });
@@ -373,7 +373,7 @@ describe("credentials", () => {
     await expect(client.create(leases, lease)).rejects.toThrow("not done within 100 ms; it did not happen");
   });
 
-  it("act for somebody else when told so", async () => {
+  it("impersonate another user if configured", async () => {
     const { client, server } = await over([json(lease)], {
       connection: { credentials: { token: "t", impersonate: { user: "eve", groups: ["one", "two"] } } },
     });
@@ -385,7 +385,7 @@ describe("credentials", () => {
 });
 
 describe("over TLS", () => {
-  it("a server with a certificate of somebody else is unavailable at once", async () => {
+  it("a server with a certificate for another host is unavailable at once", async () => {
     const front = await secured(json(lease));
     const stranger = selfSigned(["127.0.0.1"], systemClock().wallMs(), systemRandom());
     const client = open({ url: front.url, connection: { ca: stranger.certificate } });
@@ -403,7 +403,7 @@ describe("over TLS", () => {
     await expect(client.get(leases, at)).rejects.toThrow("does not match certificate's altnames");
   });
 
-  it("a client certificate says who we are", async () => {
+  it("a client certificate identifies the client", async () => {
     const us = selfSigned(["us"], systemClock().wallMs(), systemRandom());
     const front = await secured(json(lease), us);
     const connection = { ca: front.certificate, credentials: { cert: us.certificate, key: us.key } };
@@ -414,7 +414,7 @@ describe("over TLS", () => {
     ).rejects.toMatchObject({ code: "unavailable" });
   });
 
-  it("a key that is no key is said to be none, and not shown", async () => {
+  it("an invalid key is reported as invalid, and not printed", async () => {
     const client = open({ url: "https://127.0.0.1:1", connection: { credentials: { cert: "s3cret", key: "s3cret" } } });
 
     const error = await client.get(leases, at).catch((cause: unknown) => cause);
@@ -424,7 +424,7 @@ describe("over TLS", () => {
   });
 });
 
-it("knows the time of a server whose clock is ahead by an hour", async () => {
+it("derives the time of a server whose clock is ahead by an hour", async () => {
   const clock = systemClock();
   const ahead = () => new Date(clock.wallMs() + 3_600_000);
   const { client } = await over([

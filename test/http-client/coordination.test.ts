@@ -23,7 +23,7 @@ const random = systemRandom();
 
 let ours: ApiServer | undefined;
 let connection: Connection;
-/** A server tells its time in whole seconds; only whoever has seen some of them begin knows it better. */
+/** A server sends its time in whole seconds; a more precise time needs several of its responses. */
 let punctual: KubeClient;
 
 beforeAll(async () => {

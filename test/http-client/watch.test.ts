@@ -34,7 +34,7 @@ describe("a watch", () => {
     expect(Number(timeoutSeconds)).toBeLessThanOrEqual(600);
   });
 
-  it("ends when the server ends it, after everything it said", async () => {
+  it("ends when the server ends it, after all of its events", async () => {
     const { client } = await over([stream([event("ADDED", "a"), bookmark(9)], (response) => response.end())]);
 
     const { events, error } = await seen(client);
@@ -50,7 +50,7 @@ describe("a watch", () => {
     expect((await seen(client)).events).toEqual(["ADDED grün-🚦", "MODIFIED grün-🚦", "BOOKMARK 9"]);
   });
 
-  it("passes over events of a type it does not know, and empty lines", async () => {
+  it("ignores events of an unknown type, and empty lines", async () => {
     const { client } = await over([
       stream(["\n", event("PONDERED", "a"), event("ADDED", "b")], (response) => response.end()),
     ]);
@@ -69,7 +69,7 @@ describe("a watch", () => {
     ["with an event without an object", stream([event("ADDED", "a"), "null\n"]), "not an event"],
     ["with an event that is too long", stream([event("ADDED", "a"), "x".repeat(3_000)]), "more than 2000 bytes"],
     [
-      "by a server that says it failed",
+      "by a server that reports a failure",
       stream([event("ADDED", "a"), errorEvent(500, "InternalError")]),
       "InternalError!",
     ],
@@ -85,8 +85,8 @@ describe("a watch", () => {
 
   it.each<[string, Reply]>([
     ["in its stream", stream([event("ADDED", "a"), errorEvent(410, "Expired")])],
-    ["as its answer", failure(410, "Gone")],
-  ])("that has lost its place is gone when told %s", async (_where, reply) => {
+    ["as its response", failure(410, "Gone")],
+  ])("that has lost its position is gone if the server reports it %s", async (_where, reply) => {
     const { client } = await over([reply]);
 
     expect((await seen(client)).error).toMatchObject({ code: "gone" });
@@ -167,7 +167,7 @@ describe("a watch that has gone silent", () => {
 });
 
 describe("a cut connection", () => {
-  it("is told to a reader that was busy when it happened", async () => {
+  it("reaches a reader that was busy when it happened", async () => {
     const { client, proxy } = await overProxy([stream([event("ADDED", "a")])]);
 
     const { events, error } = await seen(client, async () => {
@@ -209,7 +209,7 @@ describe("the reader of a watch", () => {
     expect(await watching).toEqual({ events: [], error: undefined });
   });
 
-  it("is told nothing after its signal, not even what has arrived", async () => {
+  it("gets nothing after its signal, not even events that have arrived", async () => {
     const { client } = await over([stream([event("ADDED", "a") + event("ADDED", "b")])]);
     const stop = new AbortController();
 
@@ -251,7 +251,7 @@ function open(url: string, limits: Partial<HttpClientLimits>, clock: Clock) {
   return httpClient({ connection: { url }, clock, random: systemRandom(), limits });
 }
 
-/** Everything a watch tells, and how it ended. */
+/** All events of a watch, and how it ended. */
 async function seen(client: KubeClient, then?: () => unknown, signal?: AbortSignal) {
   const events: string[] = [];
   try {

@@ -152,7 +152,7 @@ describe("interlock install", () => {
     expect(lines.filter((line) => line.endsWith(" available"))).toHaveLength(4);
   });
 
-  it("fails with --wait when a stage does not become available, and says which", async () => {
+  it("fails with --wait when a stage does not become available, and names it", async () => {
     await expect(run(install, { wait: true, timeout: "1m" })).rejects.toThrow(
       /stages are not available[\s\S]*Deployment kubernaut-system\/interlock-gateway: /,
     );

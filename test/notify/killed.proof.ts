@@ -43,7 +43,7 @@ it("notices arrive at least once and are settled once while the delivering repli
     return new StageProcess(`notify-${i}`, { args: [program, "notify", ...own], env, logFile });
   });
   for (const replica of replicas) replica.start();
-  await until("each of them is ready, whoever delivers", async () => {
+  await until("all of them are ready", async () => {
     const answers = await Promise.all(
       ports.map((port) => fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)),
     );

@@ -311,7 +311,7 @@ describe("run", () => {
     }
   });
 
-  it("tells in a dry run what the policy decides now", async () => {
+  it("prints the current decision of the policy in a dry run", async () => {
     expect((await world.perform("run", { ...request, target: "node/worker-2", dryRun: true })).notes[0]).toBe(
       "the policy decides now: may run now",
     );
@@ -374,7 +374,7 @@ describe("retry", () => {
   });
 });
 
-it("the web app knows every operation", () => {
+it("the web app has every operation", () => {
   expect(offeredOperations).toEqual(operationNames);
 });
 

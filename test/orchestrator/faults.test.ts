@@ -84,13 +84,13 @@ class Story {
     }
   }
 
-  /** Without further faults everything comes to an end, and what happened was told once. */
+  /** Without further faults everything comes to an end, and every change is recorded once. */
   async end(): Promise<void> {
     const world = this.#world;
     this.#isFaulty = false;
     await world.orchestrator();
     if (this.#isPaused) await world.endPause("freeze");
-    // Longer than anything is waited for: what nobody acknowledges becomes stale after a day.
+    // Longer than anything is waited for: an unacknowledged failure becomes stale after a day.
     for (let i = 0; i < 40; i++) {
       for (const node of nodes) await this.#finishRun(`node/${node}`, "True");
       await world.passTime(45 * minute);
@@ -134,7 +134,7 @@ class Story {
     await this.#world.orchestrator({ client, locks });
   }
 
-  /** Somebody starts those again that died. */
+  /** Restarts the orchestrators that died. */
   async #die(): Promise<void> {
     const dead = this.#replicas.filter(({ isDead }) => isDead);
     this.#replicas.splice(0, this.#replicas.length, ...this.#replicas.filter(({ isDead }) => !isDead));

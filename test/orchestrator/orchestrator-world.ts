@@ -95,7 +95,7 @@ interface Surroundings {
   readonly random: Random;
 }
 
-/** An API server in memory, an executor, orchestrators, and time that moves when told. */
+/** An API server in memory, an executor, orchestrators, and a manual clock. */
 export class OrchestratorWorld {
   readonly clock: Clock;
   readonly random: Random;

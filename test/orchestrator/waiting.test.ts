@@ -61,7 +61,7 @@ describe("an incident whose execution is refused at admission", () => {
     expect(await world.status(second)).toMatchObject({ phase: "Executing" });
   });
 
-  it("is told why as soon as the ledger's database has heard of it", async () => {
+  it("is explained as soon as the ledger's database has the decision", async () => {
     await world.orchestrator();
     await world.pause("all");
     const name = await world.incident("disk");
@@ -78,7 +78,7 @@ describe("an incident whose execution is refused at admission", () => {
     expect(desk.read()).toMatch(/Decided at \S+: block, Paused/);
   });
 
-  it("is told that the decision is missing where the ledger does not have it", async () => {
+  it("is explained without the decision if the ledger does not have it", async () => {
     await world.orchestrator();
     await world.pause("all");
     const name = await world.incident("disk");

@@ -16,7 +16,7 @@ export interface Alert {
   readonly isOver: boolean;
 }
 
-/** Sends alerts as Alertmanager does: in batches, to any gateway, again until somebody takes them. */
+/** Sends alerts as Alertmanager does: in batches, to any gateway, again until one accepts them. */
 export class Sender {
   readonly accounts = new Map<string, Account>();
   readonly refusals: string[] = [];
@@ -39,7 +39,7 @@ export class Sender {
     }
   }
 
-  /** One try. Throws if nobody answers within the time that Alertmanager would wait. */
+  /** One try. Throws if there is no response within the time that Alertmanager would wait. */
   async once(alerts: readonly Alert[]): Promise<number> {
     for (const alert of alerts) this.#account(alert).sent++;
     const { status, results } = await this.#post(JSON.stringify(payloadOf(alerts)));

@@ -26,7 +26,7 @@ const { values } = parseArgs({
     before: { type: "string" },
   },
 });
-// Whoever ends at a signal ends its processes, too.
+// A signal that ends this process ends its child processes, too.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 
 const all = ["kubernetes", "redis"].flatMap((locks) => ["sqlite", "postgres"].map((ledger) => ({ locks, ledger })));

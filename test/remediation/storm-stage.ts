@@ -142,7 +142,7 @@ function configOf(directory: string, receiverPort: number) {
       localDir: join(directory, "local"),
     },
     resource_locking: { cooldown_period: "300ms" },
-    // As short as is sensible: whoever is killed with a lock has others wait so long.
+    // As short as is sensible: a killed holder makes others wait this long.
     locks: { ttl: "10s" },
     notify: {
       console: false,

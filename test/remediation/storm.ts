@@ -119,7 +119,7 @@ async function killAtRandom(
   const minUpgrades = before === undefined ? 0 : 1;
   let [kills, upgrades] = [0, 0];
   const isEnough = () => kills > 0 && upgrades >= minUpgrades;
-  // On a fast machine all may be sent before anybody is killed: then one is while what was sent is decided.
+  // On a fast machine all may be sent before a process is killed: then one is killed while the alerts are decided.
   while (!calm.aborted || !isEnough()) {
     await wait(dice.between(killEveryMs / 4, killEveryMs), undefined, { signal: calm }).catch(() => {});
     if (calm.aborted && isEnough()) break;
@@ -173,7 +173,7 @@ function isDecided({ status }: RemediationRequest): boolean {
   return isClosed && (status?.conditions?.some(({ type }) => type === "Recorded") ?? false);
 }
 
-/** What was accepted has to be in the incidents; nothing may be there that nobody sent. */
+/** Every accepted alert has to be in the incidents, and nothing else. */
 function miscounted({ accounts }: Sender, incidents: readonly RemediationRequest[]): readonly string[] {
   const counts = new Map<string, number>();
   for (const { spec, status } of incidents) {
@@ -198,7 +198,7 @@ function startedTwice({ witness }: StormStage): readonly string[] {
   });
 }
 
-/** Whatever there was to tell has been told, as far as that is possible. */
+/** All notices have been delivered, as far as possible. */
 async function settledNotices({ client }: StormStage): Promise<readonly NotificationRequest[]> {
   const look = async () => {
     const { items } = await client.list(notificationRequests);
@@ -209,7 +209,7 @@ async function settledNotices({ client }: StormStage): Promise<readonly Notifica
   );
 }
 
-/** Everything is told at least once, by itself or in a digest. */
+/** Every notice is delivered at least once, by itself or in a digest. */
 function undelivered({ receiver }: StormStage, notices: readonly NotificationRequest[]): readonly string[] {
   const delivered = new Set(receiver.letters.map(({ headers }) => headers["idempotency-key"]));
   return notices.flatMap(({ metadata, status }) => {

@@ -23,7 +23,7 @@ const colours = ["red", "green", "blue"];
 const fewestSteps = 220;
 
 /**
- * Writers at full speed on a few names, one informer behind a bad network. While it lasts, what the informer tells must
+ * Writers at full speed on a few names, one informer behind a bad network. While it lasts, what the informer reports must
  * be a story that did happen; when it is over, the informer, its index and its listener must know what the store holds.
  */
 export async function simulateInformer(
@@ -201,7 +201,7 @@ class Streams {
     }
   }
 
-  /** After an event, now and then, that everything up to it was told. */
+  /** After an event, now and then, that everything up to it was sent. */
   async *#withBookmarks<T>(events: AsyncIterable<WatchEvent<T>>): AsyncIterable<WatchEvent<T>> {
     for await (const event of events) {
       yield event;
@@ -258,7 +258,7 @@ class Truth {
   }
 }
 
-/** What a listener was told, checked word by word. */
+/** The events of a listener, checked one by one. */
 class Story {
   told = 0;
   readonly #truth: Truth;
@@ -284,8 +284,8 @@ class Story {
     const fail = (why: string) => {
       this.#broken ??= new Violation(`${event} ${title}: ${why}`);
     };
-    if (previous !== known) fail("the previous object is not the one told before");
-    if (version < (this.#newest.get(name) ?? 0)) fail("older than what was told before");
+    if (previous !== known) fail("the previous object is not the one reported before");
+    if (version < (this.#newest.get(name) ?? 0)) fail("older than the version reported before");
     if (event === "ADDED") {
       if (known) fail("is there already");
       if (this.#added.has(uid)) fail("was added before");
@@ -307,7 +307,7 @@ class Story {
     if (!sameObjects(stored, told)) throw new Violation(`stored ${titles(stored)}, told ${titles(told)}`);
   }
 
-  /** For a run with one list, of `version`: since then, each event was told once and in the order in which it happened. */
+  /** For a run with one list, of `version`: since then, each event was reported once and in the order in which it happened. */
   mustBeComplete(version: number): void {
     const line = ({ type, title }: { readonly type: string; readonly title: string }) => `${type} ${title}`;
     const happened = this.#truth.events.filter((event) => event.version > version).map(line);

@@ -60,7 +60,7 @@ function typeOf({ do: kind, previous }: Change): WatchEvent<KubeObject>["type"] 
 /** Called after each event of a stream; the next one is not read before it is over. */
 export type Pause = () => Promise<unknown> | undefined;
 
-/** What one informer was sent, and what it told, both compared with the truth as they come. */
+/** The events that one informer got and reported, both compared with the truth as they arrive. */
 export class Told {
   heard = 0;
   lists = 0;

@@ -4,7 +4,7 @@ import { mutantInformer } from "./mutant.ts";
 import { backwards, forgetful, oblivious, type Suspects, torture } from "./watch-torture.ts";
 
 describe("informers over real HTTP, with writers at full speed", { timeout: 90_000 }, () => {
-  it("miss nothing, tell nothing out of order and end equal to the store, whatever breaks", async () => {
+  it("miss nothing, report nothing out of order and end equal to the store, under every fault", async () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
 
     const result = await torture({ informer }, { seed, seconds: 7, fallBehind: 3 });
@@ -20,7 +20,7 @@ describe("informers over real HTTP, with writers at full speed", { timeout: 90_0
   it.for<[mistake: string, suspects: () => Promise<Suspects>]>([
     ["a server loses an event", async () => ({ informer, store: forgetful })],
     ["a server continues from anywhere", async () => ({ informer, store: oblivious })],
-    ["a server tells what is past in the wrong order", async () => ({ informer, store: backwards })],
+    ["a server sends past events in the wrong order", async () => ({ informer, store: backwards })],
     [
       "an informer takes an object made anew for the old one",
       async () => ({

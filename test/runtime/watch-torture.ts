@@ -49,7 +49,7 @@ const random = systemRandom();
 const token = "torture-token";
 const namespace = "default";
 const names = Array.from({ length: 12 }, (_, i) => `thing-${i}`);
-/** So that whoever does not read for a moment makes the server run out of patience, and then out of history. */
+/** So short that a reader that pauses for a moment exceeds the server's limits, and then its history. */
 const paddings = ["", "x".repeat(500), "x".repeat(100_000)];
 const history = { changes: 1_500, characters: 24_000_000 };
 const settleWithinMs = 20_000;
@@ -181,7 +181,7 @@ async function breakNetwork(proxy: TcpProxy, { dice, isOver, cut }: Turmoil & { 
 async function forgetHistory(store: ObjectStore, { dice, isOver }: Turmoil) {
   while (!isOver()) {
     await wait(dice.between(300, 1_500));
-    // What a watcher has not been sent yet is still told; whoever comes back later is not.
+    // A watcher still gets its pending events; one that reconnects later does not.
     store.compact(store.revision);
   }
 }
@@ -207,7 +207,7 @@ async function untilCutOff(cutOff: () => number, isOver: () => boolean) {
   while (cutOff() === before && !isOver()) await wait(10);
 }
 
-/** A store that does not tell watchers of some changes: the mistake of a server that loses events. */
+/** A store that does not send some changes to watchers: the mistake of a server that loses events. */
 export function forgetful(real: ObjectStore): ObjectStore {
   let changes = 0;
   return spoilt(real, (resource, revision, changed) =>
@@ -218,14 +218,14 @@ export function forgetful(real: ObjectStore): ObjectStore {
   );
 }
 
-/** A store that lets everybody continue from anywhere, as if nothing in between had happened. */
+/** A store that lets every watcher continue from anywhere, as if nothing in between had happened. */
 export function oblivious(real: ObjectStore): ObjectStore {
   return spoilt(real, (resource, revision, changed) => {
     return real.watch(resource, Math.max(revision, real.compactedRevision), changed);
   });
 }
 
-/** A store that tells what it remembers the wrong way round. */
+/** A store that sends its history in the wrong order. */
 export function backwards(real: ObjectStore): ObjectStore {
   return spoilt(real, (resource, revision, changed) => {
     const past: Change[] = [];

@@ -254,7 +254,7 @@ const methods = {
   ...{ delete: "DELETE", deletecollection: "DELETE" },
 } as const;
 
-/** Tries a verb without changing anything. Whoever may do it meets another problem than 401 and 403, or none. */
+/** Tries a verb without changing anything. A permitted caller gets another problem than 401 and 403, or none. */
 async function attempt(wire: Wire, verb: keyof typeof methods, { collection, headers }: Attempt) {
   const isWhole = ["list", "watch", "create", "deletecollection"].includes(verb);
   const method = methods[verb];

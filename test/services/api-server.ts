@@ -19,7 +19,7 @@ export interface ApiServer extends AsyncDisposable {
   start(): Promise<void>;
   /** Removes all objects, while it does not run. Token and certificate stay. */
   forget(): Promise<void>;
-  /** SIGSTOP: connections stay open, and nobody answers. */
+  /** SIGSTOP: connections stay open without a response. */
   pause(): void;
   resume(): void;
   /** Ends it and removes what it wrote. */

@@ -21,7 +21,7 @@ export interface PostgresService extends AsyncDisposable {
   kill(): Promise<void>;
   /** Runs it again on the same port, with what it had written. */
   start(): Promise<void>;
-  /** SIGSTOP to all of its processes: connections stay open, and nobody answers. */
+  /** SIGSTOP to all of its processes: connections stay open without a response. */
   pause(): void;
   resume(): void;
   /** Ends it and removes what it wrote. */
@@ -30,7 +30,7 @@ export interface PostgresService extends AsyncDisposable {
 
 const password = "pa55-of-the-tests";
 
-/** PostgreSQL refuses to run as root; nobody in particular will do. */
+/** PostgreSQL refuses to run as root; any other user will do. */
 const asNobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /** A real PostgreSQL on a free loopback port. Stop it, or it outlives the tests. */

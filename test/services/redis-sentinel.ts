@@ -16,7 +16,7 @@ export interface RedisSentinels extends AsyncDisposable {
 
 const name = "main";
 
-/** One primary, two replicas and three Sentinels that need half a second to miss somebody. */
+/** One primary, two replicas and three Sentinels that need half a second to detect a missing server. */
 export async function startSentinels(args: readonly string[] = []): Promise<RedisSentinels> {
   const first = await startRedis({ args });
   const replicaOf = ["--replicaof", "127.0.0.1", `${first.port}`];

@@ -19,7 +19,7 @@ export interface RedisService extends AsyncDisposable {
   start(): Promise<void>;
   /** `kill`, then `start`. */
   restart(): Promise<void>;
-  /** SIGSTOP: connections stay open, and nobody answers. */
+  /** SIGSTOP: connections stay open without a response. */
   pause(): void;
   resume(): void;
   /** Ends it and removes what it wrote. */
@@ -91,7 +91,7 @@ async function launch(args: readonly string[], port: number): Promise<ChildProce
     child.once("exit", (code) => reject(new Error(`redis-server ended with ${code}:\n${log}`)));
   });
   dieWithUs(child);
-  // After it is ready nobody waits for this any more.
+  // After it is ready no caller waits for this any more.
   failed.catch(() => {});
   await Promise.race([ready(port), failed]);
   return child;

@@ -137,7 +137,7 @@ export class UpProcess {
     });
   }
 
-  /** What happened is over: `why` has to tell it as the ledger does. What goes on still may take a moment. */
+  /** Ended incidents: `why` has to agree with the ledger. Open ones may take a moment. */
   async #whyAgrees(): Promise<void> {
     const client = await this.client();
     let found: readonly string[] = [];

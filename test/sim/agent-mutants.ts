@@ -59,7 +59,7 @@ export const keepsNoJournal: MutateAgent = (options) => {
   };
 };
 
-/** Serves everyone. */
+/** Serves every user. */
 export const servesStrangers: MutateAgent = (options) => ({
   ...options,
   gitlab: { ...options.gitlab, accessLevel: async () => 30 },

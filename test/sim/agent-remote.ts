@@ -59,7 +59,7 @@ export class AgentRemote {
   constructor(world: World) {
     this.#world = world;
     const timedOut = () => new RemoteError("unavailable", "the call timed out");
-    // Nobody's client sends a request twice by itself.
+    // No client sends a request twice by itself.
     this.#network = new Network(world, { timeoutMs: 8_000, timedOut, doubles: false });
     this.#agentFails = world.chance.happens(0.5) ? world.chance.between(0, 0.2) : 0;
   }
@@ -73,7 +73,7 @@ export class AgentRemote {
     return this.#ids++;
   }
 
-  /** Somebody pushes. */
+  /** A user pushes. */
   push(branch: string, message: string): string {
     const sha = this.#addCommit(this.branches.get(branch), message);
     this.#move(branch, sha);
@@ -148,7 +148,7 @@ export class AgentRemote {
       project: () => call(() => project),
       accessLevel: (_project, userId) => call(() => (userId === 1 ? 30 : 0)),
       mergeRequest: (place) => call(() => need(place)),
-      mergeRequestsSince: () => Promise.reject(new TypeError("nobody polls here")),
+      mergeRequestsSince: () => Promise.reject(new TypeError("polling is not simulated here")),
       notesSince: ({ iid }, from) =>
         call(() => {
           const notes = (this.discussions.get(iid) ?? []).flatMap(({ notes }) => notes);
@@ -220,7 +220,7 @@ export class AgentRemote {
     return {
       site,
       self: () => call(() => "bot"),
-      issuesIn: () => Promise.reject(new TypeError("nobody polls here")),
+      issuesIn: () => Promise.reject(new TypeError("polling is not simulated here")),
       issue: (key) =>
         call(() => {
           const { status, since } = need(key);

@@ -22,7 +22,7 @@ const settings: AgentOptions["settings"] = {
   statusesOf: () => statuses,
 };
 const troubleMs = 60_000;
-/** Longer than anybody who was frozen takes to wake up, and hear of a pause. */
+/** Longer than a frozen replica takes to wake up and observe a pause. */
 const settleMs = 90_000;
 /** Longer than locks of the dead last, all tries together, and a long line. */
 const restMs = 900_000;

@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 export const namespace = "default";
 const project = { host, id: projectId, path: "group/app" };
 
-/** What people do on GitLab and Jira, and what webhooks tell of it, sometimes twice. */
+/** The actions of users on GitLab and Jira, and their webhooks, sometimes twice. */
 export class AgentStory {
   readonly #world: World;
   readonly #server: SimServer;
@@ -32,7 +32,7 @@ export class AgentStory {
     this.#plan();
   }
 
-  /** Nobody asks for anything any more. */
+  /** No further requests are made. */
   end(): void {
     this.#isOver = true;
   }
@@ -62,7 +62,7 @@ export class AgentStory {
     await this.tellOfHead(iid);
   }
 
-  /** The webhook that follows a push, whoever pushed. */
+  /** The webhook that follows every push. */
   async tellOfHead(iid: number): Promise<void> {
     const { headSha = "" } = this.#mergeRequest(iid);
     const claimKey = claimKeys.review({ host, projectId, iid }, headSha);
@@ -129,7 +129,7 @@ export class AgentStory {
     }
   }
 
-  /** Somebody asks for something on each merge request. */
+  /** A user makes a request on each merge request. */
   async askForMore(): Promise<void> {
     for (const iid of [1, 2]) {
       await this.#push(iid);

@@ -38,7 +38,7 @@ export interface ExecutionTrail {
   /** Being deleted, or gone. */
   isLeaving: boolean;
   isGone: boolean;
-  /** It was removed without giving anybody the chance to settle it. */
+  /** It was removed before any executor could settle it. */
   isForced: boolean;
   readonly startedRuns: Set<string>;
   readonly holdings: Holding[];
@@ -50,7 +50,7 @@ export interface Holding {
   readonly fromTime: number;
   toVersion?: number;
   toTime?: number;
-  /** It ended because somebody deleted the record. */
+  /** It ended because the record was deleted. */
   recordDeleted?: boolean;
 }
 
@@ -100,7 +100,7 @@ export class ExecutorHistory {
     if (this.#violation) throw this.#violation;
   }
 
-  /** Somebody else deletes this run. */
+  /** This run is deleted from outside. */
   meddledWith(run: KubeObject): void {
     this.#meddledWith.add(run.metadata.uid ?? "");
   }
@@ -173,7 +173,7 @@ export class ExecutorHistory {
     if (what === "put" && record.status && target.active && holder !== target.active.executionUid) {
       this.#fail(
         "E3 held while it runs",
-        `run ${target.active.uid} goes on, but the record names ${holder ?? "nobody"}`,
+        `run ${target.active.uid} goes on, but the record names ${holder ?? "no holder"}`,
       );
     }
     if (what === "put") this.#saysWhatHappened(record, previous?.object as RemediationTarget | undefined);
@@ -261,7 +261,7 @@ export class ExecutorHistory {
     }
     target.active = { uid, executionUid };
     const trail = this.executions.get(executionUid);
-    if (!trail) return this.#fail("E7 started once", `run ${uid} was started for nobody`);
+    if (!trail) return this.#fail("E7 started once", `run ${uid} was started for no execution`);
     // Who is removed by force is gone between any two steps.
     if (trail.isGone && !trail.isForced)
       this.#fail("E7 started once", `run ${uid} was started for ${trail.name}, who is gone`);

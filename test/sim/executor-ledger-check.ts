@@ -32,7 +32,7 @@ function wrongEnd(
 ): string | undefined {
   const ends = told.filter(({ type }) => Object.values(endTypes).includes(type));
   const expected = endTypes[object.status?.phase ?? ""];
-  // Nothing keeps these until their end was told.
+  // Nothing keeps these until their end is recorded.
   if (isForced || (isGone && target === undefined)) return undefined;
   if (ends.length > 1) return "it ended twice";
   if (ends[0]?.type !== expected) return `it is ${object.status?.phase ?? "new"}`;
@@ -48,7 +48,7 @@ function wrongFacts(
   return isRight ? undefined : `the ledger gives ${failure ?? skip} as the reason`;
 }
 
-/** Whoever held the target was told to, by a version of the record at which it did; and it was told that it is free. */
+/** Every holder of the target is recorded with the version of the record at which it held it; so is every release. */
 function wrongHolding({ holdings, isForced }: ExecutionTrail, told: readonly LedgerEvent[]): string | undefined {
   const admitted = told.find(({ type }) => type === "execution.admitted");
   const freed = told.find(({ type }) => type === "target.freed");

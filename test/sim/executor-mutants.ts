@@ -36,7 +36,7 @@ export const startsWithoutRereading: MutateTools = (tools) => {
   });
 };
 
-/** Writes the record as if nobody else could have written it since it was read. */
+/** Writes the record as if it could not have changed since it was read. */
 export const admitsRegardless: MutateTools = (tools, truth) =>
   withClient(tools, {
     ...tools.client,

@@ -3,7 +3,7 @@ import type { ExecutionEnd, WorkflowHistory } from "../../src/resources/index.ts
 /** An end that the record knew once. */
 export interface KnownEnd extends ExecutionEnd {
   readonly workflowId: string;
-  /** Since then somebody deleted the record. */
+  /** Since then the record was deleted. */
   recordDeletedSince: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Figures {
   readonly lastExecutionFailure: string | undefined;
 }
 
-/** Why nobody may act now, by the ends of one workflow on one target: the rules once more, said in the plainest way. */
+/** The reason not to act now, by the ends of one workflow on one target: a second, simpler form of the rules. */
 export function whyNotAllowed(
   ends: readonly KnownEnd[],
   acknowledgedUntil: number,
@@ -35,7 +35,7 @@ export function whyNotAllowed(
 ): string | undefined {
   const late = nowMs + rules.clockErrorMs;
   const unreviewed = ends.find((end) => end.wasExecutionFailure && at(end) > acknowledgedUntil);
-  if (unreviewed) return `${unreviewed.executionName} failed while acting, and nobody acknowledged it`;
+  if (unreviewed) return `${unreviewed.executionName} failed while acting, and is not acknowledged`;
   const cooldownEnd = lastSuccessAt(ends) + rules.cooldownMs;
   if (late < cooldownEnd) return `the cooldown lasts ${cooldownEnd - nowMs} ms more`;
 

@@ -35,7 +35,7 @@ export function recordContradiction(facts: RecordFacts): string | undefined {
   return undefined;
 }
 
-/** Whatever was told to have ended is in the record, as long as there is one. */
+/** Every recorded end is in the target record, as long as there is one. */
 export function missingEnd(trail: ExecutionTrail, status: RemediationTargetStatus | undefined): string | undefined {
   if (!status || trail.isGone || !isRecorded(trail) || !endOf(trail)) return undefined;
   const isThere = historyOf(status, trail.workflowId)?.recentEnds.some((end) => end.executionUid === trail.uid);
@@ -73,14 +73,14 @@ export function statusContradiction(
   return fitting.includes(says) ? undefined : `its status says ${says}; right is ${[...new Set(fitting)].join(" or ")}`;
 }
 
-/** Whoever is let go has its cooldown ended, as long as there is a record. By force, nobody has the time to. */
+/** A deleted execution has its cooldown ended, as long as there is a record; not if it is deleted by force. */
 export function cooldownLeft(trail: ExecutionTrail, status: RemediationTargetStatus | undefined): string | undefined {
   const end = historyOf(status, trail.workflowId)?.recentEnds.find(({ executionUid }) => executionUid === trail.uid);
   const isOver = trail.isForced || end?.outcome !== "Success" || end.cooldownEnded;
   return isOver ? undefined : `${trail.name} is gone, and its cooldown goes on`;
 }
 
-/** Every end is that of an execution of this workflow on this target, told as that execution tells it, and stands there once. */
+/** Every end is that of an execution of this workflow on this target, equal to the status of that execution, and occurs once. */
 function wrongEnds({ workflowId, recentEnds }: WorkflowHistory, facts: RecordFacts): string | undefined {
   const { record, trails } = facts;
   const uids = recentEnds.map(({ executionUid }) => executionUid);
@@ -94,7 +94,7 @@ function wrongEnds({ workflowId, recentEnds }: WorkflowHistory, facts: RecordFac
   return undefined;
 }
 
-/** What one did that is gone without its end being in the record, nobody knows: it may have done anything. */
+/** The effect of an execution that is gone without its end in the record is unknown: it may have done anything. */
 function isToldRight(end: ExecutionEnd, trail: ExecutionTrail): boolean {
   const { cooldownEnded, signalFingerprint: _, incidentSince: __, ...told } = end;
   if (cooldownEnded && !(trail.isLeaving && end.outcome === "Success")) return false;
@@ -104,7 +104,7 @@ function isToldRight(end: ExecutionEnd, trail: ExecutionTrail): boolean {
   return isOwn || (isUnknown && trail.isGone);
 }
 
-/** What is in a record once stays there as it is, unless somebody deletes the record. */
+/** An entry of a record never changes, unless the record is deleted. */
 function forgotten({ workflowId, recentEnds, ack }: WorkflowHistory, { previous }: RecordFacts): string | undefined {
   const before = historyOf(previous?.status, workflowId);
   for (const known of before?.recentEnds ?? []) {
@@ -123,7 +123,9 @@ function wrongAck({ workflowId, ack }: WorkflowHistory, { trails }: RecordFacts)
   if (!ack) return undefined;
   const trail = trails.get(ack.executionUid);
   const isSo = trail && isAcknowledged(trail) && trail.workflowId === workflowId;
-  return isSo && endOf(trail)?.completedAt === ack.coversUntil ? undefined : "nobody said what the record acknowledges";
+  return isSo && endOf(trail)?.completedAt === ack.coversUntil
+    ? undefined
+    : "the record has an acknowledgement that was not made";
 }
 
 /** Every figure is what the ends say. */
@@ -173,7 +175,7 @@ function isRecorded({ object }: ExecutionTrail): boolean {
   return object.status?.conditions?.some(({ type, status }) => type === "Recorded" && status === "True") ?? false;
 }
 
-/** Whoever cancels without a block says that trying again is safe. */
+/** A cancellation without a block states that a retry is safe. */
 export function isAcknowledged({ object }: ExecutionTrail): boolean {
   const { status, metadata } = object;
   const cancellation = status?.phase === "Failed" ? status.failureDetails.cancellation : undefined;

@@ -35,7 +35,7 @@ export const rules = {
   maxFailures: 4,
   clockErrorMs: 1_500,
 };
-/** The same, as executors and orchestrators are told. */
+/** The same, as executors and orchestrators are configured. */
 export const policy: PolicySettings = {
   cooldownMs: rules.cooldownMs,
   backoff: { baseMs: rules.backoffMs, maxMs: rules.longestBackoffMs, maxExponent: 4, jitter: 0 },
@@ -92,7 +92,7 @@ export async function simulateExecutor(
   }
 }
 
-/** Nobody asks in circles, either. */
+/** No replica requests in an endless loop, either. */
 async function comeToRest(world: World, server: SimServer, history: ExecutorHistory): Promise<void> {
   for (let end = troubleMs + 1_000; end <= troubleMs + restMs; end += 1_000) {
     const before = server.calls;

@@ -79,7 +79,7 @@ export class ExecutorStory {
     for (const resource of runResources) server.cluster.witness(resource, (change) => this.#runChanged(change));
   }
 
-  /** From now on nobody meddles, and nothing is paused. */
+  /** From now on there is no interference and no pause. */
   end(): void {
     this.#ended = true;
   }
@@ -95,7 +95,7 @@ export class ExecutorStory {
     }
   }
 
-  /** The worst moment to meddle is right after something was written, before everybody has heard of it. */
+  /** The worst moment to meddle is right after something was written, before every replica has observed it. */
   #perhapsAtOnce() {
     const { world } = this.#stage;
     if (this.#ended || !world.chance.happens(this.#rushed)) return;
@@ -141,7 +141,7 @@ export class ExecutorStory {
     const [workflowId, version] = [chance.pick(workflows), chance.pick(versions)];
     const name = `${workflowId}-${version}`;
     const outcome = await this.#client.delete(remediationWorkflows, { namespace: "default", name });
-    // Somebody corrects it at once, or the next time.
+    // It is corrected at once, or the next time.
     if (outcome.kind === "not-found" || chance.happens(0.5)) await this.#addEntry(workflowId, version);
   }
 
@@ -163,7 +163,7 @@ export class ExecutorStory {
     } as never);
   }
 
-  /** An approval of just that, an earlier one, one that nobody has answered, or none. */
+  /** An approval of just that, an earlier one, an unanswered one, or none. */
   async #approval(workflowId: string, version: string, target: string): Promise<string | undefined> {
     const { chance } = this.#stage.world;
     const { apiVersion, kind } = remediationApprovalRequests;

@@ -131,7 +131,7 @@ export class LockHistory {
       }
       const [only] = live;
       if (only && !this.#truth.untrusted && this.#truth.holderOf(key) !== only.lease.holder) {
-        const holder = this.#truth.holderOf(key) ?? "nobody";
+        const holder = this.#truth.holderOf(key) ?? "no holder";
         throw new Violation(
           "M3 notice",
           `${key}: ${only.process.name}holds it by its own clock, the store has ${holder}`,

@@ -99,7 +99,7 @@ export class OrchestratorHistory {
     if (this.#holders.get(name)?.uid !== uid) this.#holders.set(name, { uid, since: this.#world.now });
   }
 
-  /** In times of peace nobody waits for what is over. */
+  /** Without faults no incident waits for a reason that has cleared. */
   checkBlocks(): void {
     const { now } = this.#world;
     for (const { object, since, isGone } of this.#incidents.values()) {
@@ -166,7 +166,7 @@ export class OrchestratorHistory {
     this.#report(this.#cancels.created(name, incident));
   }
 
-  /** In times of peace. Whoever waits for the same workflow on the same target and is older comes first. */
+  /** Without faults. Of incidents that wait for the same workflow on the same target the oldest comes first. */
   #oldestFirst(name: string, uid: string, { targetResource, workflowRef }: WorkflowExecution["spec"]) {
     const own = this.#incidents.get(uid)?.object;
     const { now } = this.#world;

@@ -33,7 +33,7 @@ export const makesASecondExecution: MutateOrchestrator = (options) => {
   };
 };
 
-/** Whoever is blocked is not looked at again when the time has come. */
+/** A blocked incident is not decided again when its time has come. */
 export const neverLooksAgain: MutateOrchestrator = (options) => {
   const { clock } = options;
   const never = { cancel() {}, setBackground() {} };

@@ -76,7 +76,7 @@ export class OrchestratorStory {
     }
   }
 
-  /** Nobody meddles any more; problems still come and go. */
+  /** No interference any more; problems still come and go. */
   calmDown(): void {
     this.#stage = "peace";
   }

@@ -9,7 +9,7 @@ it.each(["", "  \n"])("asks for an alert if there is none: %j", (text) => {
   expect(parsePayload(text)).toEqual({ kind: "invalid", message: "Paste the body of an alert first." });
 });
 
-it("says why a pasted text is no JSON", () => {
+it("shows why a pasted text is no JSON", () => {
   expect(parsePayload('{"alerts": [}')).toEqual({
     kind: "invalid",
     message: expect.stringMatching(/^This is not JSON: .*Unexpected token '}'/),

@@ -15,8 +15,8 @@ describe("the recorded decision on an incident", () => {
   it.each([
     ["that the executor refused is that refusal", { phase: "Blocked", block: { decision: "skip-1" } }, "skip-1"],
     ["that waits is the one its block names", { phase: "Blocked", block: { decision: "block-1" } }, "block-1"],
-    ["whose block is not in the ledger yet is not told", { phase: "Blocked", block: { decision: "x" } }, undefined],
-    ["that acts is the one to run, whoever decided otherwise", { phase: "Executing" }, "run-1"],
+    ["whose block is not in the ledger yet is not printed", { phase: "Blocked", block: { decision: "x" } }, undefined],
+    ["that acts is the one to run, even if another replica decided otherwise", { phase: "Executing" }, "run-1"],
     ["that follows is the one to follow", { phase: "Verifying", follows: { uid: "x" } }, "follow-1"],
     ["that waits for a person is the question", { phase: "AwaitingApproval" }, "ask-1"],
     ["that was helped is the one to run", { phase: "Completed", outcome: "Remediated" }, "run-1"],
@@ -29,7 +29,7 @@ describe("the recorded decision on an incident", () => {
     expect(decisionOn({ status } as unknown as RemediationRequest, known)?.id).toBe(id);
   });
 
-  it("is told with its reason, whoever decided", () => {
+  it("is printed with its reason, for every decider", () => {
     expect(decisionLines(events[1] as LedgerEvent)).toEqual([
       "Decided at 2026-03-01T12:00:00.000Z: skip, ResourceBusy",
       "  busy",

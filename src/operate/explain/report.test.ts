@@ -56,7 +56,7 @@ describe("interlock why, of a merge request or a comment that was ignored,", () 
     expect(text).not.toContain("something else");
   });
 
-  it("tells that the author is not a member, from the task that was not served", async () => {
+  it("prints that the author is not a member, from the task that was not served", async () => {
     await storeNotServed();
 
     const text = await told(url);
@@ -72,7 +72,7 @@ describe("interlock why, of a merge request or a comment that was ignored,", () 
     expect(await told(name)).toContain("APP-7: ignored, Unreadable");
   });
 
-  it("says so if nothing is known of it", async () => {
+  it("prints that there is no record of it", async () => {
     await expect(told(url)).rejects.toThrow("no webhook and no poll has reported it");
   });
 });

@@ -20,7 +20,7 @@ it("an incident of one series lists none", () => {
   expect(seriesLines(incident({ series: { a: first } }))).toEqual([]);
 });
 
-it("says how many series are not listed, and that more exist than the incident stores", () => {
+it("prints the number of series that are not listed, and that more exist than the incident stores", () => {
   const series = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`s${i}`, first]));
 
   expect(seriesLines(incident({ series, hasMoreSeries: true })).slice(10)).toEqual([

@@ -55,7 +55,7 @@ describe("interlock why, of a signal without effect,", () => {
     expect(text).toContain(second);
   });
 
-  it("says that the ledger knows of none", async () => {
+  it("prints that the ledger has none", async () => {
     await expect(desk.type("why", "signal:Unheard")).rejects.toThrow("the ledger has no signal of that kind");
   });
 });

@@ -4,7 +4,7 @@ import { silentLogger } from "../../../src/telemetry/index.ts";
 import { systemClock } from "../../../src/time/index.ts";
 import { makeRepository } from "./repository.ts";
 
-/** A secret of ours, which nobody else may see. */
+/** A secret of ours, which no other process may see. */
 export const token = "glpat-thisIsOurOwnTokenForTests";
 
 export interface CoderWishes extends Partial<Omit<LocalCoderOptions, "limits">> {

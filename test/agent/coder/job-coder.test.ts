@@ -29,7 +29,7 @@ let root: string;
 let double: RunningDouble;
 let problems: string[];
 let pods: number;
-/** How the node tells it. */
+/** The status that the node reports. */
 let changed: (ending: Ending) => Ending;
 let order: (request?: object) => CoderOrder;
 let secrets: Record<string, Record<string, string>>;
@@ -112,7 +112,7 @@ describe("a coder in a Job", { timeout: 90_000 }, () => {
 
   it("finds no token: neither GitLab's nor the cluster's", async () => {
     const outcome = await edit(
-      // Where this test runs is nobody's secret, whatever its folder is called.
+      // The folder of this test is not a secret, whatever its name is.
       "find /run/interlock /var/run/secrets 2>/dev/null; env | grep -v 'PATH=\\|PWD='; cat .git/config; grep -rl glpat /run/interlock; true",
     );
 

@@ -127,6 +127,6 @@ describe("a poller over HTTP", () => {
 });
 
 function person(user: User | undefined): User {
-  if (!user) throw new TypeError("nobody");
+  if (!user) throw new TypeError("unknown user");
   return user;
 }

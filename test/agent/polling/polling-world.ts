@@ -12,7 +12,7 @@ import { testCluster } from "../../doubles/test-cluster.ts";
 
 const namespace = "kubernaut-system";
 
-/** Pollers with one API server, one store of watermarks and one set of locks, and time that moves when told. */
+/** Pollers with one API server, one store of watermarks and one set of locks, and a manual clock. */
 export class PollingWorld {
   readonly clock = new ManualClock();
   readonly random = systemRandom();
@@ -34,7 +34,7 @@ export class PollingWorld {
     return world;
   }
 
-  /** Starts a poller. `fence`: it believes to be the leader, whoever else does. */
+  /** Starts a poller. `fence`: it acts as the leader, even if another poller does. */
   start(options: Pick<GitLabPollerOptions, "gitlab"> & Partial<GitLabPollerOptions>, fence?: bigint) {
     const { client, ledger, log, clock, random, locks, watermarks } = this;
     const stop = new AbortController();

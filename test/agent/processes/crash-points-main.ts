@@ -7,13 +7,13 @@ import { crashStories } from "./crash-story.ts";
 // Kills an agent before and after each of its writes to the API server, and to GitLab, Jira and git, while it reviews,
 // does what a comment asks for, or solves an issue; another one finishes. With state in Redis, writes to the API server are
 // those to tasks; with state in Kubernetes, those to locks and watermarks, too. The last line is one JSON object. Exits
-// with 1 if anything was left undone, done twice or not told.
+// with 1 if anything was left undone, done twice or not recorded.
 const wanted = process.argv.slice(2);
 const isWanted = (name: string, all: readonly string[]) =>
   !all.some((one) => wanted.includes(one)) || wanted.includes(name);
 const backends: readonly Backend[] = ["redis", "kubernetes"];
 const names = crashStories.map(({ name }) => name);
-// Whoever ends at a signal ends its processes, too.
+// A signal that ends this process ends its child processes, too.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 process.setMaxListeners(0);
 

@@ -24,7 +24,7 @@ export interface CrashReport {
 /** Kills an agent at one write after the other, until no write is left; each time another one finishes. */
 export async function playAgentCrashPoints(stage: AgentStage, plan: CrashPlan): Promise<CrashReport> {
   const { from = 1, step = 1 } = plan;
-  // Now and then one gets by with a write less than another: whoever wants to try all waits for two that survive.
+  // Now and then one gets by with a write less than another: to try all of them, wait for two that survive.
   const survivors = step === 1 ? 2 : 1;
   const problems: string[] = [];
   let [points, writes, survived] = [0, 0, 0];
@@ -85,7 +85,7 @@ function killAtWrite(
   const kill = async (request: Subject) => {
     if (!isWrite(request) || --left !== 0) return;
     await victim.kill();
-    throw new Error("nobody waits for an answer");
+    throw new Error("no agent waits for a response");
   };
   const always = { times: Number.POSITIVE_INFINITY };
   gitlab.faults[when]({ path: new RegExp(`/projects/${project.id}/|/${project.path}\\.git/`), ...always }, kill);

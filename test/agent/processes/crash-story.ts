@@ -43,7 +43,7 @@ const command: CrashStory = {
   name: "command",
   steps: [{ do: "append", path: "list.txt", text: "x\n" }],
   async arrange(stage, project) {
-    // Nobody reviews a draft.
+    // Drafts are not reviewed.
     const mr = await openMergeRequest(stage, project, "Draft: topic");
     await stage.gitlab.commentOn(mr, stage.kim, "/copilot add a line");
     return polling(project);

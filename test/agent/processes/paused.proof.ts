@@ -49,7 +49,7 @@ describe.each<Backend>(["redis", "kubernetes"])("an agent that is paused between
       const tasks = await stage.allEnded(1, { namespace: apart, logsOf: apart });
       hold.release();
       paused.resume();
-      // Whoever is asked to end ends its work first.
+      // A process that is asked to end finishes its work first.
       await paused.stop();
 
       await other.stop();

@@ -19,7 +19,7 @@ describe.each<Backend>(["kubernetes", "redis"])("three agent processes, with sta
     stage.gitlab.webhooks.sendTo(await stage.gateways(3), secrets.webhook, { spread: "in turn" });
     stage.gitlab.webhooks.copies = 100;
     const polls = () => stage.gitlab.requests.count("GET", "/projects/:id/merge_requests");
-    await until("somebody polls", () => polls() > 0);
+    await until("an agent polls", () => polls() > 0);
 
     await stage.gitlab.pushAs(stage.kim, project, "topic", { "app.ts": "one\n2\nthree\n" });
     const draft = { sourceBranch: "topic", title: "topic", author: stage.kim };
@@ -74,7 +74,7 @@ describe.each<Backend>(["kubernetes", "redis"])("three agent processes, with sta
 
     const command = await stage.command(steps);
     await startAgents(stage, { AGENT_COMMAND: command, ...stage.solving("SHOP", project) });
-    // Nobody ends before both have begun.
+    // Neither ends before both have begun.
     await until("both are at work", () => stage.witnessed("witness").length === 2, { withinMs: 60_000 });
     stage.openGate("gate");
 

@@ -48,7 +48,7 @@ it("a list of all incidents does not block while it scrolls, is filtered and cha
   });
 });
 
-/** Of several attempts the best counts: the others tell what else the machine did. */
+/** Of several attempts the best counts: the others include the other load of the machine. */
 async function doesNotBlock(what: string, attempt: () => Promise<void>): Promise<void> {
   const longest: number[] = [];
   for (let i = 0; i < 5; i++) {

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => scenario.stop());
 
-it("says that its data is old while the server is gone, allows no action, and is current after kill -9 and a restart", async () => {
+it("shows that its data is old while the server is gone, allows no action, and is current after kill -9 and a restart", async () => {
   await openPath(page, "/");
   const approve = page.getByRole("button", { name: "Approve" });
   await expect.poll(() => approve.isEnabled()).toBe(true);

@@ -105,7 +105,7 @@ const bearer = (token: keyof typeof users) => ({ authorization: `Bearer ${token}
 const pauseRequest = (key: string) => ({ scope: ["all"], reason: "test", key });
 
 describe("a Kubernetes token", () => {
-  it("is the user that the API server says, with the operations that it allows this user", async () => {
+  it("is the user that the API server returns, with the operations that it allows this user", async () => {
     const session = await ask("/api/v1/session", bearer("token-of-the-operator"));
 
     expect(await session.json()).toMatchObject({

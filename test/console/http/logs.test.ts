@@ -190,7 +190,7 @@ describe("the stream of an execution that writes nothing", () => {
     } as never);
   });
 
-  it("ends with the session of its viewer, without the event that says that the output is complete", async () => {
+  it("ends with the session of its viewer, without the event that marks the output as complete", async () => {
     await server.users.add("kim", "viewer");
     const response = await server.ask("/api/v1/executions/shop/quiet/logs", { cookie: await server.logIn("kim") });
     expect(response.status).toBe(200);

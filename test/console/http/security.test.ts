@@ -106,7 +106,7 @@ describe("a page whose name was made to resolve to this machine", () => {
     },
   );
 
-  it("is told apart from a configured name", async () => {
+  it("is distinguished from a configured name", async () => {
     expect((await raw("/", { host: "console.example.com" })).status).toBe(200);
   });
 });
@@ -128,7 +128,7 @@ describe("a write with a session", () => {
     ["another site", { origin: "https://evil.example.com" }],
     ["another port of this machine", { origin: "http://127.0.0.1:1" }],
     ["a sandboxed frame", { origin: "null" }],
-    ["another site, as the browser says", { "sec-fetch-site": "cross-site" }],
+    ["another site, according to the browser", { "sec-fetch-site": "cross-site" }],
   ])("is refused for %s", async (_, headers) => {
     expect((await ask(headers)).status).toBe(403);
     expect(written).toEqual([]);

@@ -39,7 +39,7 @@ describe("git over HTTP", () => {
     expect((await git(clone, "cat-file", "-e", first)).code).toBe(0);
   });
 
-  it("asks for a token, and tells who may do what", async () => {
+  it("requires a token, and applies the access levels of its user", async () => {
     const project = await newProject({
       members: [
         { user: bot, level: developer },
@@ -99,7 +99,7 @@ describe("git over HTTP", () => {
     expect(mr.versions.map(({ head }) => head)).toEqual([expect.not.stringContaining(sha), sha]);
   });
 
-  it("refuses a stale lease, all of an atomic push, hidden refs, and what it is told to refuse", async () => {
+  it("refuses a stale lease, all of an atomic push, hidden refs, and refs that it is configured to refuse", async () => {
     const project = await newProject();
     const before = await gitlab.pushAs(ann, project, "topic", { "a.txt": "1\n" });
     const clone = await cloned(project, "--branch=topic");
@@ -122,7 +122,7 @@ describe("git over HTTP", () => {
     expect((await git(clone, "push", "origin", "HEAD:refs/mine/x")).code).toBe(0);
   });
 
-  it("guards protected branches from developers, and from everybody's rewriting", async () => {
+  it("rejects pushes of developers to protected branches, and every rewrite of them", async () => {
     const project = await newProject();
     const clone = await cloned(project);
     await commit(clone, "b.txt");
@@ -134,7 +134,7 @@ describe("git over HTTP", () => {
     expect((await git(clone, "push", "--force", "origin", "HEAD:main")).err).toContain("not allowed to force push");
   });
 
-  it("lets of two who push at once only one through, and says which", async () => {
+  it("accepts only one of two simultaneous pushes, and reports which", async () => {
     const project = await newProject();
     await gitlab.pushAs(ann, project, "topic", { "a.txt": "1\n" });
     const clones = await Promise.all([cloned(project, "--branch=topic"), cloned(project, "--branch=topic")]);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 
 export class GitFailure extends Error {}
 
-/** Runs git in a bare repository, with nobody's settings, and resolves to what it wrote. */
+/** Runs git in a bare repository, without user settings, and resolves to its output. */
 export function git(directory: string, args: readonly string[], input: Buffer | string = ""): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = spawn("git", ["--git-dir", directory, ...args], { env: gitEnvironment() });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => gitlab.close());
 
 describe("who asks", () => {
-  it("is told by the token, and no token is no answer", async () => {
+  it("is identified by the token, and rejected without one", async () => {
     expect((await api("GET", "/user")).body).toMatchObject({ id: bot.id, username: "bot" });
     expect(await as("nonsense")("GET", "/user")).toMatchObject({
       status: 401,
@@ -88,7 +88,7 @@ describe("merge requests", () => {
     expect((await api("PUT", place, { title: "Draft: later" })).body.draft).toBe(true);
   });
 
-  it("tell nothing of their diff while it is worked out", async () => {
+  it("have no diff while it is being computed", async () => {
     const { place } = await mergeRequest({ preparingReads: 1 });
     expect((await api("GET", place)).body).toMatchObject({ sha: null, diff_refs: null });
     expect((await api("GET", place)).body.diff_refs.head_sha).toMatch(/^\w{40}$/);
@@ -299,7 +299,7 @@ describe("diffs", () => {
     ]);
   });
 
-  it("compare two commits, from where they parted unless told otherwise", async () => {
+  it("compare two commits, from their merge base by default", async () => {
     const { project, mr } = await mergeRequest();
     await gitlab.pushAs(ann, project, "main", { "main.txt": "main\n" });
     const compare = (query: string) => api("GET", `/projects/${project.id}/repository/compare?${query}`);

@@ -31,7 +31,7 @@ export interface Project {
   readonly members: Map<number, number>;
   /** Where each branch stands. */
   readonly branches: Map<string, string>;
-  /** Only maintainers push to these, and nobody rewrites them. */
+  /** Only maintainers push to these, and they cannot be rewritten. */
   readonly protectedBranches: Set<string>;
   readonly mergeRequests: MergeRequest[];
   readonly forkedFrom: Project | undefined;

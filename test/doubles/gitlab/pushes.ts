@@ -50,7 +50,7 @@ export interface CommitDraft {
   readonly from?: string;
 }
 
-/** A commit on a branch, as a person pushes it: again, on top of whoever was faster. */
+/** A commit on a branch, as a person pushes it: again, on top of a faster push. */
 export async function pushFiles(world: World, project: Project, user: User, change: FilePush): Promise<string> {
   for (let tries = 0; ; tries++) {
     try {

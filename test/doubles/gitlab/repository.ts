@@ -92,7 +92,7 @@ export class Repository {
     }
   }
 
-  /** Puts a commit on a branch, making the branch if need be; rejects if somebody else has moved it, unless forced. */
+  /** Puts a commit on a branch, making the branch if need be; rejects if another push has moved it, unless forced. */
   async add(commit: NewCommit, { isForced }: { isForced: boolean }): Promise<string> {
     const [sha = ""] = await this.#import([commit], isForced ? ["--force"] : []);
     return sha;
@@ -140,7 +140,7 @@ export class Repository {
     await this.#inTurn(() => git(this.directory, ["update-ref", ref, sha]));
   }
 
-  /** A ref that nobody else writes: without git's help, which takes a process each time. */
+  /** A ref without other writers: without git's help, which takes a process each time. */
   async setOwnRef(ref: string, sha: string): Promise<void> {
     const file = join(this.directory, ref);
     await mkdir(dirname(file), { recursive: true });

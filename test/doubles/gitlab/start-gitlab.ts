@@ -32,7 +32,7 @@ export interface ProjectDraft {
   readonly files?: FileChanges;
   /** One commit on top of the default branch each. */
   readonly branches?: Readonly<Record<string, FileChanges>>;
-  /** Access levels by user; developer for everybody known so far if left out. */
+  /** Access levels by user; developer for all existing users if left out. */
   readonly members?: readonly { readonly user: User; readonly level: number }[];
   readonly visibility?: "private" | "public";
   readonly defaultBranch?: string;

@@ -3,7 +3,7 @@ import { discussionOf } from "./notes.ts";
 import type { RefChange } from "./pushes.ts";
 import type { World } from "./world.ts";
 
-/** Something that webhooks tell of. */
+/** An event that webhooks report. */
 export interface Happening {
   readonly project: Project;
   /** `Merge Request Hook`, for the header. */

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe("webhooks", () => {
-  it("tell of merge requests, pushes and notes as they happen", async () => {
+  it("report merge requests, pushes and notes as they happen", async () => {
     await gitlab.pushAs(ann, project, "topic", { "a.txt": "1\n" });
     const mr = await gitlab.openMergeRequest(project, { sourceBranch: "topic", author: ann });
     const before = mr.versions[0]?.head;
@@ -50,7 +50,7 @@ describe("webhooks", () => {
     expect(told("Note Hook", "update")[0].object_attributes.note).toBe("goodbye");
   });
 
-  it("tell of what is none of our business as well", async () => {
+  it("report unrelated events as well", async () => {
     for (const on of ["Issue", "Commit", "Snippet"] as const) {
       gitlab.commentElsewhere(project, { user: ann, body: "x", on });
     }

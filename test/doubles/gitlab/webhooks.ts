@@ -42,7 +42,7 @@ interface Letter {
   readonly headers: Record<string, string>;
 }
 
-/** GitLab's side of webhooks: tells of what happens, at least once, and not always in order. */
+/** GitLab's side of webhooks: reports events at least once, and not always in order. */
 export class Webhooks {
   /** How often everything is sent. */
   copies = 1;
@@ -96,7 +96,7 @@ export class Webhooks {
     return this.#hooks.filter(({ disabledUntilMs }) => disabledUntilMs > nowMs).flatMap(({ urls }) => urls);
   }
 
-  /** Anything at all, as the body of any hook: malformed JSON, kinds that nobody knows. */
+  /** Anything at all, as the body of any hook: malformed JSON, unknown kinds. */
   sendRaw(hook: string, body: string | object, project?: Project): void {
     const eventUuid = randomUUID();
     const text = typeof body === "string" ? body : JSON.stringify(body);

@@ -7,9 +7,9 @@ import type { Happening } from "./webhook-bodies.ts";
 /** How this GitLab behaves; may be changed at any time. */
 export interface Settings {
   version: string;
-  /** New merge requests made by REST tell nothing of their diff for so many reads. */
+  /** New merge requests made by REST have no diff for this number of reads. */
   preparingReads: number;
-  /** Diffs of files beyond so many bytes are left out until somebody unfolds them, or altogether. */
+  /** Diffs of files beyond so many bytes are left out until they are requested one by one, or altogether. */
   collapsedBytes: number;
   tooLargeBytes: number;
   /** Whether refs other than branches and tags may be pushed. */
@@ -42,7 +42,7 @@ export class World {
   readonly root: string;
   /** Set once the server listens. */
   url = "";
-  /** Who is told of what happens. */
+  /** The receivers of webhooks. */
   tell: (happening: Happening) => void = () => {};
   #projectsByName = new Map<string, Project>();
   #lastId = 100;

@@ -30,7 +30,7 @@ describe("who asks", () => {
 });
 
 describe("a search", () => {
-  it("tells only ids unless fields are named, in pages without a total", async () => {
+  it("returns only ids unless fields are named, in pages without a total", async () => {
     for (let n = 0; n < 5; n++) jira.addIssue(project, { summary: `Issue ${n}` });
     const jql = encodeURIComponent('project = SHOP AND status = "To Do" ORDER BY created ASC, key');
 
@@ -96,7 +96,7 @@ describe("a search", () => {
 });
 
 describe("an issue", () => {
-  it("has a description as a document, and tells its moves when asked, newest first", async () => {
+  it("has a description as a document, and returns its transitions on request, newest first", async () => {
     const issue = jira.addIssue(project, { summary: "Cart", description: "One.\n\nTwo." });
     jira.moveAs(bot, issue, "In Progress");
     jira.moveAs(jira.root, issue, "To Do");

@@ -85,7 +85,7 @@ function issueOf({ world, call }: Visit): Issue {
   return issue;
 }
 
-/** Without a total; what is not asked for by name is not told, and pages are found by a token. */
+/** Without a total; only requested fields are returned, and pages are found by a token. */
 function found({ world, user }: Visit, input: Readonly<Record<string, unknown>>): Reply {
   const jql = String(input["jql"] ?? "");
   const fields = namesOf(input["fields"]);

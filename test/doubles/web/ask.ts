@@ -1,4 +1,4 @@
-/** A JSON API, asked as somebody. */
+/** A JSON API, called as a given user. */
 export type Ask = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 export interface Answer {

@@ -38,7 +38,7 @@ export function basicCredentials({ headers }: Call): { name: string; password: s
   return { name, password: password.join(":") };
 }
 
-/** What a handler throws: `400`, told as the server tells it. */
+/** The error of a handler: `400`, in the format of the server. */
 export function jsonOf({ body }: Call, refuse: (message: string) => Refusal): Record<string, unknown> {
   if (body.length === 0) return {};
   try {

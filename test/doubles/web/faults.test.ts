@@ -90,7 +90,7 @@ describe("the log of requests", () => {
     expect(gitlab.requests.latest.map(({ status }) => status)).toEqual([200, 200, 404]);
   });
 
-  it("spares who knows the answer the body of it", async () => {
+  it("sends no body to a client that has the current version", async () => {
     const { headers } = await api("GET", notes);
     const again = await fetch(`${gitlab.url}/api/v4${notes}`, {
       headers: { "PRIVATE-TOKEN": gitlab.root.token, "If-None-Match": headers.get("etag") ?? "" },

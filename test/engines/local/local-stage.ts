@@ -180,7 +180,7 @@ export function script(text: string, more = ""): string {
   );
 }
 
-/** Whether a process runs. One that has ended stays in the table until whoever inherited it asks: that is no running. */
+/** Whether a process runs. One that has ended stays in the table until its parent reaps it; it does not run. */
 export function isRunning(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

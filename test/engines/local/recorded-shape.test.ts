@@ -85,7 +85,7 @@ function replayed(run: PipelineRun, taskRuns: readonly TaskRun[]): Recording {
   return { run: { ...ours, status: pipelineRunStatus(ours, world, decision, "here") }, taskRuns: written };
 }
 
-/** The recording leaves task specs out: a step each for those that a TaskRun tells of. */
+/** The recording leaves task specs out: one step for each that a TaskRun reports. */
 function withSteps(run: PipelineRun, taskRuns: readonly TaskRun[]): PipelineSpec {
   const spec = run.spec.pipelineSpec as unknown as PipelineSpec;
   const complete = (task: PipelineTask): PipelineTask => {

@@ -21,7 +21,7 @@ describe("interlock run", { timeout: 60_000 }, () => {
     expect(out).toMatch(/completed in \d\S*\n$/);
   });
 
-  it("exits with 1 when it failed, and says what failed, where, and what to do", async () => {
+  it("exits with 1 when it failed, and prints the failed step and the next step", async () => {
     const { status, out } = await up.interlock("run", "break", "--target", "node/b");
 
     expect(status).toBe(1);
@@ -30,7 +30,7 @@ describe("interlock run", { timeout: 60_000 }, () => {
     expect(out).toMatch(/exit code 3|code 3/);
   });
 
-  it("exits with 3 when it was skipped, and says why and until when", async () => {
+  it("exits with 3 when it was skipped, and prints the reason and its end", async () => {
     await up.interlock("run", "greet", "--target", "node/c", "--param", "who=Ada");
 
     const { status, out } = await up.interlock("run", "greet", "--target", "nodes/c", "--param", "who=Bob");
@@ -40,7 +40,7 @@ describe("interlock run", { timeout: 60_000 }, () => {
     expect(out).toContain("Next: ");
   });
 
-  it("does not wait when told so", async () => {
+  it("does not wait with --no-wait", async () => {
     const { status, out } = await up.interlock("run", "greet", "--target", "node/d", "--param", "who=Ada", "--no-wait");
 
     expect(status).toBe(0);
@@ -75,7 +75,7 @@ describe("interlock logs", { timeout: 60_000 }, () => {
     expect(logs).toMatchObject({ status: 0, out: "── task act, step say\nhello Ada, this is node/f\n" });
   });
 
-  it("says that there is no such execution, or that it never ran", async () => {
+  it("prints that there is no such execution, or that it never ran", async () => {
     await up.interlock("run", "greet", "--target", "node/g", "--param", "who=Ada");
     const skipped = await up.interlock("run", "greet", "--target", "node/g", "--param", "who=Ada");
 

@@ -8,7 +8,7 @@ import { until } from "./until.ts";
 export interface Story {
   readonly name: string;
   readonly does: Deed;
-  /** Resolves when everything has happened, as soon as some executor lives long enough. Can be told again. */
+  /** Resolves when everything has happened, as soon as some executor lives long enough. Can be called again. */
   play(stage: Stage, execution: WorkflowExecution, signal: AbortSignal): Promise<void>;
   /** One sentence for each thing that is wrong. */
   problems(stage: Stage, execution: WorkflowExecution): Promise<readonly string[]>;

@@ -6,10 +6,10 @@ import { Stage } from "./stage.ts";
 // npm run crash-points -- [tekton|job|local]...
 //
 // Kills an executor before and after each of its writes, and pauses it before each, for each engine and story; another
-// one finishes. The last line is one JSON object. Exits with 1 if anything was left undone, done twice or not told.
+// one finishes. The last line is one JSON object. Exits with 1 if anything was left undone, done twice or not recorded.
 const engines: readonly Engine[] = ["tekton", "job", "local"];
 const wanted = process.argv.slice(2);
-// Whoever ends at a signal ends its processes, too.
+// A signal that ends this process ends its child processes, too.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 // Every process that is alive has one that ends it.
 process.setMaxListeners(100);

@@ -21,7 +21,7 @@ export interface CrashPointsReport {
 
 /** Lets something happen to an executor at one write after the other, until no write is left. */
 export async function playCrashPoints(stage: Stage, { engine, story, from = 1, step = 1, mishaps }: CrashPointsPlan) {
-  // Now and then one gets by with a write less than another: whoever wants to try all waits for two that survive.
+  // Now and then one gets by with a write less than another: to try all of them, wait for two that survive.
   const survivors = step === 1 ? 2 : 1;
   const problems: string[] = [];
   let [points, writes, survived] = [0, 0, 0];

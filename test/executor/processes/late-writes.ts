@@ -8,7 +8,7 @@ import { until } from "./until.ts";
 /** The engines whose runs several processes may write. */
 export type SharedEngine = "tekton" | "job";
 
-/** Only to look at runs: they call nobody. */
+/** Only to read runs: they call no service. */
 const engines = { tekton: tektonEngine({} as KubeClient), job: jobEngine({} as KubeClient) };
 
 /**
@@ -33,7 +33,7 @@ export async function createLate(stage: Stage, engine: SharedEngine): Promise<re
 }
 
 /**
- * An executor is paused before it starts a run; meanwhile that run goes, and somebody else's takes its name; then the start
+ * An executor is paused before it starts a run; meanwhile that run is deleted, and another one takes its name; then the start
  * arrives. Returns what went wrong: it must not start another run than the one it was meant for.
  */
 export async function startLate(stage: Stage, engine: SharedEngine): Promise<readonly string[]> {

@@ -49,14 +49,14 @@ describe.each(["tekton", "job", "local"] as const)(`an execution on %s, in ${whe
     expect((await stage.record(order.target))?.status?.holder).toBeUndefined();
     expect(await trails(stage, [first, early, second])).toEqual([wholeTrail, ["execution.skipped"], wholeTrail]);
     expect(await reasonsOf(stage, first)).toEqual(["RunCreated", "TargetFreed", "WorkflowCompleted"]);
-    // What runs in somebody's cluster does not know our witness.
+    // Runs in a real cluster cannot reach our witness.
     if (!images[engine]) expect(stage.witness.read().map(({ said }) => said)).toEqual(["start", "end", "start", "end"]);
   });
 });
 
 const wholeTrail = ["execution.admitted", "execution.completed", "execution.started", "run.created", "target.freed"];
 
-/** What keeps a part from being played in somebody's cluster. */
+/** The reason why a part cannot run in a real cluster. */
 async function whatIsMissing(engine: Engine): Promise<string | undefined> {
   if (!kubeconfigFile) return undefined;
   if (engine === "tekton" && !TEST_TEKTON_BUNDLE)

@@ -39,7 +39,7 @@ export async function ownPlace(program: string, behaviours: Behaviours | undefin
   };
 }
 
-/** Somebody's cluster: two namespaces of our own in it, and our definitions if they are not there. */
+/** A real cluster: two namespaces of our own in it, and our definitions if they are not there. */
 export async function borrowedPlace(kubeconfigFile: string): Promise<Place> {
   const client = await clientOf(kubeconfigFile);
   const namespace = `interlock-test-${Date.now().toString(36)}`;

@@ -4,7 +4,7 @@ import { playReplicas } from "./replicas.ts";
 // npm run replicas -- --replicas 5 --executions 1000 --targets 50
 //
 // Several executors on one API server. The last line is one JSON object. Exits with 1 if two steps were at work on a
-// target, an execution did not end as it should, or the ledger tells it wrongly.
+// target, an execution did not end as it should, or the ledger is wrong.
 const { values } = parseArgs({
   options: {
     replicas: { type: "string", multiple: true, default: ["2", "5"] },
@@ -13,7 +13,7 @@ const { values } = parseArgs({
   },
 });
 const results = [];
-// Whoever ends at a signal ends its processes, too.
+// A signal that ends this process ends its child processes, too.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 for (const replicas of values.replicas.map(Number)) {
   const plan = { replicas, executions: Number(values.executions), targets: Number(values.targets) };

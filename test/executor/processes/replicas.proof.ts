@@ -5,7 +5,9 @@ import { playReplicas } from "./replicas.ts";
 
 describe("several executors on one API server", () => {
   // `npm run replicas` plays 1,000 executions over 50 targets, with 2 and with 5 replicas.
-  it("let one step at a time act on a target, end everything, and tell it rightly", { timeout: 240_000 }, async () => {
+  it("let one step at a time act on a target, end everything, and record it correctly", {
+    timeout: 240_000,
+  }, async () => {
     const { problems, counts } = await playReplicas({ replicas: 2, executions: 120, targets: 10 });
 
     expect(problems).toEqual([]);
@@ -29,7 +31,7 @@ describe("a skip for a busy target", () => {
     expect(wrongSkip(skipped(skippedAt), new Map([["holder", trail]]))).toHaveLength(problems);
   });
 
-  it("for a holder of which the ledger knows nothing is wrong", () => {
+  it("for a holder that is not in the ledger is wrong", () => {
     expect(wrongSkip(skipped("2026-05-01T10:00:01.000Z"), new Map())).toHaveLength(1);
   });
 });

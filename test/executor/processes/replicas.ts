@@ -27,7 +27,7 @@ export async function playReplicas({ replicas, executions, targets }: ReplicasPl
     while (next < executions) {
       const number = next++;
       const { status } = await ends.of(await stage.create(`e-${number}`, orderOf(number, target)));
-      // Whoever was refused comes again when the target is free, together with everybody else.
+      // A rejected execution is created again when the target is free, together with all others.
       const holder = status?.phase === "Skipped" && "conflictingWorkflow" in status.skipDetails;
       if (holder) await ends.of({ metadata: status.skipDetails.conflictingWorkflow });
     }
@@ -73,12 +73,12 @@ function endsOf({ client }: Stage, signal: AbortSignal) {
   };
 }
 
-/** Ended, told of in the ledger, and its target is free. */
+/** Ended, recorded in the ledger, and its target is free. */
 function hasEnded({ status }: WorkflowExecution): boolean {
   return status?.conditions?.some(({ type }) => type === "Recorded") ?? false;
 }
 
-/** All executions, once each is told of in the ledger and only the runs of failed ones are left. */
+/** All executions, once each is recorded in the ledger and only the runs of failed ones are left. */
 async function settled(stage: Stage): Promise<readonly WorkflowExecution[] | undefined> {
   const { items } = await stage.client.list(workflowExecutions);
   if (!items.every(hasEnded)) return undefined;

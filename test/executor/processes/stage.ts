@@ -159,7 +159,7 @@ export class Stage implements AsyncDisposable {
     return all.flatMap(({ items }) => items);
   }
 
-  /** What the ledger tells, by uid of the execution that it is about. */
+  /** The events of the ledger, by uid of their execution. */
   async ledger(): Promise<ReadonlyMap<string, readonly LedgerEvent[]>> {
     const trails = new Map<string, LedgerEvent[]>();
     for await (const event of readLedger(join(this.#directory, "ledger"))) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { overlaps, type Testimony } from "./step-witness.ts";
 
-describe("what steps say of themselves", () => {
+describe("the reports of steps", () => {
   it("is in order when each ends before the next begins on its target", () => {
     const told = [start("a", "x", 1), start("b", "y", 2), end("a", "x", 1), start("c", "x", 3), end("b", "y", 2)];
 

@@ -9,7 +9,7 @@ export interface Testimony {
   readonly pid: number;
 }
 
-/** What a step can be told to do: each says that it began, and, unless it is killed, that it ends. */
+/** The commands of a step: each records its begin and, unless it is killed, its end. */
 export const deeds = {
   succeed: "sleep 0.02; end; exit 0",
   fail: "sleep 0.02; end; exit 3",

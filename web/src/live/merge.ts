@@ -12,11 +12,11 @@ export interface RowList<R extends Row> {
 
 export interface Merged<T> {
   readonly value: T;
-  /** False if only the server can tell the total now. */
+  /** False if only the server has the current total. */
   readonly isExact: boolean;
 }
 
-/** The list after the changes. `matches` tells whether a changed row belongs to it. */
+/** The list after the changes. `matches` decides whether a changed row belongs to it. */
 export function mergeRows<R extends Row>(
   list: RowList<R>,
   changes: Changes,

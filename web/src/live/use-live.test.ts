@@ -59,7 +59,7 @@ describe("a live value", () => {
     expect(live.state.value.value).toEqual(["read 2", "inexact"]);
   });
 
-  it("keeps the earlier value when it cannot be read again, and says why", async () => {
+  it("keeps the earlier value when it cannot be read again, and shows the reason", async () => {
     const { live, listener, settle, fail } = start();
     await settle("read 1");
 

@@ -27,6 +27,6 @@ export function peopleAndProjects(world: World): Route[] {
 }
 
 function memberView(world: World, id: number, level: number) {
-  const user = world.users.find((someone) => someone.id === id);
+  const user = world.users.find((one) => one.id === id);
   return { ...(user && userView(user, world.url)), access_level: level, expires_at: null, membership_state: "active" };
 }
