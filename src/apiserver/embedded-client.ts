@@ -72,13 +72,10 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
     async create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: CreateCall): Promise<CreateOutcome<T>> {
       const resource = enter("create", type, object.metadata, call);
       const value = wholeObject(type, object);
-      const namespace = namespaceOf(resource, object.metadata);
-      const outcome = await outcomeOf(() =>
-        createObject(api, resource, { value, fieldValidation: "Ignore" }, { namespace, dryRun: call?.dryRun ?? false }),
+      const options = { namespace: namespaceOf(resource, object.metadata), dryRun: call?.dryRun ?? false };
+      return createOutcome(
+        await outcomeOf(() => createObject(api, resource, { value, fieldValidation: "Ignore" }, options)),
       );
-      if (outcome.kind === "conflict") return { kind: "already-exists" };
-      if (outcome.kind === "not-found") throw new KubeError("invalid", outcome.message);
-      return { kind: "created", object: outcome.object as T };
     },
 
     async update<T extends KubeObject>(type: ResourceType<T>, object: T, call?: WriteCall): Promise<UpdateOutcome<T>> {
@@ -119,22 +116,9 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
     },
 
     async evict(pod: ObjectRef, { uid }: EvictOptions = {}, call?: Call): Promise<EvictOutcome> {
-      const resource = checkCall(
-        api,
-        { identity, allows },
-        { verb: "create", type: pods, where: pod, call, subresource: "eviction" },
-      );
-      try {
-        await evictPod(api, resource, refOf(resource, pod), { ...(uid !== undefined && { uid }) });
-        return { kind: "evicted" };
-      } catch (error) {
-        if (!(error instanceof StatusError)) throw error;
-        const { message, status } = error;
-        if (status.code === 404) return { kind: "not-found" };
-        if (status.code === 409) return { kind: "conflict", message };
-        if (status.code === 429) return { kind: "blocked", message: evictionMessage(error) };
-        throw kubeError(error);
-      }
+      const attempt = { verb: "create", type: pods, where: pod, call, subresource: "eviction" } as const;
+      const resource = checkCall(api, { identity, allows }, attempt);
+      return evictOutcome(() => evictPod(api, resource, refOf(resource, pod), { ...(uid !== undefined && { uid }) }));
     },
 
     async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, call: Call = {}) {
@@ -222,6 +206,26 @@ async function outcomeOf(write: () => Promise<WriteResult>): Promise<Outcome> {
     if (!(error instanceof StatusError)) throw error;
     if (error.status.code === 409) return { kind: "conflict", message: error.message };
     if (error.status.code === 404) return { kind: "not-found", message: error.message };
+    throw kubeError(error);
+  }
+}
+
+function createOutcome<T extends KubeObject>(outcome: Outcome): CreateOutcome<T> {
+  if (outcome.kind === "conflict") return { kind: "already-exists" };
+  if (outcome.kind === "not-found") throw new KubeError("invalid", outcome.message);
+  return { kind: "created", object: outcome.object as T };
+}
+
+async function evictOutcome(evict: () => Promise<unknown>): Promise<EvictOutcome> {
+  try {
+    await evict();
+    return { kind: "evicted" };
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    const { message, status } = error;
+    if (status.code === 404) return { kind: "not-found" };
+    if (status.code === 409) return { kind: "conflict", message };
+    if (status.code === 429) return { kind: "blocked", message: evictionMessage(error) };
     throw kubeError(error);
   }
 }
