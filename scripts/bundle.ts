@@ -41,8 +41,8 @@ export async function bundle(options: BundleOptions): Promise<readonly Rolldown.
         output: {
           entryFileNames: "[name].mjs",
           chunkFileNames: "chunks/[name]-[hash].mjs",
-          // Names stay, for stack traces.
-          minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+          // Lines and names stay: of an error that is not caught, Node prints the whole line, and names the functions.
+          minify: false,
           codeSplitting: { groups },
         },
       },

@@ -81,6 +81,19 @@ describe("the tarball of npm pack", { timeout: 300_000 }, () => {
     expect(stdout).toBe(`interlock ${version} (commit ${commit}), Node ${process.versions.node}\n`);
   });
 
+  it("prints few lines for an error of the library that is not caught", async () => {
+    const directory = emptyDirectory("uncaught");
+    await exec("npm", ["install", "--silent", tarball.file], { cwd: directory, env: tarball.freshEnv() });
+    const script = `import { openLocks } from "${name}/coordination"; await openLocks("kubernetes:?kubeconfig=/nowhere");`;
+
+    const { stderr } = await exec(process.execPath, ["--input-type=module", "--eval", script], {
+      cwd: directory,
+    }).catch((error: { readonly stderr: string }) => error);
+
+    expect(stderr).toContain("KubeError: kubeconfig: /nowhere cannot be read");
+    expect(stderr.length).toBeLessThan(4_000);
+  });
+
   it("runs by npx in an empty directory, without a registry, up to the first explained skip", async () => {
     const directory = emptyDirectory("npx");
     const listen = { GATEWAY_LISTEN: `127.0.0.1:${await freePort()}`, CONSOLE_LISTEN: "127.0.0.1:0" };
