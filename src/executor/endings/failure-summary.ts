@@ -31,7 +31,7 @@ export function summarise(told: Failure): string {
       ? "It had begun to act, so the target may have been changed in part."
       : "Nothing had been started, so the target is unchanged.",
     wasExecutionFailure
-      ? `Look at the target, then acknowledge: interlock ack ${execution.metadata.name} --reason "…". Until then this workflow is blocked here.`
+      ? `Read its output (interlock logs ${execution.metadata.name}), look at the target, then acknowledge: interlock ack ${execution.metadata.name} --reason "…". Until then this workflow is blocked here.`
       : `${advice[reason] ?? "Remove the cause"}; it may be tried again after a short wait.`,
   ]
     .filter((sentence) => sentence !== "")
