@@ -23,7 +23,10 @@ try {
   await scenario.storm();
   await openPath(page, "/storm?window=15m");
   // All signals are counted.
-  await page.getByRole("row", { name: /^Deduplicated/ }).getByText("−120").waitFor();
+  await page
+    .getByRole("row", { name: /^Deduplicated/ })
+    .getByText("−120")
+    .waitFor();
   await takePicture(page, "storm");
 } finally {
   await scenario.stop();

@@ -51,7 +51,7 @@ class StormCounter {
   /** The incidents of which a signal was counted. The count includes the signal that opened the incident. */
   readonly #counted = new Set<string>();
   /** By incident: what became of it. */
-  readonly #results = new Map<string, Result>();
+  readonly #results = new Map<string, IncidentResult>();
 
   constructor(nowMs: number, bucketSeconds: number) {
     this.#bucketMs = bucketSeconds * 1_000;
@@ -95,7 +95,7 @@ class StormCounter {
       if (!this.#counted.has(incident)) this.#count(this.#signals, at, 1);
     }
     const results = [...this.#opened.keys()].map((incident) => this.#results.get(incident));
-    const count = (result: Result | undefined) => results.filter((one) => one === result).length;
+    const count = (result: IncidentResult | undefined) => results.filter((one) => one === result).length;
     const [signals, incidents] = [sum(this.#signals), sum(this.#incidents)];
     return {
       bucketSeconds: this.#bucketMs / 1_000,
@@ -122,7 +122,7 @@ class StormCounter {
   }
 
   /** The latest decision counts, unless a run was started for the incident. */
-  #decide(incident: string, result: Result | undefined) {
+  #decide(incident: string, result: IncidentResult | undefined) {
     if (this.#results.get(incident) === "run") return;
     if (result === undefined) this.#results.delete(incident);
     else this.#results.set(incident, result);
@@ -142,9 +142,9 @@ class StormCounter {
   }
 }
 
-type Result = "run" | "followed" | "coolingDown" | "otherwiseBlocked";
+type IncidentResult = "run" | "followed" | "coolingDown" | "otherwiseBlocked";
 
-function decisionResult(facts: LedgerEvent["facts"]): Result | undefined {
+function decisionResult(facts: LedgerEvent["facts"]): IncidentResult | undefined {
   if (facts["verdict"] === "follow") return "followed";
   if (facts["verdict"] !== "block") return undefined;
   const isCooldown = facts["reason"] === "RecentlyRemediated" && facts["cause"] !== "backoff";
