@@ -69,6 +69,31 @@ describe("a live value", () => {
     expect(live.state.value).toMatchObject({ value: ["read 1"], problem: { status: 503 } });
   });
 
+  it("is read again when the server did not answer or was not ready, until it is there", async () => {
+    const { live, settle, fail, reads } = start();
+    await fail(503);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await fail(0);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await settle("read 3");
+
+    expect(live.state.value).toEqual({ value: ["read 3"], problem: undefined });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(reads()).toBe(3);
+  });
+
+  it("is not read again when the server refused it, or after its end", async () => {
+    const refused = start();
+    await refused.fail(403);
+    const ended = start();
+    await ended.fail(503);
+    ended.end();
+
+    await vi.advanceTimersByTimeAsync(60_000);
+
+    expect([refused.reads(), ended.reads()]).toEqual([1, 1]);
+  });
+
   it("is left alone after its end", async () => {
     const { live, end, settle } = start();
 

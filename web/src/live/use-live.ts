@@ -33,6 +33,8 @@ export interface Live<T> {
 
 /** Several changes cause one correction after `delay`; corrections begin at least `pause` apart. */
 const correction = { delayMs: 100, pauseMs: 1_000 };
+/** A server that does not answer, or is not ready yet, is asked again after so long. */
+const retryMs = 2_000;
 
 /** Follows a value while the component is mounted. A different `key` stands for a different value. */
 export function useLive<T>(key: string, source: () => LiveSource<T>): Live<T> {
@@ -47,10 +49,12 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
   const state = signal<LiveState<T>>({ value: undefined, problem: undefined });
   let reading: { readonly controller: AbortController; readonly missed: Changes[] } | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let retry: ReturnType<typeof setTimeout> | undefined;
   let correctedAt = Number.NEGATIVE_INFINITY;
 
   async function load(read: (signal: AbortSignal) => Promise<T>): Promise<void> {
     reading?.controller.abort();
+    clearTimeout(retry);
     const attempt = { controller: new AbortController(), missed: [] as Changes[] };
     reading = attempt;
     const { signal } = attempt.controller;
@@ -66,6 +70,7 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
       reading = undefined;
       if (!(error instanceof ApiError)) throw error;
       state.value = { value: state.peek().value, problem: error.problem };
+      if (error.status === 0 || error.status >= 500) retry = setTimeout(() => void load(read), retryMs);
     }
   }
 
@@ -119,6 +124,7 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
         unsubscribe();
         reading?.controller.abort();
         clearTimeout(timer);
+        clearTimeout(retry);
         timer = undefined;
       };
     },
