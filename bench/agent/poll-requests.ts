@@ -41,7 +41,7 @@ export async function measurePolling(_folder: string, { polling }: Plan) {
 async function openPoller({ url, token, projects }: { url: string; token: string; projects: readonly string[] }) {
   const [random, log, metrics, ledger] = [systemRandom(), silentLogger, promMetrics(), memoryLedger()];
   const client = embeddedClient(await openApi({ store: volatileStore({ keptChanges: 1_000 }), clock, random }));
-  await prepare(client, ["kubernaut-system", "interlock-watermarks"], log);
+  await prepare(client, ["kubernaut-system", "interlock-watermarks"], { log, clock });
   const env = {
     GITLAB_URL: url,
     GITLAB_TOKEN: token,

@@ -26,7 +26,7 @@ describe("the embedded API server", () => {
   it("begins without our kinds: they are installed by the stages that need them, and kept over a restart", async () => {
     const first = await start();
     await expect(first.client.create(workflowExecutions, execution)).rejects.toThrow("is its definition installed?");
-    await prepare(first.client, [], silentLogger);
+    await prepare(first.client, [], { log: silentLogger, clock: systemClock() });
     await first.client.create(workflowExecutions, execution);
     await first.close();
     running.length = 0;

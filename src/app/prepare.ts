@@ -1,10 +1,18 @@
 import { type Config, describeConfig, type LoadedConfig } from "../config/index.ts";
-import { type KubeClient, namespaces } from "../kube/index.ts";
-import { installCrds } from "../resources/index.ts";
+import { type KubeClient, KubeError, namespaces } from "../kube/index.ts";
+import { installCrds, waitUntilEstablished } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
+import type { Clock } from "../time/index.ts";
 
-/** Makes the kinds and namespaces that stages work with. Harmless to repeat, and on any number of replicas at once. */
-export async function prepare(client: KubeClient, names: readonly string[], log: Logger): Promise<void> {
+/**
+ * Makes the kinds and namespaces that stages work with, and waits until the server serves the kinds. Harmless to repeat, and on any
+ * number of replicas at once.
+ */
+export async function prepare(
+  client: KubeClient,
+  names: readonly string[],
+  { log, clock }: { readonly log: Logger; readonly clock: Clock },
+): Promise<void> {
   await makeNamespaces(client, names);
   for (const step of await installCrds(client)) {
     if (step.do === "refuse") throw new Error(step.because);
@@ -12,6 +20,9 @@ export async function prepare(client: KubeClient, names: readonly string[], log:
       log.warn("custom resource definition left alone", { name: step.name, because: step.because });
     else if (step.do === "create" || step.do === "update")
       log.info("custom resource definition", { name: step.crd.metadata.name, did: step.do });
+    if (step.do === "leave") continue;
+    if (!(await waitUntilEstablished(client, { metadata: { name: step.name } }, clock)))
+      throw new KubeError("unavailable", `the API server does not serve ${step.name} yet`);
   }
 }
 

@@ -58,7 +58,6 @@ export interface Up {
 
 /** Starts everything in this process, in one directory and with one ledger. */
 export async function startUp(options: UpOptions): Promise<Up> {
-  const { log } = options;
   const loaded = withOwnScope(options.loaded);
   const { execution, gateway: intake, objects, agent, locks, heartbeat } = loaded.config;
   if (objects.server !== "embedded") {
@@ -84,7 +83,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     const { namespace: runs, catalogNamespace: catalog } = execution;
     const namespaces = [...agentNamespaces(agent), ...watermarkNamespaces(loaded.config)];
     starting("kinds");
-    await prepare(client, [...new Set([locks.namespace, intake.namespace, runs, catalog, ...namespaces])], log);
+    await prepare(client, [...new Set([locks.namespace, intake.namespace, runs, catalog, ...namespaces])], options);
     const { kinds } = await opening(Promise.resolve(openKinds({ ...options, loaded, client })));
     starting("workflows");
     const workflows = await opening(

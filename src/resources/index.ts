@@ -62,6 +62,7 @@ export {
   customResourceDefinitions,
 } from "./kinds/custom-resource-definition.ts";
 export type { Kind, PrinterColumn } from "./kinds/define-kind.ts";
+export { waitUntilEstablished } from "./kinds/established.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./kinds/install.ts";
 export {
   type NoticeContext,

@@ -25,7 +25,7 @@ export async function ownPlace(program: string, behaviours: Behaviours | undefin
   const { kubeconfigFile } = api;
   const controllers = behaviours && (await startControllers(kubeconfigFile, behaviours));
   const client = await clientOf(kubeconfigFile);
-  await prepare(client, [executionNamespace], recordingLogger());
+  await prepare(client, [executionNamespace], { log: recordingLogger(), clock: systemClock() });
   return {
     kubeconfigFile,
     client,
@@ -44,7 +44,7 @@ export async function borrowedPlace(kubeconfigFile: string): Promise<Place> {
   const client = await clientOf(kubeconfigFile);
   const namespace = `interlock-test-${Date.now().toString(36)}`;
   const runsNamespace = `${namespace}-runs`;
-  await prepare(client, [namespace, runsNamespace], recordingLogger());
+  await prepare(client, [namespace, runsNamespace], { log: recordingLogger(), clock: systemClock() });
   return {
     kubeconfigFile,
     client,

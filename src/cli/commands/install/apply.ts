@@ -1,6 +1,6 @@
 import { type KubeClient, KubeError, type KubeObject, refOf } from "../../../kube/index.ts";
 import { releaseKind } from "../../../manifests/index.ts";
-import { sleep } from "../../../time/index.ts";
+import { waitUntilEstablished } from "../../../resources/index.ts";
 import { CommandError, type Desk } from "../../command.ts";
 import { describeObject, type ObjectStep, objectKey, planObject } from "./plan.ts";
 
@@ -79,7 +79,8 @@ async function performOnce(step: ObjectStep, { client, clock }: Server): Promise
     case "create": {
       if ((await client.create(type, step.manifest)).kind !== "created") return false;
       // The stages cannot start before the server serves their kinds.
-      if (step.object.kind === "CustomResourceDefinition") await waitUntilEstablished(step.object, { client, clock });
+      if (step.object.kind === "CustomResourceDefinition" && !(await waitUntilEstablished(client, step.object, clock)))
+        throw new CommandError(`${describeObject(step.object)} is not established; repeat the command`);
       return true;
     }
     case "update":
@@ -91,26 +92,4 @@ async function performOnce(step: ObjectStep, { client, clock }: Server): Promise
     case "refuse":
       return true;
   }
-}
-
-const establishedWithinMs = 30_000;
-const lookEveryMs = 200;
-
-async function waitUntilEstablished(object: KubeObject, { client, clock }: Server): Promise<void> {
-  const until = clock.now() + establishedWithinMs;
-  while (!isEstablished(await client.get(releaseKind(object), refOf(object)))) {
-    if (clock.now() >= until)
-      throw new CommandError(`${describeObject(object)} is not established; repeat the command`);
-    await sleep(clock, lookEveryMs);
-  }
-}
-
-interface WithConditions extends KubeObject {
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-}
-
-function isEstablished(definition: WithConditions | undefined): boolean {
-  return (
-    definition?.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false
-  );
 }

@@ -96,7 +96,7 @@ export async function openStage(around: CommandContext, options: StageArguments)
     ...agentNamespaces(agent),
     ...watermarkNamespaces(loaded.config),
   ];
-  await prepare(client, [...new Set(namespaces)], log);
+  await prepare(client, [...new Set(namespaces)], { log, clock });
   const watched = watchHealth(client, clock);
   const health = new HealthReports();
   return {
