@@ -44,7 +44,9 @@ describe("the workflows of the folder", () => {
 });
 
 function shippedSettings(name: string): string {
-  const found = releaseObjects({ ...usualManifests, agent: false }).find((one) => one.kind === "ConfigMap" && one.metadata.name === name);
+  const found = releaseObjects({ ...usualManifests, agent: false }).find(
+    (one) => one.kind === "ConfigMap" && one.metadata.name === name,
+  );
   return (found as unknown as { data: { "interlock.yaml": string } }).data["interlock.yaml"];
 }
 
