@@ -1,6 +1,5 @@
 import type { Engine, RunFailure, RunOrder, RunState } from "../../src/engines/index.ts";
-import { runInputs } from "../../src/engines/run-inputs.ts";
-import { runMetadata } from "../../src/engines/run-marks.ts";
+import { runInputs, runMetadata } from "../../src/engines/run-marks.ts";
 import type { KubeObject, Patch, ResourceType } from "../../src/kube/index.ts";
 import type { FailureReason } from "../../src/resources/index.ts";
 

@@ -4,8 +4,7 @@ import type { Pause } from "../policy/index.ts";
 import { annotationKeys, type CodingTask, type CodingTaskStatus } from "../resources/index.ts";
 import { draftTask } from "../tasks/index.ts";
 import { type Action, decide, type Snapshot } from "./decide.ts";
-import type { Interruption } from "./work/interruption.ts";
-import type { Work } from "./work/workers.ts";
+import type { Interruption, Work } from "./work/workers.ts";
 
 const nowMs = Date.parse("2026-11-15T12:00:00.000Z");
 const day = 24 * 3_600_000;

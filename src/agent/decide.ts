@@ -4,8 +4,7 @@ import { type Pause, type Paused, taskPause } from "../policy/index.ts";
 import { begunAt, type CodingTask, type CodingTaskStatus, readCancelRequest } from "../resources/index.ts";
 import { byCreation, isClosed, isWriting } from "./queue.ts";
 import { cancelledStatus, isPaused, pausedStatus, queuedStatus, resumedStatus } from "./statuses.ts";
-import type { Interruption } from "./work/interruption.ts";
-import type { Work } from "./work/workers.ts";
+import type { Interruption, Work } from "./work/workers.ts";
 
 /** A task and the state that its decision depends on. */
 export interface Snapshot {

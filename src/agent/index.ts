@@ -1,4 +1,3 @@
-export type { AccessToken } from "./access-token.ts";
 export type * from "./coder/coder.ts";
 export { type CoderJobSettings, coderNetworkLabel } from "./coder/job/coder-job.ts";
 export { collectInPod, fetchInPod } from "./coder/job/in-pod.ts";
@@ -15,7 +14,8 @@ export type * from "./jira/jira.ts";
 export { type GitLabPollerOptions, pollAll, pollGitLab } from "./polling/gitlab-poller.ts";
 export type { IssueSource } from "./polling/issue-poll.ts";
 export { type JiraPollerOptions, pollJira } from "./polling/jira-poller.ts";
-export { type PollMetrics, pollMetrics } from "./polling/poll-metrics.ts";
+export { type PollMetrics, pollMetrics } from "./polling/poll-loop.ts";
 export { RemoteError, type RemoteErrorKind } from "./remote-error.ts";
+export type { AccessToken } from "./rest/rest-client.ts";
 export { findPosition } from "./review/positions.ts";
 export type { Redact } from "./work/redacted.ts";

@@ -18,7 +18,7 @@ export interface Engine {
   /** What the run executes, as it is written in the run itself. */
   workloadOf(run: KubeObject): Workload;
   /**
-   * Digests of what was pulled for the run, as the objects below it report them; empty if they report none, are gone or
+   * Digests of the images that were pulled for the run, as the objects below it report them; empty if they report none, are gone or
    * must not be read. Throws only if the API server does not answer.
    */
   digestsOf(run: KubeObject, signal?: AbortSignal): Promise<readonly string[]>;
@@ -36,7 +36,7 @@ export interface Engine {
   failureOf(run: KubeObject, signal?: AbortSignal): Promise<RunFailure>;
 }
 
-/** Everything an engine has to know to build a run. */
+/** Everything that an engine needs to build a run. */
 export interface RunOrder {
   readonly name: string;
   readonly namespace: string;
@@ -93,7 +93,7 @@ export interface RunFailure {
   readonly failedStepName?: string;
   readonly exitCode?: number;
   /**
-   * Names of what is still alive below the run: one that was cancelled, or ran out of time, is over before its pods
+   * Names of the objects that are still alive below the run: one that was cancelled, or ran out of time, is over before its pods
    * are. No other run may act on the target until this is absent.
    */
   readonly unfinished?: readonly string[];

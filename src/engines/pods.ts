@@ -1,4 +1,11 @@
-import type { KubeObject, ResourceType } from "../kube/index.ts";
+import {
+  type KubeClient,
+  KubeError,
+  type KubeObject,
+  type ListQuery,
+  type ObjectRef,
+  type ResourceType,
+} from "../kube/index.ts";
 
 /** v1 Pod, as far as we read it. */
 export interface Pod extends KubeObject {
@@ -67,4 +74,39 @@ export const startReasons: ReadonlySet<string> = new Set([
 export function containerBegan({ state, imageID, containerID }: ContainerStatus): boolean {
   if (startReasons.has(state?.terminated?.reason ?? state?.waiting?.reason ?? "")) return false;
   return Boolean(state?.running || state?.terminated?.containerID || containerID || imageID);
+}
+
+/** The objects that fit `query`; undefined if we must not read them, or the server does not have their kind. */
+export async function listIfReadable<T extends KubeObject>(
+  client: KubeClient,
+  type: ResourceType<T>,
+  query: ListQuery & { readonly signal?: AbortSignal | undefined },
+): Promise<readonly T[] | undefined> {
+  const { signal, ...selection } = query;
+  try {
+    return (await client.list(type, selection, signal && { signal })).items;
+  } catch (error) {
+    if (error instanceof KubeError && (error.code === "forbidden" || error.code === "invalid")) return undefined;
+    throw error;
+  }
+}
+
+const serviceAccounts: ResourceType<KubeObject> = {
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  plural: "serviceaccounts",
+  namespaced: true,
+};
+
+/**
+ * Whether a service account is known to be missing. Kubernetes reports only in a sentence why a pod could not be
+ * made, so the usual cause is checked.
+ */
+export async function isServiceAccountMissing(client: KubeClient, ref: ObjectRef, signal?: AbortSignal) {
+  try {
+    return (await client.get(serviceAccounts, ref, signal && { signal })) === undefined;
+  } catch (error) {
+    if (error instanceof KubeError && error.code === "forbidden") return false;
+    throw error;
+  }
 }

@@ -14,8 +14,8 @@ import {
 import type { Action } from "./action.ts";
 import type { ValidPlan } from "./admission/plan.ts";
 import { decide } from "./decide.ts";
-import { requiredMarks } from "./marks.ts";
 import type { ObservedRun, RunOwner, Snapshot } from "./snapshot.ts";
+import { requiredMarks } from "./snapshot.ts";
 
 const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
 

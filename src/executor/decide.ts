@@ -4,12 +4,19 @@ import { type Action, act } from "./action.ts";
 import { admitOrSkip } from "./admission/admission.ts";
 import { approvalProblem, requiresApproval } from "./admission/approval.ts";
 import type { ValidPlan } from "./admission/plan.ts";
-import { cancelledBefore, completed, failed, failedBefore, failureOfRun, readCancellation } from "./endings/endings.ts";
+import {
+  cancelledBefore,
+  completeExecution,
+  failExecution,
+  failedBefore,
+  failureOfRun,
+  readCancellation,
+} from "./endings/endings.ts";
 import { settle } from "./endings/settle.ts";
-import { isMarked } from "./marks.ts";
 import * as events from "./reports/ledger-events.ts";
 import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
-import { mirrored, pending, running } from "./statuses.ts";
+import { isMarked } from "./snapshot.ts";
+import { mirroredStatus, pendingStatus, runningStatus } from "./statuses.ts";
 
 /**
  * Decides the next step of an execution.
@@ -40,7 +47,7 @@ function decideNew(snapshot: Snapshot): Decision<Action> {
   if (snapshot.execution.metadata.deletionTimestamp) return settle(snapshot);
   // The label by which it is found and the finalizer that keeps it are set before anything else.
   if (snapshot.plan.target && !isMarked(snapshot.execution, snapshot.plan.target)) return act({ do: "mark" });
-  return act({ do: "set-status", status: pending() }, { do: "announce", what: { kind: "pending" } });
+  return act({ do: "set-status", status: pendingStatus() }, { do: "announce", what: { kind: "pending" } });
 }
 
 function decidePending(snapshot: Snapshot): Decision<Action> {
@@ -53,7 +60,7 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
     if (!holdsTarget) return failedBefore(snapshot, { reason: "ValidationError", message: plan.problem });
     // The execution was valid when it was admitted. The catalog has changed since.
     const { actions } = failedBefore(snapshot, { reason: "ConfigurationError", message: plan.problem });
-    return act({ do: "record", event: events.admitted(snapshot) }, ...actions);
+    return act({ do: "record", event: events.executionAdmittedEvent(snapshot) }, ...actions);
   }
   const unapproved = holdsTarget ? undefined : approvalGap(snapshot, plan);
   if (unapproved) return failedBefore(snapshot, { reason: "ValidationError", message: unapproved });
@@ -64,14 +71,14 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
   if (!run && record.status.holder?.catalogEntryUid !== plan.entry?.metadata.uid) {
     const message = "the target's record was lost before the run was created: it is not known what admitted it";
     const { actions } = failedBefore(snapshot, { reason: "ConfigurationError", message });
-    return act({ do: "record", event: events.admitted(snapshot) }, ...actions);
+    return act({ do: "record", event: events.executionAdmittedEvent(snapshot) }, ...actions);
   }
-  if (!run) return act({ do: "record", event: events.admitted(snapshot) }, { do: "create-run" });
+  if (!run) return act({ do: "record", event: events.executionAdmittedEvent(snapshot) }, { do: "create-run" });
   if (run.owner.kind !== "us") return freeRunName(snapshot, run);
   // Before the run is started: another replica may be about to skip this execution, and only one of the two can be written.
   return act(
     { do: "record", event: events.runCreated(snapshot, run) },
-    { do: "set-status", status: running(snapshot, run) },
+    { do: "set-status", status: runningStatus(snapshot, run) },
   );
 }
 
@@ -101,13 +108,14 @@ type RunningStatus = Extract<NonNullable<Snapshot["execution"]["status"]>, { pha
 
 function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Action> {
   const run = snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined;
-  if (!run) return failed(snapshot, { ...deletedRun, message: `the run ${status.pipelineRunRef.name} was deleted` });
+  if (!run)
+    return failExecution(snapshot, { ...deletedRun, message: `the run ${status.pipelineRunRef.name} was deleted` });
   switch (run.state.kind) {
     case "succeeded":
-      return completed(snapshot, run, run.state);
+      return completeExecution(snapshot, run, run.state);
     case "failed":
       // A part of the run is still active: the target is not free before that has ended, too.
-      return run.failure?.unfinished ? requeueAfter(1_000) : failed(snapshot, failureOfRun(snapshot, run));
+      return run.failure?.unfinished ? requeueAfter(1_000) : failExecution(snapshot, failureOfRun(snapshot, run));
     case "suspended":
       return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);
     case "running":
@@ -118,7 +126,7 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Acti
 function start(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
   if (!snapshot.record?.status) return act({ do: "create-record" });
   return act(
-    { do: "record", event: events.started(snapshot, run) },
+    { do: "record", event: events.runStartedEvent(snapshot, run) },
     { do: "start-run", run },
     { do: "announce", what: { kind: "started" } },
   );
@@ -133,7 +141,7 @@ function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRu
   if (cancel && !run.cancelledBecause) {
     return act(
       ...(requested ? [{ do: "record", event: events.cancelRequested(snapshot, requested) } as const] : []),
-      { do: "record", event: events.cancelled(snapshot, run, cancel) },
+      { do: "record", event: events.runCancelledEvent(snapshot, run, cancel) },
       { do: "cancel-run", run, because: cancel },
     );
   }
@@ -143,7 +151,7 @@ function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRu
 }
 
 function mirror(status: RunningStatus, run: ObservedRun): readonly Action[] {
-  const next = mirrored(status, run);
+  const next = mirroredStatus(status, run);
   return next === status ? [] : [{ do: "mirror-run", run, status: next }];
 }
 

@@ -64,7 +64,7 @@ export async function observe(
     read.kind === "target"
       ? planExecution(execution, {
           target: read.target,
-          found: await findEntry(execution, holding(execution, record), { ...caches, kinds }, signal),
+          found: await findEntry(execution, findHolder(execution, record), { ...caches, kinds }, signal),
           kinds,
           defaults,
         })
@@ -131,7 +131,7 @@ export function isAcknowledged({ metadata }: KubeObject): boolean {
 }
 
 /** Returns the holder in the record if it is the execution. */
-function holding(execution: WorkflowExecution, record: RemediationTarget | undefined): RecordHolder | undefined {
+function findHolder(execution: WorkflowExecution, record: RemediationTarget | undefined): RecordHolder | undefined {
   return record && holds(execution, record) ? record.status?.holder : undefined;
 }
 
@@ -242,7 +242,7 @@ export function chooseEngine(
 ): Engine | undefined {
   const { spec, status } = execution;
   const workload = status && "workload" in status ? status.workload : undefined;
-  const known = holding(execution, record)?.engine ?? workload?.engine;
+  const known = findHolder(execution, record)?.engine ?? workload?.engine;
   const planned = plan.kind === "valid" ? plan.engine : spec.workflowRef.engine;
   return engines.get(known ?? planned ?? defaults.engine);
 }

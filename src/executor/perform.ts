@@ -26,11 +26,11 @@ import {
 import type { Action } from "./action.ts";
 import { isUnchanged } from "./admission/find-entry.ts";
 import type { ValidPlan } from "./admission/plan.ts";
-import { requiredMarks } from "./marks.ts";
 import { type Caches, chooseEngine } from "./observe.ts";
 import type { Announce } from "./reports/announce.ts";
 import * as events from "./reports/ledger-events.ts";
 import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
+import { requiredMarks } from "./snapshot.ts";
 import { rebuildRecord } from "./targets/rebuild-record.ts";
 
 /** The operations that the executor may call. */
@@ -92,7 +92,7 @@ export async function perform(
       await ledger.append(action.event);
       return { kind: "done", snapshot };
     case "record-freed":
-      await ledger.append(events.freed(snapshot, client.serverNowMs()));
+      await ledger.append(events.targetFreedEvent(snapshot, client.serverNowMs()));
       return { kind: "done", snapshot };
     case "notify":
       await client.create(notificationRequests, action.notice, { signal });

@@ -1,12 +1,16 @@
 import type { RunFailure, RunState } from "../engines/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import type { Blocked, NameGuarantee, Pause, PolicySettings } from "../policy/index.ts";
-import type {
-  FailureReason,
-  RemediationApprovalRequest,
-  RemediationTarget,
-  WorkflowExecution,
-  Workload,
+import {
+  executionFinalizer,
+  type FailureReason,
+  labelKeys,
+  type ObjectTarget,
+  type RemediationApprovalRequest,
+  type RemediationTarget,
+  targetHash,
+  type WorkflowExecution,
+  type Workload,
 } from "../resources/index.ts";
 import type { Plan } from "./admission/plan.ts";
 
@@ -68,4 +72,20 @@ export interface ExecutorSettings extends PolicySettings {
   readonly targetRetentionMs: number;
   /** The namespace of incidents and approvals. Users who may write there are trusted to act for incidents. */
   readonly incidentsNamespace: string;
+}
+
+/** Returns the labels and the finalizer that an execution needs before anything else is done. Its creator may set them. */
+export function requiredMarks({ spec }: WorkflowExecution, target: ObjectTarget) {
+  return {
+    labels: { [labelKeys.targetHash]: targetHash(target), [labelKeys.workflowId]: spec.workflowRef.workflowId },
+    finalizer: executionFinalizer,
+  };
+}
+
+export function isMarked(execution: WorkflowExecution, target: ObjectTarget): boolean {
+  const { labels = {}, finalizers = [] } = execution.metadata;
+  const marks = requiredMarks(execution, target);
+  return (
+    finalizers.includes(marks.finalizer) && Object.entries(marks.labels).every(([key, value]) => labels[key] === value)
+  );
 }

@@ -6,11 +6,11 @@ import type { ObservedRun, Snapshot } from "./snapshot.ts";
 
 type PhaseStatus<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
 
-export function pending(): PhaseStatus<"Pending"> {
+export function pendingStatus(): PhaseStatus<"Pending"> {
   return { phase: "Pending" };
 }
 
-export function running(snapshot: Snapshot, run: ObservedRun): PhaseStatus<"Running"> {
+export function runningStatus(snapshot: Snapshot, run: ObservedRun): PhaseStatus<"Running"> {
   const { nowMs } = snapshot;
   return {
     phase: "Running",
@@ -34,7 +34,7 @@ export function approvalIn({ execution, record, approval }: Snapshot): { readonl
 }
 
 /** Returns the status with the current state of the run; the same object if nothing changed. */
-export function mirrored(status: PhaseStatus<"Running">, run: ObservedRun): PhaseStatus<"Running"> {
+export function mirroredStatus(status: PhaseStatus<"Running">, run: ObservedRun): PhaseStatus<"Running"> {
   const pipelineRunStatus = toSummary(run);
   return sameSummary(status.pipelineRunStatus, pipelineRunStatus) ? status : { ...status, pipelineRunStatus };
 }

@@ -21,7 +21,14 @@ import { Identities, type Nameless } from "./identity/identities.ts";
 import type { Nodes } from "./identity/nodes.ts";
 import { ForbiddenObject } from "./identity/objects.ts";
 import type { Owners } from "./identity/owners.ts";
-import { identityVersion, isOpen, type NamelessReport, type Report } from "./identity/report.ts";
+import {
+  identityVersion,
+  isOpen,
+  type NamelessReport,
+  type Report,
+  withinReceipt,
+  withSourceInSeries,
+} from "./identity/report.ts";
 import type { ScopeOf } from "./identity/scope.ts";
 import { draftIncident, payloadProblem } from "./incidents/draft.ts";
 import type { Endings } from "./incidents/endings.ts";
@@ -29,7 +36,6 @@ import type { History, Incidents } from "./incidents/incidents.ts";
 import { isPartial, latestEndAt } from "./incidents/known-incident.ts";
 import type { OpenIncidents } from "./incidents/open-incidents.ts";
 import { previewSignal } from "./preview.ts";
-import { withinReceipt, withSourceInSeries } from "./signal-times.ts";
 
 export interface IntakeOptions {
   readonly client: KubeClient;
@@ -86,13 +92,13 @@ export class Intake {
     const receivedAt = new Date(client.serverNowMs()).toISOString();
     const tallies = new Set<Tally>();
     const others = new Set<string>();
-    let isAnybodysGuess = !occurrences.hasLog;
+    let isFingerprintUnknown = !occurrences.hasLog;
     const admissions = signals.map((signal) => {
-      const found = isAnybodysGuess
+      const found = isFingerprintUnknown
         ? undefined
         : this.#identities.cached(this.#received(signal, receivedAt), receivedAt);
       // Its fingerprint is not known, so any that comes after it may be of the same.
-      if (!found) isAnybodysGuess = true;
+      if (!found) isFingerprintUnknown = true;
       const report = found?.kind === "report" ? found.report : undefined;
       const incident = report && !others.has(report.fingerprint) ? this.#repeated(report) : undefined;
       if (!report || !incident) return void (report && others.add(report.fingerprint));
@@ -189,7 +195,7 @@ export class Intake {
       if (!former || !isOpen(former)) return this.#fireUnderNewIdentity(report, successor, share);
     }
     const endedAt = endings.endOf(report);
-    if (endedAt !== undefined && signal.firingAt <= endedAt) return ignored(report, endedAt);
+    if (endedAt !== undefined && signal.firingAt <= endedAt) return ignoredAdmission(report, endedAt);
 
     for (let tries = 0; tries < maxTries; tries++) {
       const cached = incidents.newest(fingerprint);
@@ -356,7 +362,7 @@ function namelessAdmission({ report, because }: Nameless): Extract<Admission, { 
   return { kind: "ignored", fingerprint: report.fingerprint, because: `it names no object to act on: ${because}` };
 }
 
-function ignored({ fingerprint }: Report, endedAt: string): Admission {
+function ignoredAdmission({ fingerprint }: Report, endedAt: string): Admission {
   return { kind: "ignored", fingerprint, because: `it had ended at ${endedAt}, which is not before it began to fire` };
 }
 

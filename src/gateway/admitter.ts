@@ -1,10 +1,9 @@
 import type { Signal } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { Clock } from "../time/index.ts";
+import { type Clock, sleep } from "../time/index.ts";
 import type { Admission, NotAdmitted } from "./admission.ts";
 import type { Intake, Repeats } from "./admit.ts";
 import { GatewayError } from "./gateway-error.ts";
-import { sliceSignals } from "./in-slices.ts";
 import type { IntakeStalls } from "./intake-stalls.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
@@ -65,7 +64,7 @@ export class Admitter {
   async #admitOthers(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]> {
     const all: (Admission | NotAdmitted)[] = [];
     const admitFew = async (few: readonly Signal[]) => {
-      all.push(...(await Promise.all(few.map((signal) => this.admit(signal).catch(failed)))));
+      all.push(...(await Promise.all(few.map((signal) => this.admit(signal).catch(toNotAdmitted)))));
     };
     await sliceSignals(signals, this.#options.clock, admitFew, maxOpeningAtOnce);
     return all;
@@ -74,7 +73,7 @@ export class Admitter {
   async #finish(signals: readonly Signal[], { admissions, kept, others }: Slice) {
     const { metrics, log } = this.#options;
     const repeated = signals.filter((_, i) => admissions[i]);
-    const failure = await kept.then(() => undefined, failed);
+    const failure = await kept.then(() => undefined, toNotAdmitted);
     if (failure) log.warn("repeated signals not counted", { signals: repeated.length, error: failure.error });
     // All signals of one request come from one source.
     metrics.admitted(repeated[0]?.source ?? "", failure ? "unavailable" : "counted", repeated.length);
@@ -92,7 +91,7 @@ function isLimit(error: unknown): boolean {
   return error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit");
 }
 
-function failed(error: unknown): NotAdmitted {
+function toNotAdmitted(error: unknown): NotAdmitted {
   return { kind: "failed", error };
 }
 
@@ -109,5 +108,24 @@ class Throttle {
     if (nowMs - this.#lastAt < this.#everyMs) return false;
     this.#lastAt = nowMs;
     return true;
+  }
+}
+
+/** Number of repeated signals per slice: small enough that one slice takes a few milliseconds. */
+const sliceSize = 64;
+
+/**
+ * Calls `work` with slices of `items`, in order and one at a time, and lets other requests have the process in between:
+ * thousands of signals in one request must neither block the others nor have all their work in memory at once.
+ */
+export async function sliceSignals<T>(
+  items: readonly T[],
+  clock: Clock,
+  work: (slice: readonly T[]) => Promise<unknown>,
+  size = sliceSize,
+): Promise<void> {
+  for (let at = 0; at < items.length; at += size) {
+    if (at > 0) await sleep(clock, 0);
+    await work(items.length <= size ? items : items.slice(at, at + size));
   }
 }

@@ -47,7 +47,7 @@ export class IgnoredSignals {
 
   decide(signal: IgnoredSignal, nowMs: number): RowDecision {
     const { windowMs, maxRowsPerSender } = this.#options;
-    const key = keyOf(signal);
+    const key = signalKey(signal);
     const entry = this.#entries.get(key);
     if (entry && nowMs - entry.recordedAtMs < windowMs) {
       entry.collapsed++;
@@ -63,7 +63,7 @@ export class IgnoredSignals {
 
   /** Its row was not kept: the next one like it is recorded. */
   forget(signal: IgnoredSignal): void {
-    this.#entries.delete(keyOf(signal));
+    this.#entries.delete(signalKey(signal));
   }
 
   #rowsOf(sender: string, nowMs: number): SenderRows {
@@ -83,7 +83,7 @@ export class IgnoredSignals {
 }
 
 /** Times in a reason differ from signal to signal; the reason is the same. */
-function keyOf({ source, sender = "", fingerprint = "", because }: IgnoredSignal): string {
+function signalKey({ source, sender = "", fingerprint = "", because }: IgnoredSignal): string {
   const reason = because.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, "TIME");
   return JSON.stringify([source, sender, fingerprint, reason]);
 }

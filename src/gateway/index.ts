@@ -1,8 +1,9 @@
 export type { Admission } from "./admission.ts";
 export { type FileOccurrenceLogOptions, openFileOccurrenceLog } from "./counts/file-occurrence-log.ts";
-export type { OccurrenceLog } from "./counts/occurrence-log.ts";
+export type { OccurrenceLog } from "./counts/tally.ts";
 export { type Gateway, type GatewayOptions, type GatewaySettings, startGateway } from "./gateway.ts";
 export type { GatewayErrorCode } from "./gateway-error.ts";
+export type { SignalRoute, SignedBody } from "./http/authenticate.ts";
 export { Senders, type SendersOptions } from "./http/senders.ts";
 export {
   type GatewayServer,
@@ -10,5 +11,4 @@ export {
   type ServerOptions,
   serveGateway,
 } from "./http/server.ts";
-export type { SignalRoute, SignedBody } from "./http/signal-route.ts";
 export type { TaskRoute } from "./http/task-route.ts";

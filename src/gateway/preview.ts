@@ -22,12 +22,14 @@ export function previewSignal(known: PreviewInput): Preview {
   const identity = { fingerprint, subject, target: owner.target };
   const problem = payloadProblem(signal.payload);
   if (problem) return { kind: "invalid", problems: [problem] };
-  return signal.status === "resolved" ? { ...identity, ...resolving(known) } : { ...identity, ...firing(known) };
+  return signal.status === "resolved"
+    ? { ...identity, ...previewResolving(known) }
+    : { ...identity, ...previewFiring(known) };
 }
 
 type PreviewResult = Pick<Exclude<Preview, { kind: "invalid" }>, "kind" | "message" | "fix" | "incident" | "spec">;
 
-function firing({ report, newest, scope, namespace }: PreviewInput): PreviewResult {
+function previewFiring({ report, newest, scope, namespace }: PreviewInput): PreviewResult {
   const decision = decideFiring(newest, report);
   switch (decision.do) {
     case "ignore":
@@ -50,7 +52,7 @@ function firing({ report, newest, scope, namespace }: PreviewInput): PreviewResu
   }
 }
 
-function resolving({ newest }: PreviewInput): PreviewResult {
+function previewResolving({ newest }: PreviewInput): PreviewResult {
   if (!newest || !isOpen(newest)) return { kind: "ignored", message: "There is no open incident that it could end." };
   return {
     kind: "resolved",

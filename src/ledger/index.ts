@@ -42,5 +42,5 @@ export { type Backlog, observeShipping } from "./shipping/observe-shipping.ts";
 export { type Leftover, type LeftoversOptions, shipLeftovers } from "./shipping/ship-leftovers.ts";
 export { type ShippedLedger, type ShippedLedgerOptions, shippedLedger } from "./shipping/shipped-ledger.ts";
 export type { Lag, ShipperObserver } from "./shipping/shipper.ts";
-export { verifyClaims } from "./verification/verify-claims.ts";
+export { verifyClaims } from "./verification/claims.ts";
 export { verifyOverlap } from "./verification/verify-overlap.ts";

@@ -1,5 +1,5 @@
-import type { ChannelStyle } from "./channel-style.ts";
 import type { Message } from "./message.ts";
+import type { ChannelStyle } from "./thread.ts";
 
 /** Port: a destination for notices. */
 export interface Channel {

@@ -7,7 +7,7 @@ import {
 } from "../resources/index.ts";
 import { type Backoff, backoffMs } from "../time/index.ts";
 import type { Delivery } from "./channel.ts";
-import { isSettled } from "./notice-state.ts";
+import { isSettled } from "./digest.ts";
 import { hasThread, type IncidentState, isClosed, isEnd, isOver, isUnderWay, type Thread } from "./thread.ts";
 
 export interface NotifySettings {

@@ -1,5 +1,5 @@
 import { nameHash } from "../kube/index.ts";
-import { type NotificationRequest, notificationRequests } from "../resources/index.ts";
+import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
 
 /**
  * Creates one notice for many skips or blocked incidents. Its name is derived from the oldest, so it is created once.
@@ -59,4 +59,8 @@ function reasons(members: readonly NotificationRequest[]): string {
   }
   const sorted = [...counts].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
   return sorted.map(([reason, count]) => `${count} × ${reason}`).join(", ");
+}
+
+export function isSettled(status: NotificationRequestStatus | undefined): boolean {
+  return ["Sent", "PartiallySent", "Failed", "Digested"].includes(status?.phase ?? "");
 }

@@ -1,8 +1,7 @@
 export type { Channel, Delivery } from "./channel.ts";
 export { type Addresses, addresses } from "./channels/addresses.ts";
-export { consoleChannel } from "./channels/console-channel.ts";
 export { emailChannel } from "./channels/email-channel.ts";
-export { fileChannel } from "./channels/file-channel.ts";
+export { consoleChannel, fileChannel } from "./channels/local-channels.ts";
 export { mattermostChannel } from "./channels/mattermost-channel.ts";
 export { opsgenieChannel } from "./channels/opsgenie-channel.ts";
 export { pagerdutyChannel } from "./channels/pagerduty-channel.ts";

@@ -6,11 +6,11 @@ import {
   type RemediationRequest,
   withoutSignalTexts,
 } from "../resources/index.ts";
-import type { ChannelStyle } from "./channel-style.ts";
 import { maxDigestEntries, type NotifySettings, type Snapshot } from "./decide.ts";
-import { isSettled } from "./notice-state.ts";
+import { isSettled } from "./digest.ts";
 import { channelsFor, type Route } from "./route.ts";
 import type { SkipQueues } from "./skip-queues.ts";
+import type { ChannelStyle } from "./thread.ts";
 import { type Thread, threadOn } from "./thread.ts";
 
 export interface Caches {

@@ -5,10 +5,9 @@ import type { Logger } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Channel, Delivery } from "./channel.ts";
 import { type Action, type Snapshot, statusAfterAttempts } from "./decide.ts";
-import { membersIn, toDigest } from "./digest.ts";
+import { isSettled, membersIn, toDigest } from "./digest.ts";
 import { toMessage } from "./message.ts";
 import type { NotifyMetrics } from "./metrics.ts";
-import { isSettled } from "./notice-state.ts";
 import type { Caches } from "./observe.ts";
 
 export interface Deps {

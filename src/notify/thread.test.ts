@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { NotificationRequest, RemediationRequest } from "../resources/index.ts";
-import type { ChannelStyle } from "./channel-style.ts";
+import type { ChannelStyle } from "./thread.ts";
 import { type IncidentState, isOver, type Thread, threadOn } from "./thread.ts";
 
 type Step = Thread["step"] | undefined;

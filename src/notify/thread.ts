@@ -1,6 +1,5 @@
 import { isDigested, type NotificationRequest, type RemediationRequest } from "../resources/index.ts";
-import type { ChannelStyle } from "./channel-style.ts";
-import { isSettled } from "./notice-state.ts";
+import { isSettled } from "./digest.ts";
 
 /** The place of a message among those about the same incident on one channel. */
 export interface Thread {
@@ -84,3 +83,14 @@ export function hasThread({ status }: NotificationRequest): boolean {
 export function isUnderWay(notice: NotificationRequest): boolean {
   return !isSettled(notice.status) && !isEnd(notice) && !(isDigested(notice) && !notice.status);
 }
+
+/**
+ * How an incident appears on a channel.
+ *
+ * - `notices`: each notice by itself, for programs and logs. Incidents are neither collected nor resolved.
+ * - `messages`: the service can neither edit nor thread. An incident is its first message, later ones only if a person
+ *   must act, and the resolution.
+ * - `thread`: an incident is one thread. Each notice is a reply, and so is the resolution.
+ * - `alert`: an incident is one alert, opened and updated by warnings and critical notices, and resolved.
+ */
+export type ChannelStyle = "notices" | "messages" | "thread" | "alert";

@@ -11,15 +11,15 @@ import {
 import { parseDuration } from "../time/index.ts";
 import { type Action, act } from "./action.ts";
 import { cancelExecutions, cancelIncident, cancelledClosing, openCancelRequest } from "./endings/cancel.ts";
-import { close, failed, skipped, startOver, succeeded, verify } from "./endings/ending.ts";
+import { close, decideFailure, decideSkip, decideSuccess, startOver, verify } from "./endings/ending.ts";
 import { isOutnumbered, lateExecution } from "./endings/late.ts";
 import { isTombstone, tombstoneStatus } from "./endings/tombstone.ts";
 import { staleAtMs, withdraw } from "./endings/withdraw.ts";
-import { isKnown } from "./own-executions.ts";
 import * as events from "./reports/ledger-events.ts";
 import { approvalExpired, incidentBlocked } from "./reports/notices.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { diagnosed, diagnosisOf, executing, isRecorded, recorded, withoutRule } from "./statuses.ts";
+import { isKnown } from "./snapshot.ts";
+import { diagnosedStatus, diagnosisOf, executingStatus, isRecorded, recordedStatus, withoutRule } from "./statuses.ts";
 
 /**
  * Decides the next step of an incident.
@@ -40,7 +40,7 @@ export function decide(snapshot: Snapshot): Decision<Action> {
   const late = lateExecution(incident, snapshot.unfinished);
   if (late) return act({ do: "delete-execution", execution: late });
   const unnoted = executionElsewhere(snapshot);
-  if (unnoted) return act({ do: "set-status", status: executing(incident, unnoted) });
+  if (unnoted) return act({ do: "set-status", status: executingStatus(incident, unnoted) });
   const again = diagnoseAgain(snapshot);
   if (again) return again;
   switch (status?.phase) {
@@ -72,8 +72,8 @@ function analyze(snapshot: Snapshot): Decision<Action> {
   if (analysis.kind === "no-match") return noMatch(snapshot, analysis);
   const { diagnosis } = analysis;
   return act(
-    { do: "record", event: events.diagnosed(incident, diagnosis, { workflow: snapshot.workflow, nowMs }) },
-    { do: "set-status", status: diagnosed(incident, diagnosis, nowMs) },
+    { do: "record", event: events.diagnosedEvent(incident, diagnosis, { workflow: snapshot.workflow, nowMs }) },
+    { do: "set-status", status: diagnosedStatus(incident, diagnosis, nowMs) },
     { do: "announce", what: { kind: "diagnosed", rule: analysis.rule } },
   );
 }
@@ -111,8 +111,8 @@ function diagnoseAgain(snapshot: Snapshot): Decision<Action> | undefined {
   const { diagnosis, rule } = analysis;
   return act(
     ...expire,
-    { do: "record", event: events.diagnosed(incident, diagnosis, { workflow: snapshot.workflow, nowMs }) },
-    { do: "set-status", status: diagnosed(incident, diagnosis, nowMs) },
+    { do: "record", event: events.diagnosedEvent(incident, diagnosis, { workflow: snapshot.workflow, nowMs }) },
+    { do: "set-status", status: diagnosedStatus(incident, diagnosis, nowMs) },
     { do: "announce", what: { kind: "diagnosed", rule } },
   );
 }
@@ -145,7 +145,7 @@ export function nextRecheckMs({ analysis, recheckAtMs, nowMs }: Snapshot): numbe
 function blockWithoutRule(snapshot: Snapshot, tried: readonly string[]): readonly Action[] {
   const { incident, nowMs } = snapshot;
   const decision = noRuleApplies(snapshot, tried);
-  const event = events.decided(incident, { verdict: "block", decision, nowMs });
+  const event = events.decidedEvent(incident, { verdict: "block", decision, nowMs });
   const { reason, message, nextStep } = decision;
   const block = { reason, message: `${message}. Next: ${nextStep}`, decision: event.id };
   return [
@@ -172,24 +172,24 @@ function decideApproval(snapshot: Snapshot): Decision<Action> {
     return close(incident, { phase: "Withdrawn", outcome: "ResolvedDuringApproval", message }, nowMs);
   }
   // The approval was deleted: it is requested again if it is still needed.
-  if (!approval) return act({ do: "set-status", status: diagnosed(incident, diagnosisOf(incident), nowMs) });
-  if (approval.status) return answered(snapshot, approval, approval.status);
+  if (!approval) return act({ do: "set-status", status: diagnosedStatus(incident, diagnosisOf(incident), nowMs) });
+  if (approval.status) return decideAnswered(snapshot, approval, approval.status);
   const requiredByMs = Date.parse(approval.spec.requiredBy);
   return nowMs >= requiredByMs ? act({ do: "expire-approval", approval }) : requeueAt(requiredByMs, nowMs);
 }
 
 /** Handles an approval. It reserves nothing: everything is decided again. */
-function answered(
+function decideAnswered(
   { incident, nowMs, answerersKnownSinceMs }: Snapshot,
   approval: RemediationApprovalRequest,
   status: NonNullable<RemediationApprovalRequest["status"]>,
 ): Decision<Action> {
-  const event = events.answered(incident, approval, status, answerersKnownSinceMs);
+  const event = events.approvalAnsweredEvent(incident, approval, status, answerersKnownSinceMs);
   const isLate = Date.parse(status.decidedAt) > Date.parse(approval.spec.requiredBy);
   if (status.decision === "Approved" && !isLate) {
     return act(
       { do: "record", event },
-      { do: "set-status", status: diagnosed(incident, diagnosisOf(incident), nowMs) },
+      { do: "set-status", status: diagnosedStatus(incident, diagnosisOf(incident), nowMs) },
     );
   }
   const isRejected = status.decision === "Rejected";
@@ -219,16 +219,16 @@ function decideExecuting(snapshot: Snapshot): Decision<Action> {
   const { status } = execution;
   switch (status?.phase) {
     case "Completed":
-      return succeeded(incident, execution, status.completionTime, nowMs);
+      return decideSuccess(incident, execution, status.completionTime, nowMs);
     case "Failed":
       // The user who deleted the execution did not want it to be repeated at once.
       if (execution.metadata.deletionTimestamp) return startOver(incident, `execution ${name} was deleted`);
       if (status.failureDetails.cancellation) {
         return close(incident, cancelledClosing(status.failureDetails.cancellation), nowMs);
       }
-      return failed(incident, execution, status.failureDetails, nowMs);
+      return decideFailure(incident, execution, status.failureDetails, nowMs);
     case "Skipped":
-      return skipped(incident, execution, status.skipDetails, nowMs);
+      return decideSkip(incident, execution, status.skipDetails, nowMs);
     case undefined:
     case "Pending":
     case "Running": {
@@ -252,9 +252,9 @@ function settle(snapshot: Snapshot): Decision<Action> {
   if (!isRecorded(incident)) {
     const notice = settings.notifyClosed ? closedNotice(incident) : undefined;
     return act(
-      { do: "record", event: events.closed(incident) },
+      { do: "record", event: events.closedEvent(incident) },
       ...(notice ? [{ do: "notify", notice } as const] : []),
-      { do: "set-status", status: recorded(status, nowMs) },
+      { do: "set-status", status: recordedStatus(status, nowMs) },
     );
   }
   const request = readCancelRequest(incident);
@@ -278,7 +278,7 @@ function retain(snapshot: Snapshot): Decision<Action> {
   if (isNewest && incident.status)
     return act({ do: "set-status", status: tombstoneStatus(incident.status) }, { do: "strip-incident" });
   return act(
-    { do: "record", event: events.deleted(incident, nowMs) },
+    { do: "record", event: events.deletedEvent(incident, nowMs) },
     { do: "delete-incident" },
     { do: "announce", what: { kind: "deleted" } },
   );

@@ -24,9 +24,9 @@ import { type Analyzer, analyzeSeries } from "./incidents/analyzer.ts";
 import { knownSeriesVersion } from "./incidents/cached-incident.ts";
 import type { NewestIncidents } from "./incidents/newest-incidents.ts";
 import type { OutdatedDiagnoses } from "./incidents/outdated-diagnoses.ts";
-import { isOwnedBy } from "./own-executions.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 import type { Snapshot } from "./snapshot.ts";
+import { isOwnedBy } from "./snapshot.ts";
 import type { TargetView, ViewedTarget } from "./targets/target-view.ts";
 
 /** The informers that the orchestrator reads. They may be a moment old, so every write is conditional. */

@@ -18,9 +18,9 @@ import {
 import type { Action } from "./action.ts";
 import { expireApproval } from "./approvals/requested-approvals.ts";
 import type { Caches } from "./observe.ts";
-import { isOwnedBy } from "./own-executions.ts";
 import type { Announce } from "./reports/announce.ts";
 import { acknowledgementOn } from "./reports/notices.ts";
+import { isOwnedBy } from "./snapshot.ts";
 
 /** The operations that the orchestrator may call. */
 export interface Deps {

@@ -17,7 +17,7 @@ type Kept = Pick<
 >;
 
 /** The incident is diagnosed, and waits to be routed with its target. */
-export function diagnosed(incident: RemediationRequest, diagnosis: Diagnosis, nowMs: number): IncidentStatus {
+export function diagnosedStatus(incident: RemediationRequest, diagnosis: Diagnosis, nowMs: number): IncidentStatus {
   const kept = keep(incident, "diagnosis", "follows", "conditions");
   return {
     ...kept,
@@ -34,11 +34,11 @@ export function again(incident: RemediationRequest, because: string): IncidentSt
 }
 
 /** The incident is analyzed again, because the problem was reported at `atMs`, after a successful run. */
-export function recurred(incident: RemediationRequest, because: string, atMs: number): IncidentStatus {
+export function recurredStatus(incident: RemediationRequest, because: string, atMs: number): IncidentStatus {
   return { ...again(incident, because), recurredAt: iso(atMs) };
 }
 
-export function blocked(
+export function blockedStatus(
   incident: RemediationRequest,
   block: IncidentBlock,
   { review, nowMs }: { review: boolean; nowMs: number },
@@ -70,7 +70,7 @@ export function awaitingApproval(incident: RemediationRequest, approval: string)
   };
 }
 
-export function executing(incident: RemediationRequest, execution: WorkflowExecution): IncidentStatus {
+export function executingStatus(incident: RemediationRequest, execution: WorkflowExecution): IncidentStatus {
   const kept = keep(incident, "follows", "conditions");
   const ref = refTo(execution);
   return {
@@ -82,7 +82,7 @@ export function executing(incident: RemediationRequest, execution: WorkflowExecu
   };
 }
 
-export function following(incident: RemediationRequest, execution: WorkflowExecution): IncidentStatus {
+export function followingStatus(incident: RemediationRequest, execution: WorkflowExecution): IncidentStatus {
   const follows = refTo(execution);
   return {
     ...keep(incident, "conditions"),
@@ -93,7 +93,7 @@ export function following(incident: RemediationRequest, execution: WorkflowExecu
   };
 }
 
-export function verifying(
+export function verifyingStatus(
   incident: RemediationRequest,
   execution: WorkflowExecution,
   completedAt: string,
@@ -103,7 +103,7 @@ export function verifying(
     ...keep(incident, "conditions"),
     diagnosis: diagnosisOf(incident),
     phase: "Verifying",
-    conditions: [executed(name, completedAt)],
+    conditions: [executedCondition(name, completedAt)],
     message: `execution ${name} succeeded; watching whether that holds`,
   };
 }
@@ -115,7 +115,7 @@ export interface Closing {
   readonly review?: boolean;
 }
 
-export function closed(
+export function closedStatus(
   incident: RemediationRequest,
   { phase, outcome, message, review }: Closing,
   nowMs: number,
@@ -136,13 +136,13 @@ export function executedAtMs({ status }: RemediationRequest): number | undefined
   return condition && Date.parse(condition.lastTransitionTime);
 }
 
-function executed(name: string, completedAt: string): Condition {
+function executedCondition(name: string, completedAt: string): Condition {
   const message = `execution ${name} succeeded`;
   return { type: "Executed", status: "True", reason: "Completed", message, lastTransitionTime: completedAt };
 }
 
 /** Whether the incident is closed and its end is in the ledger. */
-export function recorded(status: IncidentStatus, nowMs: number): IncidentStatus {
+export function recordedStatus(status: IncidentStatus, nowMs: number): IncidentStatus {
   return withRecorded(status, status.phase, nowMs);
 }
 
@@ -152,14 +152,17 @@ interface WithConditions {
 
 /** Returns the status with the condition that its outcome is in the ledger. */
 export function withRecorded<S extends WithConditions>(status: S, reason: string, nowMs: number): S {
-  const told: Condition = {
+  const condition: Condition = {
     type: "Recorded",
     status: "True",
     reason,
-    message: "what became of it is in the ledger",
+    message: "the outcome is in the ledger",
     lastTransitionTime: iso(nowMs),
   };
-  return { ...status, conditions: [...(status.conditions ?? []).filter(({ type }) => type !== told.type), told] };
+  return {
+    ...status,
+    conditions: [...(status.conditions ?? []).filter(({ type }) => type !== condition.type), condition],
+  };
 }
 
 export function isRecorded({ status }: { readonly status?: WithConditions }): boolean {

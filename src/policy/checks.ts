@@ -25,7 +25,7 @@ interface Block {
   readonly answer: "blocks";
   readonly reason: BlockReason;
   readonly cause?: RecentCause;
-  /** What was found, in one sentence without its full stop. */
+  /** The evidence, in one sentence without its full stop. */
   readonly evidence: string;
   /** When it clears, to stand after "clears". */
   readonly clears: string;
@@ -148,7 +148,7 @@ function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situati
   const earlier = history.lastFailure;
   return blocks("RecentlyRemediated", {
     cause: "backoff",
-    evidence: `${failures(history.consecutiveFailures)} in a row before acting; ${remaining(untilMs - nowMs)} to wait`,
+    evidence: `${failures(history.consecutiveFailures)} in a row before acting; ${formatRemaining(untilMs - nowMs)} to wait`,
     nextStep: "wait; it is decided again then",
     ...at(untilMs),
     ...(earlier ? { earlier } : {}),
@@ -164,7 +164,7 @@ function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, setti
 
   return blocks("RecentlyRemediated", {
     cause: "cooldown",
-    evidence: `${success.executionName} did the same with success at ${success.completedAt}; ${remaining(untilMs - nowMs)} of its cooldown left`,
+    evidence: `${success.executionName} did the same with success at ${success.completedAt}; ${formatRemaining(untilMs - nowMs)} of its cooldown left`,
     nextStep: "wait, or run a different workflow",
     ...at(untilMs),
     earlier: success,
@@ -253,7 +253,7 @@ function at(clearsAtMs: number): Pick<Block, "clears" | "clearsAtMs"> {
 }
 
 /** In whole seconds, and rounded up, so that a caller that waits this long has waited long enough. */
-export function remaining(ms: number): string {
+export function formatRemaining(ms: number): string {
   return formatDuration(Math.ceil(ms / 1_000) * 1_000);
 }
 

@@ -24,7 +24,7 @@ export function toStoredCheck(check: Check): StoredCheck {
   return { number, asks, answer, evidence, reason, ...(cause ? { cause } : {}), clears };
 }
 
-/** Each check with what was found. */
+/** Each check with its evidence. */
 export function explainChecks(checks: readonly StoredCheck[]): readonly string[] {
   return checks.flatMap(({ number, asks, answer, evidence, reason = "", cause, clears, nextStep }) => [
     `  ${number}  ${`${asks}?`.padEnd(66)} ${answer === "passes" ? "ok" : blockText(reason, cause)}`,

@@ -1,14 +1,14 @@
-import type {
-  Acknowledgement,
-  ExecutionEnd,
-  Ineffectiveness,
-  RecordHolder,
-  RemediationTargetStatus,
-  WorkflowHistory,
+import {
+  type Acknowledgement,
+  type ExecutionEnd,
+  type Ineffectiveness,
+  keptEnds,
+  type RecordHolder,
+  type RemediationTargetStatus,
+  type WorkflowHistory,
 } from "../resources/index.ts";
-import { keptEnds } from "../resources/index.ts";
-import { nextAllowedAfter } from "./next-allowed.ts";
-import type { FailureBackoff } from "./settings.ts";
+import { backoffMs } from "../time/index.ts";
+import type { FailureBackoff, PolicySettings } from "./settings.ts";
 
 // The record of a target is a set of facts, each kept once, and figures derived from them. So facts may arrive in any
 // order, from any replica, any number of times: the record comes out the same.
@@ -116,7 +116,7 @@ function derive(
 ): WorkflowHistory {
   const lasts = ineffective && !isCovered(facts.ack, ineffective.latestSuccess);
   const history = lasts ? { ...facts, ineffective } : facts;
-  const since = Math.max(timeOf(history.lastSuccess?.completedAt), timeOf(history.ack?.coversUntil));
+  const since = Math.max(parseTime(history.lastSuccess?.completedAt), parseTime(history.ack?.coversUntil));
   const failures = history.recentEnds.filter(
     ({ outcome, wasExecutionFailure, completedAt }) =>
       outcome === "Failed" && !wasExecutionFailure && Date.parse(completedAt) > since,
@@ -155,7 +155,7 @@ function instant(time: string): string {
   return new Date(time).toISOString();
 }
 
-function timeOf(time: string | undefined): number {
+function parseTime(time: string | undefined): number {
   return time === undefined ? Number.NEGATIVE_INFINITY : Date.parse(time);
 }
 
@@ -165,4 +165,42 @@ function newestFirst(a: ExecutionEnd, b: ExecutionEnd): number {
 
 function byWorkflow(a: WorkflowHistory, b: WorkflowHistory): number {
   return a.workflowId < b.workflowId ? -1 : 1;
+}
+
+/** When a workflow may be tried again after its `count`-th failure in a row before acting. */
+function nextAllowedAfter(
+  { completedAt, executionUid }: ExecutionEnd,
+  count: number,
+  { baseMs, maxMs, maxExponent, jitter }: FailureBackoff,
+): string {
+  const attempt = Math.min(count, maxExponent + 1);
+  const delayMs = backoffMs(attempt, { baseMs, maxMs, jitter }, jitterFraction(executionUid));
+  return new Date(Date.parse(completedAt) + Math.round(delayMs)).toISOString();
+}
+
+/** A number in [0, 1) that every replica draws alike: each one that folds the failure has to compute the same time. */
+function jitterFraction(uid: string): number {
+  let hash = 2_166_136_261;
+  for (let i = 0; i < uid.length; i++) hash = Math.imul(hash ^ uid.charCodeAt(i), 16_777_619);
+  return (hash >>> 0) / 2 ** 32;
+}
+
+/**
+ * Until when a check can answer otherwise because of what a workflow did to a target: its cooldown, its backoff, and the
+ * time in which successes that do not last are counted. Infinite while a person has to acknowledge something.
+ */
+export function neededUntilMs(
+  history: WorkflowHistory,
+  { cooldownMs, settings }: { readonly cooldownMs: number; readonly settings: PolicySettings },
+): number {
+  const { lastExecutionFailure, lastSuccess, ack, ineffective, consecutiveFailures, nextAllowed } = history;
+  const isUnreviewed = lastExecutionFailure !== undefined && !isCovered(ack, lastExecutionFailure);
+  const isExhausted = consecutiveFailures >= settings.maxConsecutiveFailures;
+  if (isUnreviewed || isExhausted || ineffective) return Number.POSITIVE_INFINITY;
+  const successes = lastSuccess ? [Date.parse(lastSuccess.completedAt)] : [];
+  return Math.max(
+    Number.NEGATIVE_INFINITY,
+    ...(nextAllowed === undefined ? [] : [Date.parse(nextAllowed)]),
+    ...successes.map((completedMs) => completedMs + Math.max(cooldownMs, settings.ineffective.withinMs)),
+  );
 }

@@ -1,6 +1,5 @@
 export { askPolicy, type PolicyQuestion, type PolicyReport } from "./ask-policy.ts";
-export { askingIncident } from "./asking-incident.ts";
-export { type Check, remaining } from "./checks.ts";
+export { type Check, formatRemaining } from "./checks.ts";
 export { type Allowed, type Blocked, decide, type PolicyDecision } from "./decide.ts";
 export {
   type Checked,
@@ -12,17 +11,27 @@ export { droppedLabels } from "./expectations/dropped-labels.ts";
 export type { Expectation } from "./expectations/expectation.ts";
 export { type ExpectationsReading, type ReadingOptions, readExpectations } from "./expectations/read-expectations.ts";
 export { explain, explainChecks, type StoredCheck, toStoredCheck } from "./explanation.ts";
-export { foldAck, foldEnd, foldIneffective, freeHolder, historyOf, isCovered, isFolded, withHolder } from "./fold.ts";
-export { neededUntilMs } from "./needed-until.ts";
+export {
+  foldAck,
+  foldEnd,
+  foldIneffective,
+  freeHolder,
+  historyOf,
+  isCovered,
+  isFolded,
+  neededUntilMs,
+  withHolder,
+} from "./fold.ts";
 export { isLasting, isOn, lastingPauses, type Pause, type Paused, pausedBy } from "./pauses.ts";
 export type { ActionRequest, AskingIncident, Situation, WorkflowRules } from "./request.ts";
+export { askingIncident } from "./request.ts";
 export { type OpenCause, openCauses } from "./rules/deferral.ts";
 export { deferralProblems } from "./rules/deferral-problems.ts";
 export { type Analysis, diagnose, diagnoseWithFacts } from "./rules/diagnose.ts";
 export { distinctLabels } from "./rules/distinct-labels.ts";
 export type { Facts, FactsReading } from "./rules/facts.ts";
-export { type RulesReading, readRules } from "./rules/read-rules.ts";
 export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";
+export { type RulesReading, readRules } from "./rules/rule.ts";
 export { type RuleContext, ruleProblems } from "./rules/rule-problems.ts";
 export { defaultPolicy, type FailureBackoff, type PolicySettings } from "./settings.ts";
 export { pausableTask, pauseOver, taskPause } from "./task-pause.ts";

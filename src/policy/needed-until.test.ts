@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ExecutionEnd, WorkflowHistory } from "../resources/index.ts";
-import { neededUntilMs } from "./needed-until.ts";
+import { neededUntilMs } from "./fold.ts";
 import { defaultPolicy } from "./settings.ts";
 
 const minute = 60_000;

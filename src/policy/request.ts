@@ -1,4 +1,4 @@
-import type { RemediationTargetStatus } from "../resources/index.ts";
+import type { Diagnosis, RemediationRequest, RemediationTargetStatus } from "../resources/index.ts";
 import type { Pause } from "./pauses.ts";
 import type { OpenCause } from "./rules/deferral.ts";
 import type { PolicySettings } from "./settings.ts";
@@ -53,4 +53,20 @@ export interface WorkflowRules {
   readonly difference?: string;
   /** Why it can never be run as the rule asks, as sentences without their full stop. */
   readonly problems?: readonly string[];
+}
+
+/** The part of an incident that the policy reads. */
+export function askingIncident(
+  { spec, status }: Pick<RemediationRequest, "spec" | "status">,
+  causes: readonly OpenCause[] = [],
+): AskingIncident {
+  const sinceMs = Date.parse(status?.recurredAt ?? spec.receivedTime);
+  const diagnosis = status && "diagnosis" in status ? status.diagnosis : undefined;
+  const wasIneffective = status?.phase === "Blocked" && status.block.reason === "Ineffective";
+  return { sinceMs, causes, ...observedRule(diagnosis), ...(wasIneffective ? { wasIneffective } : {}) };
+}
+
+/** The rule of a diagnosis, if it is only observed. */
+export function observedRule(diagnosis: Diagnosis | undefined): Pick<AskingIncident, "observedRule"> {
+  return diagnosis?.observe ? { observedRule: diagnosis.rule ?? "" } : {};
 }

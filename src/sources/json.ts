@@ -1,3 +1,4 @@
+import type { ObjectReference } from "../resources/index.ts";
 import { limitTexts } from "./limit-texts.ts";
 
 /** A JSON object, as opposed to a list, a text or nothing. */
@@ -37,4 +38,12 @@ export class Problems {
 /** A name from a payload, for messages: at most one line. */
 export function shown(name: string): string {
   return name.length <= 64 ? name : `${name.slice(0, 64)}…`;
+}
+
+/** `namespace/kind/name` or `kind/name`; whether the kind exists is not checked. */
+export function referenceIn(text: string): ObjectReference | undefined {
+  const parts = text.split("/");
+  const [kind = "", name = ""] = parts.slice(-2);
+  if (parts.length < 2 || parts.length > 3 || parts.includes("")) return undefined;
+  return parts.length === 3 ? { kind, namespace: parts[0] as string, name } : { kind, name };
 }

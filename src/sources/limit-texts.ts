@@ -8,7 +8,7 @@ export const maxTextsLength = 8_192;
 
 /**
  * Labels or annotations that are small enough to be kept in memory and matched. A value that is too long is cut and ends
- * with a note; entries beyond the total are left out, and one more entry says how many. Nothing is refused for its size:
+ * with a note; entries beyond the total are left out, and one more entry has their number. Nothing is refused for its size:
  * the alert is what matters. The note has a hash, so that two different long values stay different.
  */
 export function limitTexts(texts: Texts): Texts {

@@ -19,8 +19,7 @@ import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Timer } from "../time/index.ts";
 import { classifyError, errorText } from "./classify-error.ts";
 import { decideReport, notifyAfterMs } from "./decide-report.ts";
-import { stallEvent } from "./stall-event.ts";
-import { type StalledObject, stallNotice } from "./stall-notice.ts";
+import { type StalledObject, stallEvent, stallNotice } from "./stall-notice.ts";
 
 export interface StallReporterOptions {
   /** Author of the reports. */

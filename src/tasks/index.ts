@@ -1,4 +1,3 @@
-export { claimKeys } from "./claim-keys.ts";
 export { draftTask, type TaskDraft } from "./draft-task.ts";
 export { type IgnoredReport, reportIgnoredEvent, taskFacts, taskReceivedEvent } from "./ledger-events.ts";
 export type {
@@ -12,7 +11,7 @@ export type {
   TaskReader,
   TaskReport,
 } from "./report.ts";
-export { commandOutcome, ignoredOutcome, isListedLabel, reviewOutcome } from "./report-outcome.ts";
+export { claimKeys, commandOutcome, ignoredOutcome, isListedLabel, reviewOutcome } from "./report-outcome.ts";
 export { type TaskCreation, type TaskIntake, type TaskIntakeOptions, taskIntake } from "./task-intake.ts";
 export {
   type TaskAdmission,

@@ -1,4 +1,3 @@
-import { claimKeys } from "./claim-keys.ts";
 import { parseDirective } from "./directive.ts";
 import type {
   IgnoreReason,
@@ -103,3 +102,22 @@ function mergeRequestFields(
 function clip(text: string): string {
   return text.slice(0, 65_536).replace(/\p{Surrogate}/gu, "\ufffd");
 }
+
+/** Identifies a merge request on GitLab. */
+interface MergeRequestPlace {
+  readonly host: string;
+  readonly projectId: number;
+  readonly iid: number;
+}
+
+/** The keys that are the same for all reports of one item, from a webhook or a poll. */
+export const claimKeys = {
+  review: ({ host, projectId, iid }: MergeRequestPlace, headSha: string) =>
+    `review:${host}:${projectId}:${iid}:${headSha}`,
+  /** A review that a person asked for is done again, once per request. */
+  reviewAgain: (place: MergeRequestPlace, headSha: string, noteId: number) =>
+    `${claimKeys.review(place, headSha)}:${noteId}`,
+  note: ({ host, projectId, iid }: MergeRequestPlace, noteId: number) => `note:${host}:${projectId}:${iid}:${noteId}`,
+  /** `since`: when the issue entered the status that asks for work. An issue that is moved back there is a new task. */
+  issue: (site: string, key: string, since: string) => `jira:${site}:${key}:${since}`,
+} as const;

@@ -87,8 +87,8 @@ export const foundationMutants = [
   ...mutantsOf({ file: "src/engines/job/state.ts", suite: "src/engines/job/state.test.ts" }, [
     [
       "calls a job complete that failed",
-      'return ended("failed", job, failed.lastTransitionTime);',
-      'return ended("succeeded", job, failed.lastTransitionTime);',
+      'return endedState("failed", job, failed.lastTransitionTime);',
+      'return endedState("succeeded", job, failed.lastTransitionTime);',
     ],
     ["calls a cancelled job ended while its pods run", " && active === 0 && terminating === 0", ""],
   ]),
@@ -129,7 +129,7 @@ export const foundationMutants = [
     ["minds the case", "{ ignoreCase: true }", "{ ignoreCase: false }"],
     ["takes the first rule", "rules.findLast(", "rules.find("],
   ]),
-  ...mutantsOf({ file: "src/agent/git/check-patch.ts", suite: "src/agent/git/check-patch.test.ts" }, [
+  ...mutantsOf({ file: "src/agent/git/parse-patch.ts", suite: "src/agent/git/check-patch.test.ts" }, [
     ["applies what it refuses", "return refusal ?? {", "return {"],
     ["accepts a patch of any size", "if (bytes.length > limits.maxBytes) return tooLarge(limits);", ""],
   ]),

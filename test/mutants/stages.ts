@@ -72,7 +72,11 @@ export const stageMutants = [
       "join(incident, view) ?? ask(incident, view)",
       "ask(incident, view)",
     ],
-    ["follows an execution with other parameters", " && textOf(spec.parameters ?? {}) === textOf(parameters)", ""],
+    [
+      "follows an execution with other parameters",
+      " && parametersText(spec.parameters ?? {}) === parametersText(parameters)",
+      "",
+    ],
     ["follows a later execution", "?? same[0]", "?? same.at(-1)"],
     [
       "starts without the approval",

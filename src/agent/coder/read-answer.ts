@@ -147,9 +147,9 @@ function jsonIn(text: string): readonly unknown[] {
   const beginning = /^[ \t]*(?=[{[])/gm;
   for (let match = beginning.exec(text); match && budget > 0; match = beginning.exec(text)) {
     const start = match.index + match[0].length;
-    const end = endOf(text, start);
+    const end = findEnd(text, start);
     budget -= (end ?? text.length) - start;
-    const value = end === undefined ? undefined : parsed(text.slice(start, end));
+    const value = end === undefined ? undefined : parseText(text.slice(start, end));
     beginning.lastIndex = value === undefined ? start + 1 : (end ?? start + 1);
     if (value !== undefined) found.push(value);
   }
@@ -157,7 +157,7 @@ function jsonIn(text: string): readonly unknown[] {
 }
 
 /** Returns the index after the bracket that closes the one at `start`. */
-function endOf(text: string, start: number): number | undefined {
+function findEnd(text: string, start: number): number | undefined {
   let depth = 0;
   let quoted = false;
   for (let index = start; index < text.length; index++) {
@@ -171,7 +171,7 @@ function endOf(text: string, start: number): number | undefined {
   return undefined;
 }
 
-function parsed(text: string): unknown {
+function parseText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -10,7 +10,7 @@ import { RemoteError } from "../remote-error.ts";
 import { describeTask } from "../statuses.ts";
 import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
 import { checkForkHead, findNote, findRefusal, reply } from "./command.ts";
-import { addTask } from "./follow-up.ts";
+import { addTask } from "./review.ts";
 
 /** Carries out a built-in command of a comment, and posts one reply. */
 export async function runBuiltIn(attempt: CommandAttempt): Promise<End> {
@@ -134,5 +134,5 @@ const helpText = `Write \`/copilot\` and what you want changed. The change is pu
 
 - \`/copilot review\`: reviews the newest commit again
 - \`/copilot retry\`: tries again what failed last
-- \`/copilot cancel\`: stops what is under way or waits
-- \`/copilot status\`: says what is under way, waits, or ended`;
+- \`/copilot cancel\`: stops the tasks that run or wait
+- \`/copilot status\`: lists the tasks that run, wait, or have ended`;

@@ -1,12 +1,12 @@
-import { coderStep } from "../../resources/index.ts";
+import { type CodingTaskSpec, coderStep } from "../../resources/index.ts";
+import { claimKeys, type TaskDraft } from "../../tasks/index.ts";
 import { sleep } from "../../time/index.ts";
 import type { CoderOutcome, Finding, ReviewRequest } from "../coder/coder.ts";
 import { type End, failedEnd } from "../end.ts";
 import type { Changes, MergeRequest, MergeRequestRef, Note, Project } from "../gitlab/gitlab.ts";
 import { reviewedIn } from "../markers.ts";
-import { mergeRequestRef, type ReviewAttempt, type SpecOf } from "../work/attempt.ts";
+import { type Attempt, mergeRequestRef, type ReviewAttempt, type SpecOf } from "../work/attempt.ts";
 import { checkAccess, type Requester } from "./check-access.ts";
-import { reviewHead } from "./follow-up.ts";
 import { postFindings } from "./post-findings.ts";
 import { postSummary } from "./post-summary.ts";
 
@@ -138,4 +138,25 @@ function earlierFindings(own: readonly Note[]): readonly string[] {
   return own
     .filter(({ body }) => body.includes("<!-- interlock finding="))
     .map(({ body }) => body.replace(/<!--.*?-->/gs, "").trim());
+}
+
+/**
+ * Creates the review of the current head, in case no webhook reported it. The user who requested the older review did
+ * not request this one: the access of the merge request's author decides.
+ */
+async function reviewHead(attempt: ReviewAttempt, headSha: string): Promise<void> {
+  const { spec } = attempt;
+  const place = { host: spec.project.host, projectId: spec.project.id, iid: spec.mergeRequest.iid };
+  const { again: _, requesterId: __, ...rest } = spec;
+  const claimKey = claimKeys.review(place, headSha);
+  await addTask(attempt, { ...rest, claimKey, mergeRequest: { ...spec.mergeRequest, headSha } });
+}
+
+/** Creates a task that follows from another. Repeating it is harmless. */
+export async function addTask({ intake, signal }: Attempt, spec: CodingTaskSpec): Promise<void> {
+  const { targetResource: _, ...draft } = spec;
+  const creation = await intake.create({ ...draft, source: "api", receivedTime: intake.now() } as TaskDraft, {
+    signal,
+  });
+  if (creation.kind === "refused") throw new TypeError(`${spec.claimKey}: ${creation.problem}`);
 }

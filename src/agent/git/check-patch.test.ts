@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkPatch } from "./check-patch.ts";
+import { checkPatch } from "./parse-patch.ts";
 import type { PatchLimits } from "./workshop.ts";
 
 const one = "1".repeat(40);

@@ -7,8 +7,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { silentLogger } from "../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
-import { checkPatch } from "./check-patch.ts";
 import { type GitWorkshopOptions, gitWorkshop } from "./git-workshop.ts";
+import { checkPatch } from "./parse-patch.ts";
 import type { CommitDraft, Patch, PatchLimits, PatchReading, Repository, Workshop, WorkTree } from "./workshop.ts";
 
 const run = promisify(execFile);

@@ -7,10 +7,9 @@ import type { Clock, Random } from "../../time/index.ts";
 import { type Cache, type Fetching, fetchCommit, fetchHistory, makeCache, runInTurn } from "./cache.ts";
 import { asWorkTree, type Checkout, checkOut } from "./checkout.ts";
 import { makeCommit } from "./make-commit.ts";
-import { ownFolder } from "./own-folder.ts";
+import { ownFolder, removeFolder } from "./own-folder.ts";
 import { readPatch } from "./read-patch.ts";
 import { remoteFailure } from "./remote-failure.ts";
-import { removeFolder } from "./remove-folder.ts";
 import { expectOutput, openGit } from "./run-git.ts";
 import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
 import type { PushOutcome, Repository, Workshop } from "./workshop.ts";
@@ -36,21 +35,12 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const protocols = gitProtocols(server);
   const git = openGit({ ...options, home, protocols });
   const remoteGit = gitOnServer(git, server, protocols);
-  const caches = new Map<string, Promise<Cache>>();
+  const openCache = cacheOpener(folder.path, git, server);
   const checkouts = new Map<string, Checkout>();
   const warnUnfenced = unfencedWarning(log);
   const newPlace = (kind: string) => join(folder.path, kind, random.id());
 
-  /** Creates each cache once; after a failure it is created again. */
-  function openCache(repository: Repository, kind: "cache" | "history" = "cache"): Promise<Cache> {
-    checkAddress(repository, server);
-    const key = `${kind} ${repository.cloneUrl}`;
-    const known = caches.get(key) ?? makeCache(join(folder.path, kind, `${repository.projectId}-${caches.size}`), git);
-    caches.set(key, known);
-    known.catch(() => caches.delete(key));
-    return known;
-  }
-  async function fetching(repository: Repository, signal: AbortSignal, kind?: "history"): Promise<Fetching> {
+  async function openFetch(repository: Repository, signal: AbortSignal, kind?: "history"): Promise<Fetching> {
     return { git: remoteGit, cache: await openCache(repository, kind), repository, signal };
   }
 
@@ -63,12 +53,12 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     async fetchCommit(repository, sha, ref, signal) {
       checkSha(sha);
       checkRef(ref);
-      await fetchCommit(await fetching(repository, signal), sha, ref);
+      await fetchCommit(await openFetch(repository, signal), sha, ref);
     },
 
     async findTask(repository, { head, taskUid, depth }, signal) {
       checkSha(head);
-      const order = await fetching(repository, signal, "history");
+      const order = await openFetch(repository, signal, "history");
       await fetchHistory(order, head, depth);
       return findCommitOfTask(git, { head, taskUid, depth }, { cwd: order.cache.directory, signal });
     },
@@ -109,6 +99,21 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     },
 
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
+  };
+}
+
+type OpenCache = (repository: Repository, kind?: "cache" | "history") => Promise<Cache>;
+
+/** Creates each cache once; after a failure it is created again. */
+function cacheOpener(directory: string, git: Git, server: GitServer): OpenCache {
+  const caches = new Map<string, Promise<Cache>>();
+  return (repository, kind = "cache") => {
+    checkAddress(repository, server);
+    const key = `${kind} ${repository.cloneUrl}`;
+    const known = caches.get(key) ?? makeCache(join(directory, kind, `${repository.projectId}-${caches.size}`), git);
+    caches.set(key, known);
+    known.catch(() => caches.delete(key));
+    return known;
   };
 }
 

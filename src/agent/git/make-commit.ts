@@ -3,8 +3,7 @@ import { join } from "node:path";
 import type { Git, GitOptions } from "../../process/index.ts";
 import { RemoteError } from "../remote-error.ts";
 import { expectOutput } from "./run-git.ts";
-import { findViolation, type TreeChange } from "./tree-change.ts";
-import { treeChanges } from "./tree-changes.ts";
+import { findViolation, type TreeChange, treeChanges } from "./tree-change.ts";
 import type { CommitDraft, CommitOutcome } from "./workshop.ts";
 
 export interface CommitOrder {

@@ -1,5 +1,6 @@
 import { inflateSync } from "node:zlib";
-import type { TreeChange } from "./tree-change.ts";
+import { findViolation, refuse, type TreeChange, tooLarge } from "./tree-change.ts";
+import type { Patch, PatchLimits, PatchReading } from "./workshop.ts";
 
 export type ParsedPatch =
   | { readonly kind: "patch"; readonly changes: readonly TreeChange[]; readonly added: readonly AddedContent[] }
@@ -199,4 +200,14 @@ function decodeLine(line: string): Buffer {
     bytes.writeUInt32BE(value, group * 4);
   }
   return bytes.subarray(0, length);
+}
+
+/** Checks a patch that was created in another process, by the same rules as a patch that is created here. */
+export function checkPatch({ base, bytes }: Omit<Patch, "files">, limits: PatchLimits): PatchReading {
+  if (bytes.length === 0) return { kind: "nothing" };
+  if (bytes.length > limits.maxBytes) return tooLarge(limits);
+  const parsed = parsePatch(bytes);
+  if (parsed.kind === "problem") return refuse("Unreadable", `the patch is unreadable: ${parsed.problem}`);
+  const refusal = findViolation(parsed.changes, limits);
+  return refusal ?? { kind: "patch", patch: { base, bytes, files: parsed.changes.map(({ path }) => path) } };
 }

@@ -4,8 +4,16 @@ import type { Git } from "../../process/index.ts";
 import { type Checkout, ownEnvironment } from "./checkout.ts";
 import { type FolderEntry, folderReader } from "./folder-files.ts";
 import { expectOutput } from "./run-git.ts";
-import { checkPath, findViolation, type Refused, refuse, shown, tooLarge, tooManyFiles } from "./tree-change.ts";
-import { treeChanges } from "./tree-changes.ts";
+import {
+  checkPath,
+  findViolation,
+  type Refused,
+  refuse,
+  shown,
+  tooLarge,
+  tooManyFiles,
+  treeChanges,
+} from "./tree-change.ts";
 import type { PatchLimits, PatchReading } from "./workshop.ts";
 
 export interface PatchOrder {

@@ -1,7 +1,7 @@
 import type { Git, GitOutput } from "../../process/index.ts";
 import { gitSettings, type HardenedGitOptions } from "../../process/index.ts";
-import type { AccessToken } from "../access-token.ts";
 import { RemoteError } from "../remote-error.ts";
+import type { AccessToken } from "../rest/rest-client.ts";
 import { isTokenRefused } from "./remote-failure.ts";
 import type { Repository } from "./workshop.ts";
 

@@ -1,4 +1,6 @@
+import type { GitOutput } from "../../process/index.ts";
 import { protectedPathMatcher } from "./protected-paths.ts";
+import { expectOutput } from "./run-git.ts";
 import type { PatchLimits, PatchReading, PatchRefusal } from "./workshop.ts";
 
 /** The change of one path. Modes are those of git; `undefined`: the path does not exist. */
@@ -73,4 +75,22 @@ function checkMode({ path, oldMode, newMode }: TreeChange): Refused | undefined 
   if (modes.includes("120000")) return refuse("Symlink", `${shown(path)} is or was a symbolic link: leave it as it is`);
   if (newMode === "100644" || newMode === "100755") return undefined;
   return refuse("BadMode", `${shown(path)} is not a regular file (${newMode})`);
+}
+
+type GitRun = (args: readonly string[]) => Promise<GitOutput>;
+
+/** Returns every path that differs between two trees. */
+export async function treeChanges(run: GitRun, from: string, to: string): Promise<readonly TreeChange[]> {
+  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
+  const fields = (await expectOutput("diff-tree", run(args))).toString().split("\0");
+  const changes: TreeChange[] = [];
+  for (let i = 0; i + 1 < fields.length; i += 2) {
+    const [oldMode, newMode] = (fields[i] ?? "").replace(/^:/, "").split(" ");
+    changes.push({ path: fields[i + 1] ?? "", oldMode: toMode(oldMode), newMode: toMode(newMode) });
+  }
+  return changes;
+}
+
+function toMode(mode: string | undefined): string | undefined {
+  return mode === "000000" ? undefined : mode;
 }

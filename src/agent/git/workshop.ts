@@ -74,7 +74,7 @@ export const patchRefusals = [
   "BadMode",
   /** A patch that was made elsewhere is not one that git writes. */
   "Unreadable",
-  /** It adds a secret, or what has the format of a key. */
+  /** It adds a secret, or text in the format of a key. */
   "Secret",
 ] as const;
 export type PatchRefusal = (typeof patchRefusals)[number];

@@ -15,8 +15,8 @@ import type { Clock, Random } from "../../time/index.ts";
 import type { GitLab } from "../gitlab/gitlab.ts";
 import { FailureCounter } from "./failure-counter.ts";
 import { touchThrottleMs } from "./notes-memory.ts";
+import type { PollMetrics } from "./poll-loop.ts";
 import { pollRepeatedly } from "./poll-loop.ts";
-import type { PollMetrics } from "./poll-metrics.ts";
 import { ProjectPoll } from "./project-poll.ts";
 
 export interface GitLabPollerOptions {

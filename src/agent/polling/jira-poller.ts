@@ -7,8 +7,8 @@ import type { GitLab } from "../gitlab/gitlab.ts";
 import type { Jira } from "../jira/jira.ts";
 import { FailureCounter } from "./failure-counter.ts";
 import { IssuePoll, type IssueSource } from "./issue-poll.ts";
+import type { PollMetrics } from "./poll-loop.ts";
 import { pollRepeatedly } from "./poll-loop.ts";
-import type { PollMetrics } from "./poll-metrics.ts";
 
 export interface JiraPollerOptions {
   readonly jira: Jira;

@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock, systemRandom } from "../../time/index.ts";
-import type { AccessToken } from "../access-token.ts";
+import type { AccessToken } from "./rest-client.ts";
 import { type RestRequest, restClient } from "./rest-client.ts";
 
 let server: Server | undefined;

@@ -1,5 +1,4 @@
 import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
-import type { AccessToken } from "../access-token.ts";
 import { isRemoteError, RemoteError } from "../remote-error.ts";
 import { toRemoteError } from "./failure.ts";
 
@@ -162,3 +161,6 @@ async function readBody(response: Response, name: string): Promise<string> {
   }
   return Buffer.concat(chunks).toString();
 }
+
+/** Returns the current token. `refused`: the server rejects the last one, so the source is read again. */
+export type AccessToken = (state: { readonly refused: boolean }) => Promise<string>;

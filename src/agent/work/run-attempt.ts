@@ -24,9 +24,9 @@ import {
   type ReviewAttempt,
 } from "./attempt.ts";
 import { Conversation } from "./conversation.ts";
-import { type Interruption, interruptionOf } from "./interruption.ts";
 import { guardGitLab, guardJira } from "./lease-guard.ts";
 import { TaskProgress, TaskTaken } from "./progress.ts";
+import { type Interruption, toInterruption } from "./workers.ts";
 
 /**
  * `busy`: another replica holds the lock. `left`: another replica continues. `again`: the task is retried later.
@@ -121,7 +121,7 @@ async function runToEnd(attempt: Attempt, deps: RunAttemptDeps, interrupted: Abo
     return await runFlow(attempt);
   } catch (error) {
     if (error instanceof TaskTaken || attempt.lease.signal.aborted) throw error;
-    if (interrupted.aborted) return interruptionEnd(interruptionOf(interrupted));
+    if (interrupted.aborted) return interruptionEnd(toInterruption(interrupted));
     return errorEnd(attempt, error);
   }
 }

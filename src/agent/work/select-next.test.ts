@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CodingTask } from "../../resources/index.ts";
-import { selectNext } from "./select-next.ts";
+import { selectNext } from "./workers.ts";
 
 describe("the next task", () => {
   it("is the earliest one", () => {

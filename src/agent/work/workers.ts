@@ -1,6 +1,5 @@
 import type { CodingTask } from "../../resources/index.ts";
-import { type Interruption, interrupt } from "./interruption.ts";
-import { selectNext } from "./select-next.ts";
+import { byCreation } from "../queue.ts";
 
 export interface WorkersOptions {
   /** The maximum number of running tasks. */
@@ -95,4 +94,42 @@ export class Workers {
 
 function uidOf({ metadata }: CodingTask): string {
   return metadata.uid ?? "";
+}
+
+/**
+ * Returns the task to start next: of the project with the fewest running tasks, the one that came first. So a project
+ * with many tasks does not delay the others.
+ */
+export function selectNext(ready: readonly CodingTask[], running: readonly CodingTask[]): CodingTask | undefined {
+  const load = (task: CodingTask) => running.filter((other) => projectKey(other) === projectKey(task)).length;
+  return [...ready].sort((a, b) => load(a) - load(b) || byCreation(a, b))[0];
+}
+
+function projectKey({ spec }: CodingTask): string {
+  return `${spec.project.host}/${spec.project.id}`;
+}
+
+/** Why an attempt has to stop. */
+export type Interruption =
+  | { readonly kind: "stopping" }
+  | { readonly kind: "cancelled"; readonly by: string }
+  | { readonly kind: "superseded"; readonly by: string };
+
+class Interrupted extends Error {
+  override readonly name = "Interrupted";
+  readonly why: Interruption;
+
+  constructor(why: Interruption) {
+    super(`interrupted: ${why.kind}`);
+    this.why = why;
+  }
+}
+
+/** Aborts an attempt with the reason. The first reason counts. */
+function interrupt(controller: AbortController, why: Interruption): void {
+  controller.abort(new Interrupted(why));
+}
+
+export function toInterruption({ reason }: AbortSignal): Interruption {
+  return reason instanceof Interrupted ? reason.why : { kind: "stopping" };
 }

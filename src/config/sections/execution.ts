@@ -25,7 +25,8 @@ export const execution = {
     kind: directory(),
     default: "workflows",
     env: "WORKFLOWS_DIR",
-    about: "The folder with the catalog's workflows, one folder each. A pod (`objects.server` is `in-cluster`) reads no folder unless this is set.",
+    about:
+      "The folder with the catalog's workflows, one folder each. A pod (`objects.server` is `in-cluster`) reads no folder unless this is set.",
   }),
   catalogNamespace: setting({
     kind: namespace(),

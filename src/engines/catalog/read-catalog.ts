@@ -31,7 +31,7 @@ export async function readCatalog(
   const files = new Map<string, string>();
   for (const folder of await foldersIn(root)) {
     const path = join(root, folder, "workflow.yaml");
-    const text = await textOf(path);
+    const text = await readText(path);
     if (text === undefined) continue;
     const reading = readWorkflowFile({ path, text, folder }, kinds);
     if (reading.kind === "invalid") {
@@ -70,7 +70,7 @@ async function foldersIn(root: string): Promise<string[]> {
   return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
 }
 
-async function textOf(path: string): Promise<string | undefined> {
+async function readText(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {

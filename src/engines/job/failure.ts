@@ -28,7 +28,7 @@ export function jobFailure(job: Job, evidence: JobEvidence): RunFailure {
   const unfinished = (evidence.pods ?? []).filter(isAlive).map(({ metadata }) => metadata.name ?? "");
   return {
     reason: failureReason(job, pod, container, evidence),
-    message: messageOf(job, pod, container),
+    message: failureMessage(job, pod, container),
     anythingStarted: anythingStarted(job, evidence),
     ...(container && { failedStepName: container.name }),
     ...(exitCode !== undefined && { exitCode }),
@@ -76,7 +76,7 @@ function ownExitCode({ state }: ContainerStatus): number | undefined {
   return state?.terminated?.reason === "ContainerStatusUnknown" ? undefined : state?.terminated?.exitCode;
 }
 
-function messageOf(job: Job, pod?: Pod, container?: ContainerStatus): string {
+function failureMessage(job: Job, pod?: Pod, container?: ContainerStatus): string {
   if (wasCancelled(job)) return "the Job was cancelled";
   const { waiting, terminated } = container?.state ?? {};
   if (pod?.status?.message) return pod.status.message;

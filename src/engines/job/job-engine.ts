@@ -1,12 +1,12 @@
 import type { KubeClient } from "../../kube/index.ts";
+import type { Workload } from "../../resources/index.ts";
 import type { Engine } from "../engine.ts";
-import { isServiceAccountMissing } from "../service-account.ts";
+import { isServiceAccountMissing } from "../pods.ts";
+import { digests, workload } from "../run-marks.ts";
 import { type JobEvidence, jobFailure, neverHadPod } from "./failure.ts";
-import { type Job, jobs } from "./job.ts";
-import { podsOfJob } from "./job-pods.ts";
+import { type Job, jobs, podsOfJob } from "./job.ts";
 import { jobFor } from "./manifest.ts";
 import { cancelJob, jobState, startJob, wasCancelled } from "./state.ts";
-import { jobDigests, jobWorkload } from "./workload.ts";
 
 /** Runs workflows as Kubernetes Jobs: one image, one pod, one try. Needs Kubernetes 1.29 or later. */
 export function jobEngine(client: KubeClient): Engine {
@@ -32,4 +32,17 @@ async function findEvidence(client: KubeClient, job: Job, signal?: AbortSignal):
   const suspicious = neverHadPod(job) && !found?.length && !wasCancelled(job);
   const serviceAccountMissing = suspicious && (await isServiceAccountMissing(client, { namespace, name }, signal));
   return { pods: found, serviceAccountMissing };
+}
+
+/** What a Job executes: the image of its only container. */
+function jobWorkload({ spec }: Job): Workload {
+  // An object that is not ours may have the name of a run and lack any field.
+  const pod = spec?.template?.spec;
+  return workload("job", pod?.containers?.[0]?.image ?? "unknown", pod?.serviceAccountName);
+}
+
+/** The image as the node pulled it. */
+async function jobDigests(client: KubeClient, job: Job, signal?: AbortSignal): Promise<readonly string[]> {
+  const pods = await podsOfJob(client, job, signal);
+  return digests((pods ?? []).flatMap(({ status }) => status?.containerStatuses ?? []).map(({ imageID }) => imageID));
 }

@@ -1,4 +1,5 @@
-import type { KubeObject, ResourceType } from "../../kube/index.ts";
+import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
+import { listIfReadable, type Pod, pods } from "../pods.ts";
 
 /** batch/v1 Job, as far as we read and write it. */
 export interface Job extends KubeObject {
@@ -57,4 +58,13 @@ export const jobUidLabel = "batch.kubernetes.io/controller-uid";
 /** A condition of the Job that holds. */
 export function jobCondition({ status }: Job, type: JobCondition["type"]): JobCondition | undefined {
   return status?.conditions?.find((condition) => condition.type === type && condition.status === "True");
+}
+
+/** Every pod of the Job that still exists. Undefined: we must not read them. */
+export async function podsOfJob(
+  client: KubeClient,
+  { metadata: { namespace = "", uid } }: Pick<Job, "metadata">,
+  signal?: AbortSignal,
+): Promise<readonly Pod[] | undefined> {
+  return await listIfReadable(client, pods, { namespace, labelSelector: `${jobUidLabel}=${uid}`, signal });
 }

@@ -1,7 +1,6 @@
 import type { ParameterValue } from "../../resources/index.ts";
 import type { RunOrder } from "../engine.ts";
-import { runInputs } from "../run-inputs.ts";
-import { runMetadata } from "../run-marks.ts";
+import { runInputs, runMetadata } from "../run-marks.ts";
 import { type Container, type Job, jobs } from "./job.ts";
 
 /** The only container of a Job's pod: what people see as the step that failed. */

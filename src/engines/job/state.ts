@@ -6,12 +6,12 @@ import { type Job, jobCondition } from "./job.ts";
 /** The state of a Job, from its status. */
 export function jobState(job: Job): RunState {
   const complete = jobCondition(job, "Complete");
-  if (complete) return ended("succeeded", job, job.status?.completionTime ?? complete.lastTransitionTime);
+  if (complete) return endedState("succeeded", job, job.status?.completionTime ?? complete.lastTransitionTime);
   const failed = jobCondition(job, "Failed");
-  if (failed) return ended("failed", job, failed.lastTransitionTime);
-  if (job.spec.suspend && wasCancelled(job) && hasComeToRest(job)) return ended("failed", job, restedSince(job));
+  if (failed) return endedState("failed", job, failed.lastTransitionTime);
+  if (job.spec.suspend && wasCancelled(job) && hasComeToRest(job)) return endedState("failed", job, restedSince(job));
   if (job.spec.suspend && !job.status?.startTime && !wasCancelled(job)) return { kind: "suspended" };
-  return { kind: "running", progress: progressOf(job) };
+  return { kind: "running", progress: toProgress(job) };
 }
 
 /** Whether we asked the Job to stop. */
@@ -29,11 +29,11 @@ function restedSince(job: Job): string {
   return jobCondition(job, "Suspended")?.lastTransitionTime ?? job.metadata.creationTimestamp ?? "";
 }
 
-function ended(kind: "succeeded" | "failed", job: Job, completedAt: string): RunState {
-  return { kind, progress: progressOf(job), completedAt };
+function endedState(kind: "succeeded" | "failed", job: Job, completedAt: string): RunState {
+  return { kind, progress: toProgress(job), completedAt };
 }
 
-function progressOf(job: Job): RunProgress {
+function toProgress(job: Job): RunProgress {
   const { startTime, succeeded = 0, failed = 0 } = job.status ?? {};
   const condition = (["Complete", "Failed", "FailureTarget", "SuccessCriteriaMet", "Suspended"] as const)
     .map((type) => jobCondition(job, type))

@@ -103,7 +103,7 @@ class StepReader {
     return chunk;
   }
 
-  /** What is behind the beginning, or everything if the step ended before it was seen. */
+  /** The output after the beginning, or everything if the step ended before it was seen. */
   async #printRest(output: string): Promise<void> {
     const shown = withoutSecrets(Buffer.concat(this.#raw).toString("utf8"), this.#secrets);
     const unfinished = this.#splitter.end();
@@ -118,14 +118,14 @@ class StepReader {
 
   async #print(lines: readonly string[]): Promise<void> {
     const { filter, print } = this.#options;
-    const wanted = this.#isFirst && filter.tail !== undefined ? lastOf(lines, filter.tail) : lines;
+    const wanted = this.#isFirst && filter.tail !== undefined ? takeLast(lines, filter.tail) : lines;
     if (lines.length > 0) this.#isFirst = false;
     const { task, attempt, step } = this.#step;
     for (const line of wanted) await print({ task, attempt, step, text: withoutSecrets(line, this.#secrets) });
   }
 }
 
-function lastOf(lines: readonly string[], count: number): readonly string[] {
+function takeLast(lines: readonly string[], count: number): readonly string[] {
   return count === 0 ? [] : lines.slice(-count);
 }
 

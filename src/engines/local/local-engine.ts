@@ -1,11 +1,10 @@
 import type { KubeClient, ObjectMeta, Patch } from "../../kube/index.ts";
 import { annotationKeys } from "../../resources/index.ts";
 import type { Engine, PreparedRun, RunOrder } from "../engine.ts";
-import { runMetadata } from "../run-marks.ts";
+import { runMetadata, workload } from "../run-marks.ts";
 import { pipelineParams, pipelineTimeout } from "../tekton/manifest.ts";
 import { type Param, type PipelineRun, pipelineRuns } from "../tekton/pipeline-run.ts";
 import { tektonEngine } from "../tekton/tekton-engine.ts";
-import { workload } from "../workload.ts";
 import { localFinalizer, workflowFolderOf } from "./local-marks.ts";
 import type { PipelineSpec } from "./pipeline/spec.ts";
 import { hasRealTekton } from "./real-tekton.ts";
@@ -28,25 +27,25 @@ export function localEngine({ client, workflowsRoot }: LocalEngineOptions): Engi
     name: "local",
     async prepare(order, signal) {
       if (await hasRealTekton(client, signal)) {
-        return refused("the engine local cannot be used where Tekton is installed; use the engine tekton");
+        return refuse("the engine local cannot be used where Tekton is installed; use the engine tekton");
       }
-      return await prepared(order, workflowsRoot);
+      return await prepareRun(order, workflowsRoot);
     },
     workloadOf: (run) => workload("local", workflowFolderOf(run as PipelineRun), undefined),
-    // Nothing is pulled: what is run is the folder.
+    // Nothing is pulled: the folder is run.
     digestsOf: async () => [],
-    start: (run) => started(run.metadata, tekton.start(run)),
+    start: (run) => startPatch(run.metadata, tekton.start(run)),
   };
 }
 
-async function prepared(order: RunOrder, root: string): Promise<PreparedRun> {
+async function prepareRun(order: RunOrder, root: string): Promise<PreparedRun> {
   const read = await readWorkflowPipeline(root, order.workflow.containerImage);
   if (read.kind === "refused") {
-    return refused(read.problems.map(({ file, problem }) => (file ? `${file}: ${problem}` : problem)).join("\n"));
+    return refuse(read.problems.map(({ file, problem }) => (file ? `${file}: ${problem}` : problem)).join("\n"));
   }
   const params = pipelineParams(order);
   const unfit = paramProblems(read.pipeline, params);
-  if (unfit.length > 0) return refused(unfit.map((problem) => `${read.file}: ${problem}`).join("\n"));
+  if (unfit.length > 0) return refuse(unfit.map((problem) => `${read.file}: ${problem}`).join("\n"));
   return { kind: "prepared", run: pipelineRun(order, read.pipeline, params) };
 }
 
@@ -67,7 +66,7 @@ function pipelineRun(order: RunOrder, pipeline: PipelineSpec, params: readonly P
 }
 
 /** With the finalizer, in the same write: from here on there may be processes. */
-function started({ finalizers = [] }: ObjectMeta, patch: Patch): Patch {
+function startPatch({ finalizers = [] }: ObjectMeta, patch: Patch): Patch {
   if (!("merge" in patch)) throw new TypeError("a run is started with a merge patch");
   const { metadata, ...rest } = patch.merge;
   const kept = finalizers.filter((finalizer) => finalizer !== localFinalizer);
@@ -86,6 +85,6 @@ function paramProblems({ params: declared = [] }: PipelineSpec, given: readonly 
   });
 }
 
-function refused(message: string): PreparedRun {
+function refuse(message: string): PreparedRun {
   return { kind: "refused", reason: "ConfigurationError", message };
 }

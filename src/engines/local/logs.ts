@@ -35,7 +35,7 @@ export async function listSteps(dataDir: string, runUid: string): Promise<readon
   const { steps = {} } = (await recordIn(run)) ?? {};
   const found: StepFolder[] = [];
   for (const { name, task, attempt } of await attemptsIn(run, Object.keys(steps))) {
-    for (const index of await sorted(join(run, name, "steps"))) {
+    for (const index of await listSorted(join(run, name, "steps"))) {
       const step = steps[task]?.[Number(index)] ?? String(Number(index) + 1);
       found.push({ task, attempt: attempt + 1, step, path: join(run, name, "steps", index) });
     }
@@ -50,14 +50,14 @@ async function recordIn(run: string): Promise<RunRecord | undefined> {
 
 /** The folders of attempts, by the place of their task in the pipeline. */
 async function attemptsIn(run: string, order: readonly string[]) {
-  const found = (await sorted(run)).flatMap((name) => {
+  const found = (await listSorted(run)).flatMap((name) => {
     const [, task, attempt] = /^(.+)\.(\d+)$/.exec(name) ?? [];
     return task === undefined ? [] : [{ name, task, attempt: Number(attempt) }];
   });
   return found.sort((a, b) => order.indexOf(a.task) - order.indexOf(b.task));
 }
 
-async function sorted(directory: string): Promise<readonly string[]> {
+async function listSorted(directory: string): Promise<readonly string[]> {
   const names = await readdir(directory).catch(() => []);
   return names.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
 }

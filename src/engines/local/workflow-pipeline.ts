@@ -1,9 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { readFile, realpath, stat } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { type RemediationWorkflowSpec, reservedParameters } from "../../resources/index.ts";
 import { readPipeline } from "./pipeline/read-pipeline.ts";
 import type { PipelineSpec } from "./pipeline/spec.ts";
-import { workflowFolder } from "./workflow-folder.ts";
 
 /** The file in a workflow's folder that has its pipeline. */
 const pipelineFile = "pipeline.yaml";
@@ -78,4 +77,29 @@ function undeclaredParams(
     const isGiven = standard !== undefined || declared.default !== undefined || required.includes(name);
     return isGiven ? [] : [`${path}: ${name} may be missing; give it a default, or require it in workflow.yaml`];
   });
+}
+
+type FolderReading =
+  | { readonly kind: "found"; readonly path: string }
+  | { readonly kind: "refused"; readonly message: string };
+
+/** The folder `name` right below `root`: no path, no link that leads out of it. */
+async function workflowFolder(root: string, name: string): Promise<FolderReading> {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) {
+    return refuse(`${JSON.stringify(name)} is not the name of a folder: write the name alone, without a path`);
+  }
+  try {
+    const [base, path] = await Promise.all([realpath(root), realpath(join(root, name))]);
+    if (relative(base, path) !== name) return refuse(`${join(root, name)} leads out of ${root} by a link`);
+    if (!(await stat(path)).isDirectory()) return refuse(`${join(root, name)} is not a folder`);
+    return { kind: "found", path };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return refuse(`there is no folder ${join(root, name)}`);
+    throw error;
+  }
+}
+
+function refuse(message: string): FolderReading {
+  return { kind: "refused", message };
 }

@@ -2,7 +2,7 @@ import type { KubeClient, PodLogs } from "../../kube/index.ts";
 import type { WorkflowExecution, WorkflowExecutionStatus } from "../../resources/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { followLogs } from "../local/follow-logs.ts";
-import { isLocalRun } from "../local/is-local-run.ts";
+import { isLocalRun } from "../local/local-marks.ts";
 import { followPods } from "./follow-pods.ts";
 import type { LineFilter, PrintLine } from "./step-line.ts";
 import { type EndedStatus, whenEnded } from "./when-ended.ts";

@@ -1,9 +1,8 @@
 import type { KubeClient, KubeObject, ObjectRef, ResourceType } from "../../kube/index.ts";
 import { annotationKeys } from "../../resources/index.ts";
-import { type Job, jobs } from "../job/job.ts";
-import { podsOfJob } from "../job/job-pods.ts";
+import { type Job, jobs, podsOfJob } from "../job/job.ts";
 import type { ContainerStatus, Pod } from "../pods.ts";
-import { listIfReadable } from "../readable.ts";
+import { listIfReadable } from "../pods.ts";
 import {
   type PipelineRun,
   pipelineRuns,

@@ -1,8 +1,7 @@
 import type { ParameterValue } from "../../resources/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { RunOrder } from "../engine.ts";
-import { runInputs } from "../run-inputs.ts";
-import { runMetadata } from "../run-marks.ts";
+import { runInputs, runMetadata } from "../run-marks.ts";
 import { type Param, type PipelineRun, pipelineRuns } from "./pipeline-run.ts";
 
 /** The PipelineRun for an order: its pipeline comes from an OCI bundle, and it waits to be started. */
@@ -40,7 +39,7 @@ export function pipelineParams(order: RunOrder): Param[] {
   return Object.entries(runInputs(order)).map(([name, value]) => ({ name, value: paramValue(value) }));
 }
 
-/** To Tekton 0 means no limit, which is never what was ordered. */
+/** To Tekton 0 means no limit, which is never ordered. */
 export function pipelineTimeout(timeoutMs: number): string {
   return formatDuration(Math.max(1, timeoutMs));
 }

@@ -5,17 +5,17 @@ import { type PipelineRun, type RunCondition, succeededCondition } from "./pipel
 /** The state of a PipelineRun. Only its condition ends it: a cancel that Tekton has not seen yet stops nothing. */
 export function pipelineRunState(run: PipelineRun): RunState {
   const condition = succeededCondition(run.status);
-  if (condition?.status === "True") return ended("succeeded", run, condition);
-  if (condition?.status === "False") return ended("failed", run, condition);
+  if (condition?.status === "True") return endedState("succeeded", run, condition);
+  if (condition?.status === "False") return endedState("failed", run, condition);
   if (run.spec.status === "PipelineRunPending" && !run.status?.startTime) return { kind: "suspended" };
-  return { kind: "running", progress: progressOf(run) };
+  return { kind: "running", progress: toProgress(run) };
 }
 
-function ended(kind: "succeeded" | "failed", run: PipelineRun, condition: RunCondition): RunState {
-  return { kind, progress: progressOf(run), completedAt: run.status?.completionTime ?? condition.lastTransitionTime };
+function endedState(kind: "succeeded" | "failed", run: PipelineRun, condition: RunCondition): RunState {
+  return { kind, progress: toProgress(run), completedAt: run.status?.completionTime ?? condition.lastTransitionTime };
 }
 
-function progressOf({ status }: PipelineRun): RunProgress {
+function toProgress({ status }: PipelineRun): RunProgress {
   const { reason, message } = succeededCondition(status) ?? {};
   const completedTasks = completedTasksIn(message);
   return {

@@ -1,11 +1,19 @@
 import type { KubeClient } from "../../kube/index.ts";
+import type { Workload } from "../../resources/index.ts";
 import type { Engine } from "../engine.ts";
-import { pipelineRunFailure } from "./failure.ts";
-import { findEvidence } from "./find-evidence.ts";
+import { isServiceAccountMissing, listIfReadable, pods } from "../pods.ts";
+import { digests, workload } from "../run-marks.ts";
+import { pipelineRunFailure, type RunEvidence } from "./failure.ts";
 import { pipelineRunFor } from "./manifest.ts";
-import { type PipelineRun, pipelineRuns } from "./pipeline-run.ts";
+import {
+  type PipelineRun,
+  pipelineRuns,
+  succeededCondition,
+  type TaskRun,
+  taskRuns,
+  tektonLabels,
+} from "./pipeline-run.ts";
 import { cancelPipelineRun, pipelineRunState, startPipelineRun } from "./state.ts";
-import { pipelineRunDigests, pipelineRunWorkload } from "./workload.ts";
 
 /** Runs workflows as PipelineRuns of a Tekton in the cluster. Seen with Tekton 1.0. */
 export function tektonEngine(client: KubeClient): Engine {
@@ -22,4 +30,48 @@ export function tektonEngine(client: KubeClient): Engine {
       return pipelineRunFailure(run as PipelineRun, await findEvidence(client, run as PipelineRun, signal));
     },
   };
+}
+
+/** What a PipelineRun executes: the bundle that its pipeline comes from. */
+function pipelineRunWorkload({ spec }: PipelineRun): Workload {
+  // An object that is not ours may have the name of a run and lack any field.
+  const bundle = spec?.pipelineRef?.params?.find(({ name }) => name === "bundle")?.value;
+  return workload("tekton", String(bundle ?? "unknown"), spec?.taskRunTemplate?.serviceAccountName);
+}
+
+/** The bundle as Tekton resolved it, and the image of every step that began. */
+async function pipelineRunDigests(
+  client: KubeClient,
+  { metadata: { namespace = "", uid }, status }: PipelineRun,
+  signal?: AbortSignal,
+): Promise<readonly string[]> {
+  const { uri, digest } = status?.provenance?.refSource ?? {};
+  const bundle = uri && digest?.sha256 ? `${uri}@sha256:${digest.sha256}` : undefined;
+  const labelSelector = `${tektonLabels.pipelineRunUid}=${uid}`;
+  const tasks = await listIfReadable(client, taskRuns, { namespace, labelSelector, signal });
+  const steps = (tasks ?? []).flatMap((task) => task.status?.steps ?? []);
+  return digests([bundle, ...steps.map(({ imageID }) => imageID)]);
+}
+
+/** Reads what there is below a run. Throws only if the API server does not answer. */
+async function findEvidence(
+  client: KubeClient,
+  { metadata: { namespace = "", uid } }: PipelineRun,
+  signal?: AbortSignal,
+): Promise<RunEvidence> {
+  const query = { namespace, labelSelector: `${tektonLabels.pipelineRunUid}=${uid}`, signal };
+  const [tasks, containers] = await Promise.all([
+    listIfReadable(client, taskRuns, query),
+    listIfReadable(client, pods, query),
+  ]);
+  const accounts = (tasks ?? []).filter(hasNoPod).map(({ spec }) => spec.serviceAccountName ?? "default");
+  const missingServiceAccounts = new Set<string>();
+  for (const name of new Set(accounts)) {
+    if (await isServiceAccountMissing(client, { namespace, name }, signal)) missingServiceAccounts.add(name);
+  }
+  return { taskRuns: tasks, pods: containers, missingServiceAccounts };
+}
+
+function hasNoPod({ status }: TaskRun): boolean {
+  return succeededCondition(status)?.reason === "PodCreationFailed";
 }

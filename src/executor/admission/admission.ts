@@ -1,5 +1,5 @@
 import { type Decision, iso } from "../../kube/index.ts";
-import { type Allowed, type Blocked, decide as decidePolicy, remaining, withHolder } from "../../policy/index.ts";
+import { type Allowed, type Blocked, decide as decidePolicy, formatRemaining, withHolder } from "../../policy/index.ts";
 import type { RecordHolder, SkipDetails, TargetHolder } from "../../resources/index.ts";
 import type { Action } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
@@ -24,7 +24,7 @@ export function admitOrSkip(snapshot: Snapshot, plan: ValidPlan): Decision<Actio
     },
   );
   if (decision.verdict === "block") return skip(snapshot, plan, decision);
-  if (decision.observeOnly) return skip(snapshot, plan, observing(decision));
+  if (decision.observeOnly) return skip(snapshot, plan, toObservedBlock(decision));
   return {
     actions: [
       { do: "write-record", status: withHolder(record?.status, toHolder(snapshot, plan)) },
@@ -59,7 +59,7 @@ function skip(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): Decision<
 }
 
 /** Observe mode is not a check of the policy: every check has passed. */
-function observing({ message, checks }: Allowed): Blocked {
+function toObservedBlock({ message, checks }: Allowed): Blocked {
   return {
     verdict: "block",
     reason: "ObserveOnly",
@@ -87,14 +87,14 @@ function toSkipDetails(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): 
       targetResource: target,
       completedAt: earlier.completedAt,
       outcome: earlier.outcome,
-      ...(clearsAtMs === undefined ? {} : { cooldownRemaining: remaining(clearsAtMs - snapshot.nowMs) }),
+      ...(clearsAtMs === undefined ? {} : { cooldownRemaining: formatRemaining(clearsAtMs - snapshot.nowMs) }),
     },
   };
   switch (reason) {
     case "ResourceBusy":
       return { reason, ...details, conflictingWorkflow: toConflict(holder as TargetHolder, target) };
     case "RecentlyRemediated": {
-      const cooldownRemaining = remaining((clearsAtMs ?? snapshot.nowMs) - snapshot.nowMs);
+      const cooldownRemaining = formatRemaining((clearsAtMs ?? snapshot.nowMs) - snapshot.nowMs);
       return { reason, ...details, cause: decision.cause ?? "cooldown", cooldownRemaining, ...recent };
     }
     case "PreviousExecutionFailed":

@@ -26,14 +26,14 @@ type Completed = Extract<WorkflowExecutionStatus, { phase: "Completed" }>;
 type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
 
 /** Completes the execution after its run succeeded. */
-export function completed(
+export function completeExecution(
   snapshot: Snapshot,
   run: ObservedRun,
   state: { readonly completedAt: string },
 ): Decision<Action> {
   const startTime = startedAt(snapshot) ?? runStartTime(run) ?? iso(snapshot.nowMs);
   const completionTime = iso(state.completedAt);
-  const durationMs = elapsed(startTime, completionTime);
+  const durationMs = elapsedMs(startTime, completionTime);
   const status: Completed = {
     phase: "Completed",
     startTime,
@@ -60,16 +60,16 @@ interface Failure extends RunFailure {
 }
 
 /** Fails the execution after its run failed or was deleted. */
-export function failed(snapshot: Snapshot, told: Failure): Decision<Action> {
-  const failure = { ...told, message: withoutSecrets(told.message, snapshot) };
+export function failExecution(snapshot: Snapshot, given: Failure): Decision<Action> {
+  const failure = { ...given, message: withoutSecrets(given.message, snapshot) };
   const { status, metadata } = snapshot.execution;
   const before = status?.phase === "Running" ? status : undefined;
   const run = snapshot.run?.owner.kind === "us" ? snapshot.run : undefined;
   const workload = run?.workload ?? before?.workload;
   const startTime = before?.startTime ?? (run && runStartTime(run));
   const completionTime = run?.state.kind === "failed" ? iso(run.state.completedAt) : iso(snapshot.nowMs);
-  const durationMs = startTime === undefined ? undefined : elapsed(startTime, completionTime);
-  const { cancellation } = told;
+  const durationMs = startTime === undefined ? undefined : elapsedMs(startTime, completionTime);
+  const { cancellation } = given;
   // An operator who requests a block gets one, even if nothing was started.
   const anythingStarted = failure.anythingStarted || cancellation?.blocks === true;
   const { reason, wasExecutionFailure } = classifyFailure(failure.reason, { anythingStarted });
@@ -119,13 +119,13 @@ export function failedBefore(
   snapshot: Snapshot,
   refusal: { readonly reason: FailureReason; readonly message: string },
 ): Decision<Action> {
-  return failed(snapshot, { ...refusal, anythingStarted: false });
+  return failExecution(snapshot, { ...refusal, anythingStarted: false });
 }
 
 /** Ends an execution that an operator cancelled before its run was started. */
 export function cancelledBefore(snapshot: Snapshot, cancellation: Cancellation): Decision<Action> {
   const message = describeCancellation(cancellation);
-  const { actions } = failed(snapshot, { reason: "Cancelled", message, anythingStarted: false, cancellation });
+  const { actions } = failExecution(snapshot, { reason: "Cancelled", message, anythingStarted: false, cancellation });
   return { actions: [{ do: "record", event: cancelRequested(snapshot, cancellation) }, ...actions] };
 }
 
@@ -168,7 +168,7 @@ function approvalBefore(snapshot: Snapshot) {
 }
 
 /**
- * An invalid execution that does not belong to an incident tells nothing about the target. Neither does one that an operator
+ * An invalid execution that does not belong to an incident is no evidence about the target. Neither does one that an operator
  * cancelled before it acted.
  */
 function isNoHistory({ metadata, spec, status }: WorkflowExecution, { incidentsNamespace }: EndSettings): boolean {
@@ -253,7 +253,7 @@ function startedAt({ execution }: Snapshot): string | undefined {
 }
 
 /** The clocks of engine and API server need not agree to the millisecond. */
-function elapsed(from: string, to: string): number {
+function elapsedMs(from: string, to: string): number {
   return Math.max(0, Date.parse(to) - Date.parse(from));
 }
 

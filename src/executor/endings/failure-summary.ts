@@ -18,11 +18,11 @@ interface Failure {
 }
 
 /** Summarises a failure for people and models: workflow, target, failed step, possible changes, and next step. */
-export function summarise(told: Failure): string {
-  const { execution, failure, reason, wasExecutionFailure, durationMs, cancellation } = told;
+export function summarise(given: Failure): string {
+  const { execution, failure, reason, wasExecutionFailure, durationMs, cancellation } = given;
   const { workflowRef, targetResource } = execution.spec;
   const after = durationMs === undefined ? "" : ` after ${formatDuration(durationMs)}`;
-  if (cancellation) return summariseCancellation(told, cancellation, after);
+  if (cancellation) return summariseCancellation(given, cancellation, after);
   return [
     `Workflow ${workflowRef.workflowId} failed on ${targetResource}${after}: ${failureReasons[reason].meaning} (${reason}).`,
     where(failure),

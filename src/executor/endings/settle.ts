@@ -48,7 +48,7 @@ function noteHolding(snapshot: Snapshot): Decision<Action> | undefined {
   });
   const others = (execution.status.conditions ?? []).filter(({ type }) => type !== owed.type);
   return act(
-    { do: "record", event: events.admitted(snapshot) },
+    { do: "record", event: events.executionAdmittedEvent(snapshot) },
     { do: "set-status", status: { ...execution.status, conditions: [...others, owed] } },
   );
 }
@@ -79,7 +79,7 @@ function fold(snapshot: Snapshot, end: ExecutionEnd): Decision<Action> | undefin
  * they are appended again, with the same ids.
  */
 function report(snapshot: Snapshot): Decision<Action> | undefined {
-  const event = events.ended(snapshot);
+  const event = events.executionEndedEvent(snapshot);
   const wasHeld = wasAdmitted(snapshot.execution) || owesFreeing(snapshot.execution);
   const isDue = event ? !isRecorded(snapshot.execution) || owesFreeing(snapshot.execution) : wasHeld;
   if (!isDue) return undefined;
@@ -129,7 +129,7 @@ function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decisio
   const known = historyOf(record.status, workflowId)?.ack;
   if (known && Date.parse(known.coversUntil) >= Date.parse(end.completedAt)) return undefined;
   return act(
-    { do: "record", event: events.acknowledged(snapshot, ack) },
+    { do: "record", event: events.acknowledgedEvent(snapshot, ack) },
     { do: "write-record", status: foldAck(record.status, { workflowId, ack, backoff: settings.backoff }) },
     { do: "announce", what: { kind: "acknowledged", by: ack.by, reason: ack.reason } },
   );
@@ -180,7 +180,7 @@ function keepUntilMs({ plan, settings }: Snapshot, { outcome, completedAt }: Exe
 
 function removeFinalizer(snapshot: Snapshot): Decision<Action> {
   if (!snapshot.execution.metadata.finalizers?.includes(executionFinalizer)) return nothing;
-  return act({ do: "record", event: events.deleted(snapshot) }, { do: "unmark" });
+  return act({ do: "record", event: events.executionDeletedEvent(snapshot) }, { do: "unmark" });
 }
 
 /** Adds the conditions for tools that wait until the target is free, and for the executor after a crash. */
@@ -190,7 +190,7 @@ function withConditions(snapshot: Snapshot, wasHeld: boolean): WorkflowExecution
     return condition(snapshot, { type, status: "True", reason, message });
   };
   const conditions = [
-    is("Recorded", status.phase, "what became of it is in the ledger"),
+    is("Recorded", status.phase, "the outcome is in the ledger"),
     ...(wasHeld ? [is("TargetFreed", "Folded", "the target's record says so: it is free")] : []),
   ];
   return { ...status, conditions };

@@ -15,13 +15,13 @@ export function announcer(options: {
   const { log, metrics, recorder } = options;
   return (what, snapshot) => {
     metrics.count(what, snapshot);
-    say(log, what, snapshot);
+    writeLog(log, what, snapshot);
     const event = toKubeEvent(what, snapshot);
     if (event) recorder.record(event);
   };
 }
 
-function say(log: Logger, what: Announcement, snapshot: Snapshot) {
+function writeLog(log: Logger, what: Announcement, snapshot: Snapshot) {
   const { execution, plan, run } = snapshot;
   const { metadata, spec } = execution;
   const targetResource = plan.target?.text ?? spec.targetResource;

@@ -14,7 +14,7 @@ import type { CancelReason, ObservedRun, Snapshot } from "../snapshot.ts";
 
 type PhaseStatus<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
 
-export function admitted(snapshot: Snapshot): LedgerEvent {
+export function executionAdmittedEvent(snapshot: Snapshot): LedgerEvent {
   const holder = snapshot.record?.status?.holder;
   return event(snapshot, "execution.admitted", holder?.since ?? iso(snapshot.nowMs), {
     ...(holder ? admissionFacts(holder) : { engine: "" }),
@@ -35,11 +35,11 @@ function requestFacts({ execution }: Snapshot): Readonly<Record<string, Fact>> {
   return { ...(by ? { requested_by: by } : {}), ...(reason ? { request_reason: reason } : {}) };
 }
 
-export function started(snapshot: Snapshot, run: ObservedRun): LedgerEvent {
+export function runStartedEvent(snapshot: Snapshot, run: ObservedRun): LedgerEvent {
   return event(snapshot, "execution.started", iso(snapshot.nowMs), runFacts(run));
 }
 
-export function cancelled(snapshot: Snapshot, run: ObservedRun, because: CancelReason): LedgerEvent {
+export function runCancelledEvent(snapshot: Snapshot, run: ObservedRun, because: CancelReason): LedgerEvent {
   return event(snapshot, "run.cancelled", iso(snapshot.nowMs), { ...runFacts(run), because });
 }
 
@@ -49,7 +49,7 @@ export function cancelRequested(snapshot: Snapshot, { by, verified, reason, bloc
 }
 
 /** Returns the event of the execution's end, from its status. */
-export function ended(snapshot: Snapshot): LedgerEvent | undefined {
+export function executionEndedEvent(snapshot: Snapshot): LedgerEvent | undefined {
   const { status } = snapshot.execution;
   switch (status?.phase) {
     case "Completed":
@@ -58,9 +58,9 @@ export function ended(snapshot: Snapshot): LedgerEvent | undefined {
         ...workloadFacts(status.workload),
       });
     case "Failed":
-      return failed(snapshot, status);
+      return executionFailedEvent(snapshot, status);
     case "Skipped":
-      return skipped(snapshot, status.skipDetails);
+      return executionSkippedEvent(snapshot, status.skipDetails);
     case "Pending":
     case "Running":
     case undefined:
@@ -68,7 +68,10 @@ export function ended(snapshot: Snapshot): LedgerEvent | undefined {
   }
 }
 
-function failed(snapshot: Snapshot, { completionTime, failureDetails, workload }: PhaseStatus<"Failed">): LedgerEvent {
+function executionFailedEvent(
+  snapshot: Snapshot,
+  { completionTime, failureDetails, workload }: PhaseStatus<"Failed">,
+): LedgerEvent {
   const { reason, message, wasExecutionFailure, requiresManualReview, cancellation } = failureDetails;
   return event(snapshot, "execution.failed", completionTime, {
     failure_reason: reason,
@@ -80,7 +83,7 @@ function failed(snapshot: Snapshot, { completionTime, failureDetails, workload }
   });
 }
 
-function skipped(snapshot: Snapshot, details: SkipDetails): LedgerEvent {
+function executionSkippedEvent(snapshot: Snapshot, details: SkipDetails): LedgerEvent {
   const { decision } = snapshot;
   return event(snapshot, "execution.skipped", details.skippedAt, {
     skip_reason: details.reason,
@@ -96,15 +99,15 @@ function skipped(snapshot: Snapshot, details: SkipDetails): LedgerEvent {
 }
 
 /** Appended after the write that frees the target. */
-export function freed(snapshot: Snapshot, atMs: number): LedgerEvent {
+export function targetFreedEvent(snapshot: Snapshot, atMs: number): LedgerEvent {
   return event(snapshot, "target.freed", iso(atMs), {});
 }
 
-export function deleted(snapshot: Snapshot): LedgerEvent {
+export function executionDeletedEvent(snapshot: Snapshot): LedgerEvent {
   return event(snapshot, "execution.deleted", iso(snapshot.nowMs), { phase: snapshot.execution.status?.phase ?? "" });
 }
 
-export function acknowledged(snapshot: Snapshot, { by, reason, verified, at }: Acknowledgement): LedgerEvent {
+export function acknowledgedEvent(snapshot: Snapshot, { by, reason, verified, at }: Acknowledgement): LedgerEvent {
   return event(snapshot, "failure.acknowledged", at, { by, reason, verified });
 }
 

@@ -38,7 +38,7 @@ export function executorMetrics(metrics: Metrics, { executions, records, entries
     help: "For how long the oldest execution has been Pending, and Running; 0 if none is.",
     labels: { phase: openPhases },
     collect(gauge) {
-      const since = sinceOf(executions.list());
+      const since = oldestTimes(executions.list());
       for (const phase of openPhases) gauge.with({ phase }).set(Math.max(0, nowMs() - since[phase]) / 1_000);
     },
   });
@@ -108,7 +108,7 @@ export function executorMetrics(metrics: Metrics, { executions, records, entries
 }
 
 /** Returns since when the oldest execution of each phase is in it. */
-function sinceOf(executions: readonly WorkflowExecution[]) {
+function oldestTimes(executions: readonly WorkflowExecution[]) {
   const since = { Pending: Number.POSITIVE_INFINITY, Running: Number.POSITIVE_INFINITY };
   for (const { metadata, status } of executions) {
     if (status?.phase === "Running") since.Running = Math.min(since.Running, Date.parse(status.startTime));

@@ -10,8 +10,8 @@ import {
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { GatewayError } from "../gateway-error.ts";
-import type { OccurrenceLog } from "./occurrence-log.ts";
 import { applyRecord, encodeRecord, scanRecords, toCount } from "./occurrence-records.ts";
+import type { OccurrenceLog } from "./tally.ts";
 import { type KeptTally, Tally } from "./tally.ts";
 
 export interface FileOccurrenceLogOptions {

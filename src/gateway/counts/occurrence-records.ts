@@ -28,7 +28,7 @@ export async function scanRecords(
   for await (const { bytes, at, isEnded } of readLines(file)) {
     const found = isEnded ? decodeLine(bytes) : undefined;
     // A record is durable before the next is written, so that only the last one can be incomplete.
-    if (scanned.isTorn && Array.isArray(found)) throw damaged(path, scanned.end, at);
+    if (scanned.isTorn && Array.isArray(found)) throw damagedError(path, scanned.end, at);
     if (scanned.isTorn || !found) {
       scanned = { ...scanned, isTorn: true };
       continue;
@@ -49,7 +49,7 @@ function checksum(json: string | Buffer): string {
   return crc32(json).toString(16).padStart(8, "0");
 }
 
-function damaged(path: string, at: number, next: number): DiskError {
+function damagedError(path: string, at: number, next: number): DiskError {
   const sign = `the record there is invalid, but a complete record follows at byte ${next}`;
   const help = "restore the file from a backup, or remove it: then counts that no status has yet are lost";
   return new DiskError("damaged", `${path} is damaged at byte ${at}: ${sign}; ${help}`);

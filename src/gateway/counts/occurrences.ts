@@ -6,7 +6,7 @@ import { type Count, withCount, withEnd } from "../decide.ts";
 import { isOpen, type Report } from "../identity/report.ts";
 import { changeStatus, type KnownIncident, type StatusWriter } from "../incidents/change-status.ts";
 import { isPartial } from "../incidents/known-incident.ts";
-import type { OccurrenceLog } from "./occurrence-log.ts";
+import type { OccurrenceLog } from "./tally.ts";
 import { type Share, Tally } from "./tally.ts";
 
 export interface OccurrencesOptions extends StatusWriter {

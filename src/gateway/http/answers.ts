@@ -1,6 +1,11 @@
+import type { FastifyReply } from "fastify";
+import { CoordinationError } from "../../coordination/index.ts";
+import { sendProblem as send } from "../../http/index.ts";
+import { KubeError } from "../../kube/index.ts";
+import { LedgerError } from "../../ledger/index.ts";
 import type { FieldTrace, RemediationRequestSpec } from "../../resources/index.ts";
 import type { Admission, Preview } from "../admission.ts";
-import type { GatewayError } from "../gateway-error.ts";
+import { GatewayError } from "../gateway-error.ts";
 
 /** The response to one signal. */
 export interface SignalAnswer {
@@ -104,4 +109,17 @@ export function statusCode(answers: readonly SignalAnswer[], { retries429 }: { r
 
 function incidentRef({ name = "", namespace = "" }: { readonly name?: string; readonly namespace?: string }) {
   return { incident: name, namespace };
+}
+
+/** Sends an error response with every problem. */
+export function sendProblem(reply: FastifyReply, status: number, detail: string, problems: readonly string[] = []) {
+  return send(reply, status, detail, problems.length > 0 ? { problems: problems.slice(0, maxProblems) } : {});
+}
+
+/** Problems in one response. */
+const maxProblems = 100;
+
+/** A backend did not answer. Any other error is a defect, and must not be hidden behind a retry. */
+export function isOutage(error: unknown): boolean {
+  return [GatewayError, KubeError, LedgerError, CoordinationError].some((kind) => error instanceof kind);
 }

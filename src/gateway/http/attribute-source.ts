@@ -20,14 +20,14 @@ export type Attribution =
  * only among the sources that its token lists, and never one that has a route or a watch of its own.
  */
 export function attributeSource({ source }: Pick<Signal, "source">, sender: Sender, route: RouteSources): Attribution {
-  if (source !== route.own) return claimed(source, sender, route);
+  if (source !== route.own) return attributeClaim(source, sender, route);
   if (!sender.sources || sender.sources.includes(route.own)) return { kind: "source", source };
   const [first] = ownSources(sender, route);
   if (first !== undefined) return { kind: "source", source: first };
   return { kind: "forbidden", problem: `the token of ${sender.name} is not for signals of ${route.own}` };
 }
 
-function claimed(source: string, sender: Sender, { builtIn }: RouteSources): Attribution {
+function attributeClaim(source: string, sender: Sender, { builtIn }: RouteSources): Attribution {
   if (builtIn.has(source)) {
     return { kind: "forbidden", problem: `source ${JSON.stringify(source)} is built in: it has a route of its own` };
   }

@@ -1,9 +1,9 @@
 import { createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
+import type { SignalReader } from "../../resources/index.ts";
 import type { RejectReason } from "../metrics.ts";
 import { canPost, freeSource, type RouteSources } from "./attribute-source.ts";
 import type { Sender, Senders } from "./senders.ts";
-import type { SignalRoute } from "./signal-route.ts";
 
 export interface AuthenticateOptions {
   readonly senders: Senders;
@@ -89,4 +89,24 @@ const maxSignatures = 8;
 /** Of one length, whatever the text is. */
 function digest(text: string): Buffer {
   return hash("sha256", text, "buffer");
+}
+
+/** Which path takes whose payloads. */
+export interface SignalRoute {
+  readonly path: string;
+  readonly reader: SignalReader;
+  /** Whether the sender retries after 429. Alertmanager does not, and gets 503 instead. */
+  readonly retries429: boolean;
+  /** Whether its reader is made of a mapping that the installation configures. */
+  readonly isMapped?: boolean;
+  /** With it, a request without a bearer token is accepted if its body is signed. */
+  readonly signature?: SignedBody;
+}
+
+/** A sender that signs its requests: HMAC-SHA256 of the body in hexadecimal, `v1=…`, several separated by commas. */
+export interface SignedBody {
+  /** In lower case. */
+  readonly header: string;
+  /** The secrets that count, read for each request because they change. None: no signature is accepted. */
+  readonly secrets: () => Promise<readonly string[]>;
 }

@@ -1,5 +1,5 @@
 import { contentResponse, openApi, plainOperation as plain, problemResponse as refused } from "../../http/index.ts";
-import type { SignalRoute } from "./signal-route.ts";
+import type { SignalRoute } from "./authenticate.ts";
 
 /** What the gateway serves, for machines. */
 export function openApiDocument(

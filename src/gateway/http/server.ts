@@ -4,12 +4,14 @@ import type { PayloadReading, Signal, SignalReader, SignalReading } from "../../
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import { type Clock, Pacer } from "../../time/index.ts";
 import type { Admission, NotAdmitted } from "../admission.ts";
+import { sliceSignals } from "../admitter.ts";
 import type { Gateway } from "../gateway.ts";
 import { GatewayError } from "../gateway-error.ts";
-import { sliceSignals } from "../in-slices.ts";
 import {
+  isOutage,
   retry,
   type SignalAnswer,
+  sendProblem,
   statusCode,
   toAnswer,
   toDryRunAnswer,
@@ -18,12 +20,11 @@ import {
   toUnreadableAnswer,
 } from "./answers.ts";
 import { attributeSource, type RouteSources } from "./attribute-source.ts";
+import type { SignalRoute } from "./authenticate.ts";
 import { type AuthenticateOptions, type Authentication, authenticate, type BodyCheck } from "./authenticate.ts";
 import { openApiDocument } from "./openapi.ts";
 import { RateLimit } from "./rate-limit.ts";
-import { isOutage, sendProblem } from "./send-problem.ts";
 import type { Sender, Senders } from "./senders.ts";
-import type { SignalRoute } from "./signal-route.ts";
 import { serveTasks, type TaskRoute } from "./task-route.ts";
 
 export interface ServerOptions {
@@ -227,7 +228,7 @@ function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Si
   const readings = reading.readings.map((one, i): SignalReading => {
     if (one.kind !== "signal") return one;
     const attribution = attributeSource(one.signal, sender, route);
-    if (attribution.kind === "source") return attributed(one, attribution.source, sender.name);
+    if (attribution.kind === "source") return withAttribution(one, attribution.source, sender.name);
     problems.push(`signals[${i}]: ${attribution.problem}`);
     return one;
   });
@@ -237,7 +238,7 @@ function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Si
 type ReadSignal = Extract<SignalReading, { kind: "signal" }>;
 
 /** The same object for a reading that is repeated: what follows remembers what it found out about it. */
-function attributed(reading: ReadSignal, source: string, sender: string): ReadSignal {
+function withAttribution(reading: ReadSignal, source: string, sender: string): ReadSignal {
   const known = attributions.get(reading);
   if (known?.signal.source === source && known.signal.sender === sender) return known;
   const result: ReadSignal = { kind: "signal", signal: { ...reading.signal, source, sender } };

@@ -3,7 +3,7 @@ import { BlockList, isIP } from "node:net";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { TaskReader, WebhookIntake } from "../../tasks/index.ts";
 import type { GatewayMetrics } from "../metrics.ts";
-import { isOutage, sendProblem } from "./send-problem.ts";
+import { isOutage, sendProblem } from "./answers.ts";
 
 /** Where GitLab posts its webhooks, and who may. */
 export interface TaskRoute {

@@ -50,7 +50,7 @@ type IdentityResult =
   | Nameless
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** Finds what signals are about, and the identity of their incidents. */
+/** Finds the subjects of signals, and the identity of their incidents. */
 export class Identities {
   readonly #options: IdentitiesOptions;
   /** The subjects that repeated signals name, as long as the same kinds are known. */
@@ -150,7 +150,7 @@ export class Identities {
     if (isHere !== false) return isHere === true ? undefined : isHere;
     for (const reference of referencesIn(signal)) {
       const reading = toObjectTarget(reference, kinds.current);
-      const known = reading.kind === "problem" && reading.unknownKind ? targetOfFormerKind(reference) : reading;
+      const known = reading.kind === "problem" && reading.unknownKind ? parseFormerTarget(reference) : reading;
       if (known.kind === "problem" || known.target.type !== "object") continue;
       const { target } = known;
       const identity = this.#identity(signal, { kind: "object", target, reference }, { target, reference });
@@ -194,7 +194,7 @@ export class Identities {
       // Rules could already distinguish signals then.
       for (const labels of incidents.distinctLabels) {
         const fingerprint = computeFingerprint({ ...signal, distinctBy: [...distinctBy, ...labels] }, owner.target);
-        if (incidents.isFormer(fingerprint)) yield { identity: identityOf(fingerprint, subject, owner), version };
+        if (incidents.isFormer(fingerprint)) yield { identity: toIdentity(fingerprint, subject, owner), version };
       }
     }
   }
@@ -203,7 +203,7 @@ export class Identities {
     const { ruleLabels, computeFingerprint } = this.#options;
     const distinctBy = ruleLabels(signal, owner.reference);
     const fingerprint = computeFingerprint(withLabels(signal, distinctBy), owner.target);
-    const identity = identityOf(fingerprint, subject, owner);
+    const identity = toIdentity(fingerprint, subject, owner);
     return distinctBy.length > 0 ? { ...identity, distinctBy } : identity;
   }
 
@@ -223,7 +223,7 @@ export class Identities {
       if (!isElsewhere) continue;
       const isHere = this.#isFiringIn(now.fingerprint, signal, read);
       if (typeof isHere === "object") return isHere;
-      return isHere ? undefined : { ...identityOf(fingerprint, subject, owner), distinctBy };
+      return isHere ? undefined : { ...toIdentity(fingerprint, subject, owner), distinctBy };
     }
     return undefined;
   }
@@ -294,7 +294,7 @@ interface InvalidSubject {
 
 type Subject = SubjectObject | { readonly kind: "none"; readonly because: string } | InvalidSubject;
 
-/** What a signal is about, as it may be read: the first reference of a known kind counts. */
+/** The references to the subject of a signal: the first of a known kind counts. */
 function referencesIn({ subject, coarserSubject: coarser }: Signal): readonly ObjectReference[] {
   if (!subject) return [];
   if (!coarser) return [subject];
@@ -308,7 +308,7 @@ function isBuiltIn({ apiVersion = "", kind }: ObjectReference): boolean {
 }
 
 /** The target that a reference meant while its kind was known: nearly all kinds are their own singular, in lower case. */
-function targetOfFormerKind({ apiVersion = "", kind, namespace, name }: ObjectReference): TargetReading {
+function parseFormerTarget({ apiVersion = "", kind, namespace, name }: ObjectReference): TargetReading {
   const spelling = kind.includes(".") ? kind : `${kind}.${apiVersion.split("/")[0]}`;
   return parseRecordedTarget([...(namespace ? [namespace] : []), spelling.toLowerCase(), name].join("/"));
 }
@@ -338,7 +338,7 @@ interface Former {
   readonly version: string;
 }
 
-function identityOf(fingerprint: string, { target }: SubjectObject, owner: Owner): Identity {
+function toIdentity(fingerprint: string, { target }: SubjectObject, owner: Owner): Identity {
   return {
     fingerprint,
     subject: target.text,

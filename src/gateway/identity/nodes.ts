@@ -29,7 +29,7 @@ export class Nodes {
     if (!this.#index || this.#indexUntil <= now) return undefined;
     const named = this.#index.nameOf(hint);
     if (named !== undefined || !hint.pod || this.#index.isEmpty) return { node: named };
-    const pod = this.#nodeOfPod.get(keyOf(hint.pod));
+    const pod = this.#nodeOfPod.get(podKey(hint.pod));
     return pod && pod.until > now ? { node: pod.node } : undefined;
   }
 
@@ -68,7 +68,7 @@ export class Nodes {
     const found = (await objects.get(reading.target, pod)) as PodObject | undefined;
     const node = found?.spec?.nodeName || undefined;
     if (this.#nodeOfPod.size >= maxPods) this.#nodeOfPod.clear();
-    this.#nodeOfPod.set(keyOf(pod), { node, until: clock.now() + freshForMs });
+    this.#nodeOfPod.set(podKey(pod), { node, until: clock.now() + freshForMs });
     return node;
   }
 }
@@ -116,6 +116,6 @@ function sameOr(one: string | undefined, other: string | undefined): string | un
   return one === other ? one : undefined;
 }
 
-function keyOf({ namespace = "", name }: ObjectReference): string {
+function podKey({ namespace = "", name }: ObjectReference): string {
   return `${namespace}/${name}`;
 }

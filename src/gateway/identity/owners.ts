@@ -10,7 +10,7 @@ import type { Clock } from "../../time/index.ts";
 import type { Incidents } from "../incidents/incidents.ts";
 import type { Objects } from "./objects.ts";
 
-/** What a signal is really about: the end of the chain of owners. */
+/** The object that a signal counts for: the end of the chain of owners. */
 export interface Owner {
   readonly target: ObjectTarget;
   readonly reference: ObjectReference;

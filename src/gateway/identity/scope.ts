@@ -20,7 +20,9 @@ export function scopeByLabel(objects: Objects): ScopeOf {
     if (own === "true") return { in: true };
     if (own === "false") return out(target, `${target.text} has the label ${labelKeys.managed}=false`);
     if (target.namespace === undefined) {
-      return object ? out(target, `${target.text} is without the label ${labelKeys.managed}=true`) : missing(target);
+      return object
+        ? out(target, `${target.text} is without the label ${labelKeys.managed}=true`)
+        : missingScope(target);
     }
 
     const space = await readNamespace(target.namespace, objects);
@@ -47,7 +49,7 @@ function labelOf(object: KubeObject | undefined): string | undefined {
 }
 
 /** An object without a namespace that does not exist: there is nothing to put a label on. */
-function missing({ kind, name, text }: ObjectTarget): Scope {
+function missingScope({ kind, name, text }: ObjectTarget): Scope {
   const fix = `kubectl get ${kind}, and correct the name ${name} in the signal`;
   return { in: false, because: `no such ${kind}: ${text} does not exist`, fix };
 }

@@ -10,7 +10,7 @@ export class Endings {
   readonly #ends = new Map<string, string>();
 
   note(report: Report, endedAt: string): void {
-    const key = keyOf(report);
+    const key = endingKey(report);
     const known = this.#ends.get(key);
     this.#ends.delete(key);
     this.#ends.set(key, known !== undefined && known > endedAt ? known : endedAt);
@@ -22,10 +22,10 @@ export class Endings {
   }
 
   endOf(report: Report): string | undefined {
-    return this.#ends.size === 0 ? undefined : this.#ends.get(keyOf(report));
+    return this.#ends.size === 0 ? undefined : this.#ends.get(endingKey(report));
   }
 }
 
-function keyOf({ fingerprint, signal }: Report): string {
+function endingKey({ fingerprint, signal }: Report): string {
   return `${fingerprint} ${signal.series}`;
 }

@@ -8,7 +8,7 @@ import { Chain, type ChainItem } from "../file/chain.ts";
 import { noHash } from "../file/row.ts";
 import { readCheckpoint, signCheckpoint } from "./checkpoint.ts";
 import { generateKeyFiles, parseSigningKey, parseTrustedKeys, readSigningKey, readTrustedKeys } from "./keys.ts";
-import { proveHead } from "./prove-head.ts";
+import { proveHead } from "./verify-checkpoint.ts";
 
 const key = newKey();
 const older = newKey();

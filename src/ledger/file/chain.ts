@@ -1,5 +1,5 @@
-import type { Line, Segment } from "../../disk/index.ts";
-import { type LedgerRow, readRow, type Start } from "./row.ts";
+import { type Line, type Segment, segmentNames } from "../../disk/index.ts";
+import { type LedgerRow, noHash, readRow, type Start } from "./row.ts";
 
 /**
  * - `changed`: a line was changed after it was written
@@ -109,4 +109,13 @@ function canBeTorn({ bytes, isEnded }: Line): boolean {
 
 function missingText(from: number, before: number): string {
   return before - from === 1 ? `row ${from} is missing` : `rows ${from} to ${before - 1} are missing`;
+}
+
+/** The segments of a journal. The number of each is that of its first row, which has at most sixteen digits. */
+export const journalSegments = segmentNames({ digits: 16, suffix: ".jsonl" });
+
+/** The start of the journal: the first row ever or, when the database has the earlier rows, a later one. */
+export function firstStart(segments: readonly Segment[]): Start {
+  const first = segments[0]?.number ?? 1;
+  return first === 1 ? { seq: 0, hash: noHash } : { seq: first - 1, hash: undefined };
 }

@@ -1,9 +1,9 @@
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Timer } from "../../time/index.ts";
 import type { Ledger } from "../ledger.ts";
+import { journalSegments } from "./chain.ts";
 import { lastRows } from "./last-rows.ts";
 import type { Head } from "./row.ts";
-import { journalSegments } from "./segments.ts";
 import { listWriters, type Writer } from "./writers.ts";
 
 interface HeadsOptions {

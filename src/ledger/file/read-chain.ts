@@ -1,9 +1,8 @@
 import { join } from "node:path";
 import { type DiskFile, type DiskView, readLines, type Segment } from "../../disk/index.ts";
 import { LedgerError } from "../ledger.ts";
-import { Chain, type ChainItem, type ChainProblem } from "./chain.ts";
+import { Chain, type ChainItem, type ChainProblem, firstStart, journalSegments } from "./chain.ts";
 import type { Start } from "./row.ts";
-import { firstStart, journalSegments } from "./segments.ts";
 
 /** Everything of one writer that is in its journal, checked. */
 export async function* readWriter(view: DiskView, writer: string): AsyncGenerator<ChainItem> {
@@ -40,6 +39,6 @@ async function openSegment(view: DiskView, { name }: Segment): Promise<DiskFile>
   }
 }
 
-export function damaged({ file, line, message }: ChainProblem): LedgerError {
+export function damagedError({ file, line, message }: ChainProblem): LedgerError {
   return new LedgerError("damaged", `${file} is damaged at line ${line}: ${message}`);
 }

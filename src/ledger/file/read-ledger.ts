@@ -1,4 +1,4 @@
-import { damaged, readWriter } from "./read-chain.ts";
+import { damagedError, readWriter } from "./read-chain.ts";
 import type { LedgerRow } from "./row.ts";
 import { listWriters, type Writer } from "./writers.ts";
 
@@ -25,18 +25,18 @@ export async function* readLedger(directory: string): AsyncGenerator<LedgerRow> 
 
 async function* rowsOf({ name, view }: Writer): AsyncGenerator<LedgerRow> {
   for await (const item of readWriter(view, name)) {
-    if (item.kind === "problem") throw damaged(item.problem);
+    if (item.kind === "problem") throw damagedError(item.problem);
     if (item.kind === "row") yield item.row;
   }
 }
 
 async function* merged(sources: readonly AsyncGenerator<LedgerRow>[]): AsyncGenerator<LedgerRow> {
   const nexts: (Next | undefined)[] = [];
-  for (const source of sources) nexts.push(await nextOf(source));
+  for (const source of sources) nexts.push(await readNext(source));
   for (let i = earliest(nexts); i >= 0; i = earliest(nexts)) {
     const { row, source } = nexts[i] as Next;
     yield row;
-    nexts[i] = await nextOf(source);
+    nexts[i] = await readNext(source);
   }
 }
 
@@ -47,7 +47,7 @@ interface Next {
 }
 
 /** Undefined when there are no more. */
-async function nextOf(source: AsyncGenerator<LedgerRow>): Promise<Next | undefined> {
+async function readNext(source: AsyncGenerator<LedgerRow>): Promise<Next | undefined> {
   const { done, value } = await source.next();
   return done ? undefined : { source, row: value, at: Date.parse(value.at) };
 }

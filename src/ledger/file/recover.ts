@@ -11,10 +11,10 @@ import {
 import type { Logger } from "../../telemetry/index.ts";
 import { LedgerError } from "../ledger.ts";
 import type { ChainItem } from "./chain.ts";
+import { journalSegments } from "./chain.ts";
 import { follows, lastRows } from "./last-rows.ts";
-import { damaged, readChain } from "./read-chain.ts";
+import { damagedError, readChain } from "./read-chain.ts";
 import { type Head, noHash, readRow } from "./row.ts";
-import { journalSegments } from "./segments.ts";
 
 /** The log of a journal, and the newest row in it that is durable. */
 export interface JournalLog {
@@ -57,7 +57,7 @@ async function scanRows(
   let scanned = { records: 0, lastWrite: 0, end: 0 };
   let synced = -1;
   for await (const item of items) {
-    if (item.kind === "problem") throw damaged(item.problem);
+    if (item.kind === "problem") throw damagedError(item.problem);
     if (item.kind === "tail") continue;
     const { row, line } = item;
     // Rows that were written together name the same row as the last one that was durable before.

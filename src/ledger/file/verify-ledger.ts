@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { type DiskView, readLines } from "../../disk/index.ts";
 import type { ChainProblem } from "./chain.ts";
+import { journalSegments } from "./chain.ts";
 import { readWriter } from "./read-chain.ts";
 import { type LedgerRow, readRow } from "./row.ts";
-import { journalSegments } from "./segments.ts";
 import { examine, type LedgerReport, missingEnd, Witnesses, type WriterReport } from "./witnesses.ts";
 import { listWriters, type Writer } from "./writers.ts";
 

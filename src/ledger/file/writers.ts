@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type DirectoryFormat, type DiskView, viewDirectory } from "../../disk/index.ts";
-import { journalSegments } from "./segments.ts";
+import { journalSegments } from "./chain.ts";
 
 /** Of the directory of one writer. */
 export const journalFormat: DirectoryFormat = { name: "interlock-journal", migrations: [] };

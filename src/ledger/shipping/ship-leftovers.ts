@@ -4,8 +4,8 @@ import { DiskError } from "../../disk/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
+import { journalSegments } from "../file/chain.ts";
 import { openFileLedger } from "../file/file-ledger.ts";
-import { journalSegments } from "../file/segments.ts";
 import { listWriters, type Writer } from "../file/writers.ts";
 import { Shipper } from "./shipper.ts";
 

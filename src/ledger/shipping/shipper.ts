@@ -1,9 +1,9 @@
 import type { Logger } from "../../telemetry/index.ts";
 import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
+import type { Shippable } from "../file/journal-reader.ts";
 import { noHash, type Start } from "../file/row.ts";
 import { conflict, LedgerError } from "../ledger.ts";
-import type { Shippable } from "./shippable.ts";
 
 export interface ShipperOptions {
   readonly journal: Shippable;

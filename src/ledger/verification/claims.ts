@@ -1,3 +1,4 @@
+import type { LedgerDatabase } from "../database/ledger-database.ts";
 import { eventText } from "../event-text.ts";
 import type { ChainProblem } from "../file/chain.ts";
 import type { LedgerRow } from "../file/row.ts";
@@ -38,4 +39,27 @@ function isRepetition(one: LedgerRow, other: LedgerRow): boolean {
 
 function hashedContent(row: LedgerRow): string {
   return eventText({ id: row.id, type: row.type, at: "1970-01-01T00:00:00.000Z", facts: row.facts });
+}
+
+interface ClaimsReport {
+  /** Events that several writers recorded, contradicted or not. */
+  readonly repeated: number;
+  readonly problems: readonly ChainProblem[];
+}
+
+/** Checks the events in the database that several writers claim. `journals`: the writers whose journals are here. */
+export async function verifyClaims(
+  database: Pick<LedgerDatabase, "place" | "repeatedEvents">,
+  journals: readonly string[],
+): Promise<ClaimsReport> {
+  const withJournal = new Set(journals);
+  const hasJournal = (writer: string) => withJournal.has(writer);
+  const problems: ChainProblem[] = [];
+  let repeated = 0;
+  for await (const rows of database.repeatedEvents()) {
+    repeated++;
+    const problem = contradictedClaim(rows, { place: database.place, hasJournal });
+    if (problem) problems.push(problem);
+  }
+  return { repeated, problems };
 }

@@ -17,7 +17,7 @@ export type Exchange =
   | { readonly kind: "success"; readonly body: string }
   | { readonly kind: "failure"; readonly failure: DeliveryFailure };
 
-/** Posts once, to a receiver whose status says everything. */
+/** Posts once, to a receiver whose status is its whole response. */
 export async function post(request: OutgoingRequest, addresses: Addresses, signal: AbortSignal): Promise<Delivery> {
   const outcome = await exchange(request, addresses, signal);
   return outcome.kind === "success" ? { status: "success" } : outcome.failure;

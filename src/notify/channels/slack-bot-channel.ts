@@ -86,7 +86,7 @@ async function reply(message: Message, id: string, call: CallSlack): Promise<Del
   return posted.kind === "ok" ? { status: "success", thread: id } : posted.failure;
 }
 
-/** A root that was deleted, or is too old to be edited, is left alone: the reply tells the end, too. */
+/** A root that was deleted, or is too old to be edited, is left alone: the reply reports the end, too. */
 async function markResolved(message: Message, id: string, call: CallSlack): Promise<DeliveryFailure | undefined> {
   const updated = await call("chat.update", { ...parseId(id), ...content(resolvedSlackText(message)) });
   return updated.kind === "failure" ? updated.failure : undefined;
@@ -100,7 +100,7 @@ function parseId(id: string): { readonly channel: string; readonly ts: string } 
 /** No markup in the text for notifications, and no preview of links. */
 const inert = { mrkdwn: false, unfurl_links: false, unfurl_media: false };
 
-/** `text` is for notifications; the block is what is displayed, and cannot contain markup. */
+/** `text` is for notifications; the block is displayed, and cannot contain markup. */
 function content(text: string) {
   return { text, blocks: [{ type: "section", text: { type: "plain_text", text, emoji: false } }] };
 }
@@ -117,7 +117,7 @@ const replySchema = z.object({
 });
 type Reply = z.output<typeof replySchema>;
 
-/** Errors that say nothing about the request. */
+/** Errors that are not about the request. */
 const transientErrors = new Set([
   "fatal_error",
   "internal_error",

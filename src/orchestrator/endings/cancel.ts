@@ -19,7 +19,7 @@ export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Deci
   if (cancelled) return cancelled;
   const expire = approval && !approval.status ? [{ do: "expire-approval", approval } as const] : [];
   const { actions } = close(incident, cancelledClosing(request), nowMs);
-  return act({ do: "record", event: events.cancelled(incident, request, snapshot) }, ...expire, ...actions);
+  return act({ do: "record", event: events.cancelledEvent(incident, request, snapshot) }, ...expire, ...actions);
 }
 
 /** Forwards the request to executions that may still act. Returns undefined if there is none. */

@@ -12,7 +12,15 @@ import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
 import { reviewNeeded } from "../reports/notices.ts";
 import { type OrchestratorSettings, staleAfterOf } from "../settings.ts";
-import { again, blocked, type Closing, closed, executedAtMs, recurred, verifying } from "../statuses.ts";
+import {
+  again,
+  blockedStatus,
+  type Closing,
+  closedStatus,
+  executedAtMs,
+  recurredStatus,
+  verifyingStatus,
+} from "../statuses.ts";
 
 interface At {
   readonly nowMs: number;
@@ -23,7 +31,7 @@ interface At {
 export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Decision<Action> {
   const { outcome, message } = closing;
   return act(
-    { do: "set-status", status: closed(incident, closing, nowMs) },
+    { do: "set-status", status: closedStatus(incident, closing, nowMs) },
     { do: "announce", what: { kind: "closed", outcome, message } },
   );
 }
@@ -37,7 +45,7 @@ export function startOver(incident: RemediationRequest, because: string): Decisi
 }
 
 /** Handles the success of the execution that an incident waits for, its own or one that it follows. */
-export function succeeded(
+export function decideSuccess(
   incident: RemediationRequest,
   execution: WorkflowExecution,
   completedAt: string,
@@ -46,7 +54,7 @@ export function succeeded(
   const resolved = resolution(incident, Date.parse(completedAt));
   if (resolved) return close(incident, resolved, nowMs);
   return act(
-    { do: "set-status", status: verifying(incident, execution, completedAt) },
+    { do: "set-status", status: verifyingStatus(incident, execution, completedAt) },
     { do: "announce", what: { kind: "verifying" } },
   );
 }
@@ -61,8 +69,8 @@ export function verify(incident: RemediationRequest, { nowMs, settings }: At): D
   if (lastSeenMs(incident) > completedMs + graceMs) {
     const because = `it was reported again at ${incident.status?.deduplication?.lastSeenAt}, after the run had ended`;
     return act(
-      { do: "record", event: events.recurred(incident, completedMs) },
-      { do: "set-status", status: recurred(incident, because, lastSeenMs(incident)) },
+      { do: "record", event: events.recurredEvent(incident, completedMs) },
+      { do: "set-status", status: recurredStatus(incident, because, lastSeenMs(incident)) },
       { do: "announce", what: { kind: "recurred" } },
     );
   }
@@ -92,7 +100,7 @@ function silence(incident: RemediationRequest, settings: OrchestratorSettings): 
 }
 
 /** Handles the failure of its own execution. A retry is safe if nothing was started; otherwise a review is needed. */
-export function failed(
+export function decideFailure(
   incident: RemediationRequest,
   execution: WorkflowExecution,
   { reason, wasExecutionFailure, naturalLanguageSummary }: FailureDetails,
@@ -108,7 +116,7 @@ export function failed(
 }
 
 /** Handles a skip by the executor: the incident waits for the recorded reason. */
-export function skipped(
+export function decideSkip(
   incident: RemediationRequest,
   execution: WorkflowExecution,
   details: SkipDetails,
@@ -120,7 +128,7 @@ export function skipped(
   const notice = review ? reviewNeeded(incident, { ...details, earlierUid: earlier?.uid }) : undefined;
   return act(
     ...(notice ? [{ do: "notify", notice } as const] : []),
-    { do: "set-status", status: blocked(incident, block, { review, nowMs }) },
+    { do: "set-status", status: blockedStatus(incident, block, { review, nowMs }) },
     { do: "announce", what: { kind: "decided", verdict: "block", reason: block.reason, message: block.message } },
   );
 }

@@ -9,11 +9,11 @@ export type Announce = (what: Announcement, incident: RemediationRequest) => voi
 export function announcer({ log, metrics }: { readonly log: Logger; readonly metrics: OrchestratorMetrics }): Announce {
   return (what, incident) => {
     metrics.count(what);
-    say(log, what, incident);
+    writeLog(log, what, incident);
   };
 }
 
-function say(log: Logger, what: Announcement, { metadata, spec, status }: RemediationRequest) {
+function writeLog(log: Logger, what: Announcement, { metadata, spec, status }: RemediationRequest) {
   const { target, workflowId } = status?.diagnosis ?? {};
   const fields = {
     incident: `${metadata.namespace}/${metadata.name}`,

@@ -13,7 +13,7 @@ import {
 } from "../../resources/index.ts";
 import type { Verdict } from "../action.ts";
 
-export function diagnosed(
+export function diagnosedEvent(
   incident: RemediationRequest,
   diagnosis: Diagnosis,
   { workflow, nowMs }: { readonly workflow: RemediationWorkflow | undefined; readonly nowMs: number },
@@ -42,7 +42,7 @@ export interface Decided {
  * Returns the event of a decision, with every check. Replicas that observe different states may decide differently about one
  * version of the incident. Only one of them can write its decision into the status, but all are recorded.
  */
-export function decided(
+export function decidedEvent(
   incident: RemediationRequest,
   { verdict, decision, execution, message, nowMs }: Decided,
 ): LedgerEvent {
@@ -62,7 +62,7 @@ export function decided(
   });
 }
 
-export function recurred(incident: RemediationRequest, completedMs: number): LedgerEvent {
+export function recurredEvent(incident: RemediationRequest, completedMs: number): LedgerEvent {
   const at = incident.status?.deduplication?.lastSeenAt ?? incident.spec.receivedTime;
   return event(incident, "incident.recurred", at, {
     part: iso(completedMs),
@@ -70,7 +70,7 @@ export function recurred(incident: RemediationRequest, completedMs: number): Led
   });
 }
 
-export function requested(
+export function approvalRequestedEvent(
   incident: RemediationRequest,
   { metadata, spec }: RemediationApprovalRequest,
   nowMs: number,
@@ -82,7 +82,7 @@ export function requested(
   });
 }
 
-export function answered(
+export function approvalAnsweredEvent(
   incident: RemediationRequest,
   approval: RemediationApprovalRequest,
   status: RemediationApprovalRequestStatus,
@@ -132,7 +132,7 @@ function answerFacts(
 }
 
 /** Returns the event of a cancellation by an operator. */
-export function cancelled(
+export function cancelledEvent(
   incident: RemediationRequest,
   { by, reason, blocks }: CancelRequest,
   {
@@ -147,7 +147,7 @@ export function cancelled(
 }
 
 /** Returns the event of the incident's end, from its status. */
-export function closed(incident: RemediationRequest): LedgerEvent {
+export function closedEvent(incident: RemediationRequest): LedgerEvent {
   const { status } = incident;
   if (!status || !("outcome" in status)) throw new TypeError("only the end of a closed incident can be recorded");
   const {
@@ -172,7 +172,7 @@ export function closed(incident: RemediationRequest): LedgerEvent {
   });
 }
 
-export function deleted(incident: RemediationRequest, nowMs: number): LedgerEvent {
+export function deletedEvent(incident: RemediationRequest, nowMs: number): LedgerEvent {
   return event(incident, "incident.deleted", iso(nowMs), { facts: {} });
 }
 

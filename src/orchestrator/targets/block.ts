@@ -4,7 +4,7 @@ import { ineffectiveExecutions, type RemediationRequest } from "../../resources/
 import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
 import { acknowledgementOn, incidentBlocked, reviewNeeded } from "../reports/notices.ts";
-import { blocked } from "../statuses.ts";
+import { blockedStatus } from "../statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
 /** Blocks an incident. That is reported once: in the ledger, in the status, and by a notice if a person is needed. */
@@ -25,7 +25,7 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
   }
   if (isStillBlocked(incident, decision)) return clearsAtMs === undefined ? nothing : requeueAt(clearsAtMs, nowMs);
 
-  const event = events.decided(incident, { verdict: "block", decision, nowMs });
+  const event = events.decidedEvent(incident, { verdict: "block", decision, nowMs });
   const next = {
     reason,
     ...(cause === undefined ? {} : { cause }),
@@ -40,7 +40,7 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
   return act(
     { do: "record", event },
     { do: "notify", notice },
-    { do: "set-status", status: blocked(incident, next, { review, nowMs }) },
+    { do: "set-status", status: blockedStatus(incident, next, { review, nowMs }) },
     { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
   );
 }

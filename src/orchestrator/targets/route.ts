@@ -10,13 +10,13 @@ import {
 import { backoffMs, parseDuration } from "../../time/index.ts";
 import { type Action, act } from "../action.ts";
 import { approvalName, draftApproval } from "../approvals/draft-approval.ts";
-import { close, mayStillAct, startOver, succeeded } from "../endings/ending.ts";
+import { close, decideSuccess, mayStillAct, startOver } from "../endings/ending.ts";
 import { isOutnumbered, lateExecution } from "../endings/late.ts";
 import { staleAtMs, withdraw } from "../endings/withdraw.ts";
-import { isKnown, ownExecutions } from "../own-executions.ts";
 import * as events from "../reports/ledger-events.ts";
 import { approvalRequired } from "../reports/notices.ts";
-import { awaitingApproval, diagnosisOf, executing, following } from "../statuses.ts";
+import { isKnown, ownExecutions } from "../snapshot.ts";
+import { awaitingApproval, diagnosisOf, executingStatus, followingStatus } from "../statuses.ts";
 import { block } from "./block.ts";
 import { decideAction } from "./decide-action.ts";
 import { draftExecution } from "./draft-execution.ts";
@@ -45,7 +45,7 @@ export function route(incident: RemediationRequest, view: TargetView): Decision<
   if (lateExecution(incident, own)) return nothing;
   // Created by this replica, or by one that died before it wrote the reference.
   const unknown = own.find((execution) => !isKnown(incident, execution) && !isOutnumbered(incident, execution));
-  if (unknown) return act({ do: "set-status", status: executing(incident, unknown) });
+  if (unknown) return act({ do: "set-status", status: executingStatus(incident, unknown) });
 
   const answeredMs = answerMs(incident, view);
   const withdrawal = withdraw({ incident, nowMs, settings }, answeredMs);
@@ -70,7 +70,7 @@ function followOn(
     case "Running":
       return nothing;
     case "Completed":
-      return succeeded(incident, execution, status.completionTime, nowMs);
+      return decideSuccess(incident, execution, status.completionTime, nowMs);
     case "Failed":
     case "Skipped":
       return startOver(
@@ -90,10 +90,10 @@ function join(incident: RemediationRequest, view: TargetView): Decision<Action> 
   const execution = same.find(({ metadata }) => metadata.uid === holderUid) ?? same[0];
   if (!execution) return undefined;
   const message = `execution ${execution.metadata.name} does just that`;
-  const event = events.decided(incident, { verdict: "follow", execution, message, nowMs: view.nowMs });
+  const event = events.decidedEvent(incident, { verdict: "follow", execution, message, nowMs: view.nowMs });
   return act(
     { do: "record", event },
-    { do: "set-status", status: following(incident, execution) },
+    { do: "set-status", status: followingStatus(incident, execution) },
     { do: "announce", what: { kind: "decided", verdict: "follow", message } },
   );
 }
@@ -105,7 +105,7 @@ function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
   if (decision.verdict === "block") return block(incident, decision, view);
   if (decision.observeOnly) {
     const { message } = decision;
-    const event = events.decided(incident, { verdict: "observe", decision, message, nowMs });
+    const event = events.decidedEvent(incident, { verdict: "observe", decision, message, nowMs });
     const { actions } = close(incident, { phase: "Completed", outcome: "Observed", message }, nowMs);
     return act({ do: "record", event }, ...actions);
   }
@@ -168,12 +168,12 @@ function approve(
   if (known?.status?.decision === "Approved") return undefined;
   const approval = known ?? draftApproval(incident, { name, entry, nowMs, settings });
   const message = `every check passes; ${entry.spec.workflowId} wants a person to agree`;
-  const event = events.decided(incident, { verdict: "ask", decision, message, nowMs });
+  const event = events.decidedEvent(incident, { verdict: "ask", decision, message, nowMs });
   return act(
     { do: "record", event },
     // One that an earlier attempt created before it was aborted has a version, and the API server refuses to create it.
     ...(known ? [] : [{ do: "create-approval", approval } as const]),
-    { do: "record", event: events.requested(incident, approval, nowMs) },
+    { do: "record", event: events.approvalRequestedEvent(incident, approval, nowMs) },
     { do: "notify", notice: approvalRequired(incident, approval) },
     { do: "set-status", status: awaitingApproval(incident, name) },
     { do: "announce", what: { kind: "decided", verdict: "ask", message } },
@@ -189,7 +189,7 @@ function start(incident: RemediationRequest, decision: PolicyDecision, view: Tar
   const approval = entry.spec.approval?.required ? approvalNameFor(incident, view) : undefined;
   const execution = draftExecution(incident, entry, approval);
   const { message } = decision;
-  const event = events.decided(incident, { verdict: "run", decision, execution, message, nowMs });
+  const event = events.decidedEvent(incident, { verdict: "run", decision, execution, message, nowMs });
   return act(
     { do: "record", event },
     { do: "create-execution", execution },
@@ -212,9 +212,11 @@ function answerMs(incident: RemediationRequest, view: TargetView): number {
 }
 
 function isSame({ spec }: WorkflowExecution, { workflowId, parameters = {} }: Diagnosis): boolean {
-  return spec.workflowRef.workflowId === workflowId && textOf(spec.parameters ?? {}) === textOf(parameters);
+  return (
+    spec.workflowRef.workflowId === workflowId && parametersText(spec.parameters ?? {}) === parametersText(parameters)
+  );
 }
 
-function textOf(parameters: Readonly<Record<string, ParameterValue>>): string {
+function parametersText(parameters: Readonly<Record<string, ParameterValue>>): string {
   return JSON.stringify(Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -5,8 +5,8 @@ import {
   remediationRequests,
   type Target,
 } from "../../resources/index.ts";
-import { observedRule } from "../asking-incident.ts";
 import { decide, type PolicyDecision } from "../decide.ts";
+import { observedRule } from "../request.ts";
 import { openCauses } from "../rules/deferral.ts";
 import { diagnose, type RuleAnalysis } from "../rules/diagnose.ts";
 import type { Rule } from "../rules/rule.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { builtInKinds, type RemediationWorkflow } from "../../resources/index.ts";
 import { alertmanager, generic } from "../../sources/index.ts";
-import { readRules } from "../rules/read-rules.ts";
+import { readRules } from "../rules/rule.ts";
 import { defaultPolicy } from "../settings.ts";
 import { checkExpectation } from "./check-expectation.ts";
 import { readExpectations } from "./read-expectations.ts";

@@ -9,8 +9,8 @@ import { openCauses } from "./deferral.ts";
 import { deferralProblems } from "./deferral-problems.ts";
 import { diagnose, diagnoseWithFacts } from "./diagnose.ts";
 import type { Facts } from "./facts.ts";
-import { readRules } from "./read-rules.ts";
 import type { Rule, RuleMatch } from "./rule.ts";
+import { readRules } from "./rule.ts";
 
 describe("a rule", () => {
   it.each<[string, RuleMatch, boolean]>([

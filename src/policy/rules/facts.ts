@@ -1,6 +1,6 @@
 import type { ObjectFacts } from "../../resources/index.ts";
 
-/** What is known about the objects behind an incident, as they were read for its diagnosis. */
+/** The state of the objects behind an incident, as it was read for the diagnosis. */
 export interface Facts {
   /** What the signal named, such as a Pod. */
   readonly object: FactsReading;

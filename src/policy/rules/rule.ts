@@ -1,4 +1,4 @@
-import { linearPattern, parameterValue } from "../../resources/index.ts";
+import { linearPattern, parameterValue, parseYamlFile, type TextFile } from "../../resources/index.ts";
 import { mustBe, type Wire, z } from "../../schema/index.ts";
 import { fillable, unknownNames } from "./fill.ts";
 
@@ -123,4 +123,15 @@ function checkNames(rules: readonly { readonly name: string }[], context: z.Refi
     const message = `is "${name}", as another rule's: names must be unique`;
     context.addIssue({ code: "custom", path: [i, "name"], message, input: name });
   }
+}
+
+export type RulesReading =
+  | { readonly kind: "valid"; readonly rules: readonly Rule[] }
+  /** `file:line: path problem`, everything at once. */
+  | { readonly kind: "invalid"; readonly problems: readonly string[] };
+
+/** Reads `rules:` of a YAML file. A file with any problem is refused: a rule that half works acts on the wrong thing. */
+export function readRules(file: TextFile): RulesReading {
+  const yaml = parseYamlFile(file, rulesFile);
+  return yaml.kind === "valid" ? { kind: "valid", rules: yaml.value.rules } : yaml;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { builtInKinds, kindsWith, type RemediationRequestSpec } from "../../resources/index.ts";
 import { diagnose } from "./diagnose.ts";
-import { readRules } from "./read-rules.ts";
 import type { Rule } from "./rule.ts";
+import { readRules } from "./rule.ts";
 
 const file = `rules:
   - name: node-disk-pressure

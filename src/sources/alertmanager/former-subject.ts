@@ -1,5 +1,5 @@
 import type { ObjectReference } from "../../resources/index.ts";
-import { referenceIn } from "../reference.ts";
+import { referenceIn } from "../json.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,5 +1,5 @@
 import { builtInKinds, type NodeHint, type ObjectReference, toObjectTarget } from "../../resources/index.ts";
-import { referenceIn } from "../reference.ts";
+import { referenceIn } from "../json.ts";
 import { nodeHint } from "./node-hint.ts";
 import {
   builtInReporters,

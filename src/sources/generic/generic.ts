@@ -7,8 +7,7 @@ import {
   type SignalReading,
   signalTime,
 } from "../../resources/index.ts";
-import { isObject, type Json, Problems, shown } from "../json.ts";
-import { referenceIn } from "../reference.ts";
+import { isObject, type Json, Problems, referenceIn, shown } from "../json.ts";
 
 /**
  * Reads signals in the generic format: `{"name":"DiskFull","target":"node/worker-1"}`, alone, in a list, or in a list

@@ -1,5 +1,11 @@
 import type { KubeObject } from "../../kube/index.ts";
-import { type Signal, signalTime } from "../../resources/index.ts";
+import {
+  explainReadings,
+  type PayloadReading,
+  type Signal,
+  type SignalReader,
+  signalTime,
+} from "../../resources/index.ts";
 import { isObject, Problems } from "../json.ts";
 
 /** An Event of either API group, as far as it is read. Old and new recorders fill in different times. */
@@ -49,8 +55,8 @@ export function toEventSignal(event: unknown, receivedAt: string): EventReading 
   const read = { ...(event as unknown as WatchedEvent), metadata: isObject(metadata) ? metadata : {} };
   if (found.list.length > 0) return { kind: "problems", problems: found.list };
 
-  const namespace = textOf(about["namespace"]);
-  const apiVersion = textOf(about["apiVersion"]);
+  const namespace = toText(about["namespace"]);
+  const apiVersion = toText(about["apiVersion"]);
   const node = findNodeName(event);
   return {
     kind: "signal",
@@ -62,7 +68,7 @@ export function toEventSignal(event: unknown, receivedAt: string): EventReading 
       subject: { kind, name, ...(namespace ? { namespace } : {}), ...(apiVersion ? { apiVersion } : {}) },
       series: [namespace, kind, name].join("/"),
       labels: node === undefined ? {} : { node },
-      annotations: textOf(event["message"]) ? { message: textOf(event["message"]).slice(0, 4_096) } : {},
+      annotations: toText(event["message"]) ? { message: toText(event["message"]).slice(0, 4_096) } : {},
       firingAt: eventTime(read) || receivedAt,
       payload: event,
     },
@@ -78,12 +84,32 @@ function findNodeName({
   reportingComponent,
   reportingInstance,
 }: Readonly<Record<string, unknown>>): string | undefined {
-  const host = isObject(source) ? textOf(source["host"]) : "";
-  const instance = reportingComponent === "kubelet" ? textOf(reportingInstance) : "";
+  const host = isObject(source) ? toText(source["host"]) : "";
+  const instance = reportingComponent === "kubelet" ? toText(reportingInstance) : "";
   const node = host || instance;
   return node.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(node) ? node : undefined;
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
+
+/** Reads an Event that a sender forwards. */
+export const kubernetesEvent: SignalReader = {
+  source: eventSource,
+  read: readEvent,
+  explain: (body, receivedAt) => explainReadings(readEvent(body, receivedAt), fieldTable),
+};
+
+function readEvent(body: unknown, receivedAt: string): PayloadReading {
+  return { kind: "signals", readings: [toEventSignal(body, receivedAt)], truncated: 0 };
+}
+
+const fieldTable = [
+  ["name", "reason"],
+  ["severity", "always warning"],
+  ["status", "always firing"],
+  ["subject", "involvedObject"],
+  ["labels", "node: source.host, or the reportingInstance of a kubelet"],
+  ["firingAt", "series.lastObservedTime, lastTimestamp, eventTime, firstTimestamp, or metadata.creationTimestamp"],
+] as const;

@@ -66,7 +66,7 @@ class Evaluator {
       this.trace.push({ field, from: expression.text, value: show(result.value) });
       return result.value;
     }
-    this.trace.push({ field, from: joined(expressions) });
+    this.trace.push({ field, from: joinTexts(expressions) });
     return undefined;
   }
 
@@ -80,13 +80,13 @@ class Evaluator {
     if (mapped.kind === "each") {
       for (const [name, alternatives] of mapped.texts) {
         const value = this.first(`${field}.${name}`, alternatives, variables);
-        if (value !== undefined) put(name, value, joined(alternatives.expressions));
+        if (value !== undefined) put(name, value, joinTexts(alternatives.expressions));
       }
       return Object.fromEntries(texts);
     }
     const all = this.first(field, mapped.expression, variables);
     if (all === undefined) return {};
-    const from = joined(mapped.expression.expressions);
+    const from = joinTexts(mapped.expression.expressions);
     if (typeof all !== "object" || all === null || Array.isArray(all)) {
       this.#fail(field, from, "is not a map of texts");
       return {};
@@ -103,7 +103,7 @@ class Evaluator {
   }
 }
 
-function joined(expressions: readonly Expression[]): string {
+function joinTexts(expressions: readonly Expression[]): string {
   return expressions.map(({ text }) => text).join(" | ");
 }
 

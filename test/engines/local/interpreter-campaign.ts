@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import fc from "fast-check";
 import { checkPipeline } from "../../../src/engines/local/pipeline/read-pipeline.ts";
-import { scriptInterpreter } from "../../../src/engines/local/pipeline/script-interpreter.ts";
 import type { Step } from "../../../src/engines/local/pipeline/spec.ts";
+import { scriptInterpreter } from "../../../src/engines/local/pipeline/spec.ts";
 import { expand, expandList } from "../../../src/engines/local/pipeline/variables.ts";
 
 const x = "$(params.x)";

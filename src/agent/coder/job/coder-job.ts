@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../kube/index.ts";
 import { managedBy } from "../../../resources/index.ts";
 import { fillCommand } from "../fill-command.ts";
-import { places } from "./places.ts";
+import { places } from "./messages.ts";
 
 export interface CoderJobSettings {
   readonly namespace: string;

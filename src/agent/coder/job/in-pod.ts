@@ -8,8 +8,7 @@ import { createPreparedPatch, type PreparedTreeOptions, prepareTree } from "../.
 import type { GitServer } from "../../git/server.ts";
 import { refuseSecrets } from "../conclude.ts";
 import { diskUse } from "../disk-use.ts";
-import { configMaps, type PodOrder, type PodResult, writeResult } from "./messages.ts";
-import { places } from "./places.ts";
+import { configMaps, type PodOrder, type PodResult, places, writeResult } from "./messages.ts";
 
 type Around = Omit<PreparedTreeOptions, "directory">;
 

@@ -1,7 +1,7 @@
 import { type Engine, jobEngine, type Pod, podsOfJob } from "../../../engines/index.ts";
 import { type KubeClient, KubeError, type KubeObject, nameHash, type ObjectRef } from "../../../kube/index.ts";
 import { type Clock, sleep } from "../../../time/index.ts";
-import { checkPatch } from "../../git/check-patch.ts";
+import { checkPatch } from "../../git/parse-patch.ts";
 import type { PatchLimits, PatchReading } from "../../git/workshop.ts";
 import { cleanEnd, cleanText } from "../clean-text.ts";
 import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";

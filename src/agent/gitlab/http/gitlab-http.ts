@@ -1,8 +1,8 @@
 import type { z } from "../../../schema/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
-import type { AccessToken } from "../../access-token.ts";
 import { isRemoteError } from "../../remote-error.ts";
 import { parseResponse } from "../../rest/response.ts";
+import type { AccessToken } from "../../rest/rest-client.ts";
 import { type RestRequest, restClient } from "../../rest/rest-client.ts";
 import type { GitLab, GitLabUser, MergeRequest, MergeRequestDraft, MergeRequestRef, Position } from "../gitlab.ts";
 import { readChanges } from "./changes.ts";
@@ -74,7 +74,7 @@ function mergeRequestCalls(
 ): Pick<GitLab, "mergeRequest" | "mergeRequestsSince" | "createMergeRequest" | "changes"> {
   return {
     async mergeRequest(place, signal) {
-      return await read("merge request", mergeRequestSchema, { method: "GET", path: pathOf(place), signal });
+      return await read("merge request", mergeRequestSchema, { method: "GET", path: mergeRequestPath(place), signal });
     },
     mergeRequestsSince: (projectId, since, signal) => mergeRequestsSince(rest, projectId, { ...since, signal }),
     async createMergeRequest(projectId, draft, signal) {
@@ -90,7 +90,7 @@ function mergeRequestCalls(
         throw error;
       }
     },
-    changes: (place, signal) => readChanges(rest, pathOf(place), signal),
+    changes: (place, signal) => readChanges(rest, mergeRequestPath(place), signal),
   };
 }
 
@@ -117,21 +117,26 @@ function discussionCalls(
     async notesSince(place, from, signal) {
       // GitLab cannot filter notes by time: they are read newest first, until they are old enough.
       const query = { order_by: "created_at", sort: "desc" };
-      const list = { path: `${pathOf(place)}/notes`, what: "notes", item: noteSchema, query, signal };
+      const list = { path: `${mergeRequestPath(place)}/notes`, what: "notes", item: noteSchema, query, signal };
       const isNew = (note: { readonly createdAt: string }) => Date.parse(note.createdAt) >= Date.parse(from);
       const read = await readPages(rest, list, ({ items }) => items.some((note) => !isNew(note)));
       const notes = new Map(read.map((note) => [note.id, note]));
       return [...notes.values()].filter((note) => !note.system && isNew(note)).toSorted(byAge);
     },
     async discussions(place, signal) {
-      const list = { path: `${pathOf(place)}/discussions`, what: "discussions", item: discussionSchema, signal };
+      const list = {
+        path: `${mergeRequestPath(place)}/discussions`,
+        what: "discussions",
+        item: discussionSchema,
+        signal,
+      };
       const found = new Map((await readPages(rest, list)).map((each) => [each.id, each]));
       return [...found.values()];
     },
     async startDiscussion(place, { body, position }, signal) {
       const ask: RestRequest = {
         method: "POST",
-        path: `${pathOf(place)}/discussions`,
+        path: `${mergeRequestPath(place)}/discussions`,
         signal,
         body: { body, position: wire(position) },
       };
@@ -139,16 +144,21 @@ function discussionCalls(
     },
     async addNote(place, body, discussionId, signal) {
       const thread = discussionId === undefined ? "" : `/discussions/${encodeURIComponent(discussionId)}`;
-      const ask: RestRequest = { method: "POST", path: `${pathOf(place)}${thread}/notes`, body: { body }, signal };
+      const ask: RestRequest = {
+        method: "POST",
+        path: `${mergeRequestPath(place)}${thread}/notes`,
+        body: { body },
+        signal,
+      };
       const note = await read("note", noteSchema, ask);
       return discussionId === undefined ? note : { ...note, discussionId };
     },
     async changeNote(place, noteId, body, signal) {
-      await rest({ method: "PUT", path: `${pathOf(place)}/notes/${noteId}`, body: { body }, signal });
+      await rest({ method: "PUT", path: `${mergeRequestPath(place)}/notes/${noteId}`, body: { body }, signal });
     },
     async deleteNote(place, noteId, signal) {
       try {
-        await rest({ method: "DELETE", path: `${pathOf(place)}/notes/${noteId}`, signal });
+        await rest({ method: "DELETE", path: `${mergeRequestPath(place)}/notes/${noteId}`, signal });
       } catch (error) {
         if (!isRemoteError(error, "missing")) throw error;
       }
@@ -156,7 +166,7 @@ function discussionCalls(
     async award(place, noteId, emoji, signal) {
       const ask: RestRequest = {
         method: "POST",
-        path: `${pathOf(place)}/notes/${noteId}/award_emoji`,
+        path: `${mergeRequestPath(place)}/notes/${noteId}/award_emoji`,
         body: { name: emoji },
         signal,
       };
@@ -170,7 +180,7 @@ function discussionCalls(
   };
 }
 
-function pathOf({ projectId, iid }: MergeRequestRef): string {
+function mergeRequestPath({ projectId, iid }: MergeRequestRef): string {
   return `projects/${projectId}/merge_requests/${iid}`;
 }
 

@@ -30,7 +30,7 @@ export async function mergeRequestsSince(
       signal,
     };
     const read = await readPage(rest, list, page, size);
-    serverDate ??= dateOf(read.headers);
+    serverDate ??= readDate(read.headers);
     for (const each of read.items) {
       // At its newest place, also if it was met before.
       found.delete(each.iid);
@@ -45,12 +45,12 @@ export async function mergeRequestsSince(
   const items = [...found.values()];
   return {
     items: items.slice(0, Math.min(limit, items.length)),
-    serverDate: serverDate ?? dateOf(new Headers()),
+    serverDate: serverDate ?? readDate(new Headers()),
     more: more || items.length > limit,
   };
 }
 
-function dateOf(headers: Headers): Date {
+function readDate(headers: Headers): Date {
   const at = Date.parse(headers.get("date") ?? "");
   if (Number.isNaN(at)) throw new RemoteError("refused", "GitLab's response has no Date header; check the proxy");
   return new Date(at);

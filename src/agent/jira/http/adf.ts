@@ -45,7 +45,7 @@ export function inlineText(node: unknown): string | undefined {
     case "status":
       return `[${attributeOf(node, "text") ?? ""}]`;
     case "date":
-      return dateOf(attributeOf(node, "timestamp"));
+      return formatDate(attributeOf(node, "timestamp"));
     case "inlineCard":
     case "blockCard":
     case "embedCard":
@@ -80,7 +80,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function dateOf(timestamp: string | number | undefined): string {
+function formatDate(timestamp: string | number | undefined): string {
   const at = new Date(Number(timestamp));
   return Number.isNaN(at.getTime()) ? "" : at.toISOString().slice(0, 10);
 }

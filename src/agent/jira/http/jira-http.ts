@@ -1,15 +1,15 @@
 import { z } from "../../../schema/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
-import type { AccessToken } from "../../access-token.ts";
 import { isRemoteError, RemoteError } from "../../remote-error.ts";
 import { flag, instant, parseResponse, textOrEmpty } from "../../rest/response.ts";
+import type { AccessToken } from "../../rest/rest-client.ts";
 import { type Rest, type RestRequest, restClient } from "../../rest/rest-client.ts";
 import type { FoundIssue, Jira, JiraComment } from "../jira.ts";
 import { plainText } from "./adf.ts";
 import { markdownToAdf } from "./markdown-to-adf.ts";
 import { moveIssue } from "./move-issue.ts";
 import { readAll } from "./pages.ts";
-import { pathOf, readIssue } from "./read-issue.ts";
+import { issuePath, readIssue } from "./read-issue.ts";
 
 export interface JiraHttpOptions {
   /** The URL of the site, as operators write it. */
@@ -46,20 +46,20 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
     moveTo: (key, status, signal) => moveIssue(rest, { key, status }, signal),
 
     async comments(key, signal) {
-      const list = { path: `${pathOf(key)}/comment`, query: { orderBy: "created" }, name: "comments", signal };
+      const list = { path: `${issuePath(key)}/comment`, query: { orderBy: "created" }, name: "comments", signal };
       return await readAll(rest, { ...list, item: commentSchema });
     },
     async addComment(key, markdown, signal) {
       const body = { body: markdownToAdf(markdown) };
-      return await read("comment", commentSchema, { method: "POST", path: `${pathOf(key)}/comment`, body, signal });
+      return await read("comment", commentSchema, { method: "POST", path: `${issuePath(key)}/comment`, body, signal });
     },
     async changeComment(key, commentId, markdown, signal) {
-      const path = `${pathOf(key)}/comment/${encodeURIComponent(commentId)}`;
+      const path = `${issuePath(key)}/comment/${encodeURIComponent(commentId)}`;
       await rest({ method: "PUT", path, body: { body: markdownToAdf(markdown) }, signal });
     },
     async deleteComment(key, commentId, signal) {
       try {
-        await rest({ method: "DELETE", path: `${pathOf(key)}/comment/${encodeURIComponent(commentId)}`, signal });
+        await rest({ method: "DELETE", path: `${issuePath(key)}/comment/${encodeURIComponent(commentId)}`, signal });
       } catch (error) {
         if (!isRemoteError(error, "missing")) throw error;
       }
@@ -81,7 +81,7 @@ async function findIssues(
   { project, status }: { project: string; status: string },
   signal: AbortSignal | undefined,
 ): Promise<readonly FoundIssue[]> {
-  const jql = `project = ${quoted(project)} AND status = ${quoted(status)} ORDER BY updated ASC`;
+  const jql = `project = ${quote(project)} AND status = ${quote(status)} ORDER BY updated ASC`;
   const found = new Map<string, FoundIssue>();
   const tokens = new Set<string>();
   for (let token = ""; ; ) {
@@ -102,6 +102,6 @@ const searchSchema = z.object({
   isLast: flag,
 });
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `"${text.replace(/["\\]/g, "\\$&")}"`;
 }

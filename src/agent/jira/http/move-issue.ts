@@ -3,7 +3,7 @@ import { isRemoteError } from "../../remote-error.ts";
 import { parseResponse, textOrEmpty } from "../../rest/response.ts";
 import type { Rest } from "../../rest/rest-client.ts";
 import type { MoveOutcome } from "../jira.ts";
-import { pathOf } from "./read-issue.ts";
+import { issuePath } from "./read-issue.ts";
 
 interface Move {
   readonly key: string;
@@ -13,8 +13,8 @@ interface Move {
 
 /** Moves an issue by any transition that leads to the status. */
 export async function moveIssue(rest: Rest, move: Move, signal: AbortSignal | undefined): Promise<MoveOutcome> {
-  const path = pathOf(move.key);
-  const from = await statusOf(rest, path, signal);
+  const path = issuePath(move.key);
+  const from = await readStatus(rest, path, signal);
   if (same(from, move.status)) return { kind: "moved" };
 
   const { body } = await rest({ method: "GET", path: `${path}/transitions`, signal });
@@ -29,7 +29,7 @@ export async function moveIssue(rest: Rest, move: Move, signal: AbortSignal | un
   } catch (error) {
     // Another client may have moved it first; then it already has the status.
     const isDeclined = isRemoteError(error) && (error.status === 400 || error.status === 409);
-    if (!isDeclined || !same(await statusOf(rest, path, signal), move.status)) throw error;
+    if (!isDeclined || !same(await readStatus(rest, path, signal), move.status)) throw error;
   }
   return { kind: "moved" };
 }
@@ -57,7 +57,7 @@ type Transition = z.output<typeof transitionSchema>;
 const transitionsSchema = z.object({ transitions: z.array(transitionSchema) });
 const statusSchema = z.object({ fields: z.object({ status: z.object({ name: z.string() }) }) });
 
-async function statusOf(rest: Rest, path: string, signal: AbortSignal | undefined): Promise<string> {
+async function readStatus(rest: Rest, path: string, signal: AbortSignal | undefined): Promise<string> {
   const { body } = await rest({ method: "GET", path, query: { fields: "status" }, signal });
   return parseResponse(statusSchema, body, "Jira's issue").fields.status.name;
 }

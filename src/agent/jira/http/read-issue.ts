@@ -12,10 +12,10 @@ export async function readIssue(
   signal: AbortSignal | undefined,
 ): Promise<JiraIssue> {
   const query = { fields: "summary,description,status,created,reporter" };
-  const { body } = await rest({ method: "GET", path: pathOf(key), query, signal });
+  const { body } = await rest({ method: "GET", path: issuePath(key), query, signal });
   const issue = parseResponse(issueSchema, body, "Jira's issue");
   const { summary, description, status, created, reporter } = issue.fields;
-  const list = { path: `${pathOf(key)}/changelog`, name: "values", item: changeSchema, signal };
+  const list = { path: `${issuePath(key)}/changelog`, name: "values", item: changeSchema, signal };
   const changes = await readAll(rest, list);
   return {
     key: issue.key,
@@ -48,7 +48,7 @@ const changeItemSchema = z.object({
 
 const changeSchema = z.object({ created: instant, items: z.array(changeItemSchema) });
 
-export function pathOf(key: string): string {
+export function issuePath(key: string): string {
   return `issue/${encodeURIComponent(key)}`;
 }
 

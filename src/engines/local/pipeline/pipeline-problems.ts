@@ -4,7 +4,7 @@ import { stepProblems } from "./step-problems.ts";
 import { paramProblems, type ReportProblem, reportMisplaced } from "./variable-problems.ts";
 import { findMentions, type Variable, wholeList } from "./variables.ts";
 
-/** Reports what is wrong with a pipeline whose shape is right: names that do not fit together. */
+/** Reports the problems of a pipeline whose shape is right: names that do not fit together. */
 export function pipelineProblems(pipeline: PipelineSpec, report: ReportProblem): void {
   const { tasks, finally: last = [], params = [], results = [] } = pipeline;
   reportDuplicates(params, "params", report);

@@ -3,8 +3,15 @@ import { isSecretName } from "../../../telemetry/index.ts";
 import { type Argument, isFromOutside, toArgument } from "./command-line/argument.ts";
 import { commandLineProblems } from "./command-line/command-line-problems.ts";
 import type { CommandLineProblem } from "./command-line/verdict.ts";
-import { scriptInterpreter } from "./script-interpreter.ts";
-import { type ParamSpec, type PipelineSpec, type PipelineTask, type Step, stepName, type TaskSpec } from "./spec.ts";
+import {
+  type ParamSpec,
+  type PipelineSpec,
+  type PipelineTask,
+  type Step,
+  scriptInterpreter,
+  stepName,
+  type TaskSpec,
+} from "./spec.ts";
 import { paramProblems, type ReportProblem, reportMisplaced } from "./variable-problems.ts";
 import { findMentions, wholeList } from "./variables.ts";
 
@@ -17,7 +24,7 @@ interface TaskLocation {
   readonly pipeline: PipelineSpec;
 }
 
-/** Reports what is wrong with one step of a task. */
+/** Reports the problems of one step of a task. */
 export function stepProblems(
   { taskSpec }: PipelineTask,
   index: number,
@@ -82,7 +89,7 @@ function scriptStart(script: string | undefined): readonly Argument[] {
   return [...scriptInterpreter(script).map((text) => toArgument(text)), toArgument("/script", { content: script })];
 }
 
-/** What is wrong, and how to put it right: one sentence for each substitution, or one for a literal argument. */
+/** The problem and its fix: one sentence for each substitution, or one for a literal argument. */
 function commandLineSentences(problem: CommandLineProblem): readonly string[] {
   const { argument } = problem;
   const written = findMentions(argument.text).filter(({ variable }) => isFromOutside(variable));

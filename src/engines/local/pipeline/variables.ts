@@ -11,7 +11,7 @@ export type Variable =
 /** A `$(…)` as it was written. What Tekton does not replace, such as `$(date)` in a script, is none. */
 export interface Mention {
   readonly text: string;
-  /** Undefined: it looks like a variable of Tekton, but is none that we know. */
+  /** Undefined: it looks like a variable of Tekton, but is not supported here. */
   readonly variable: Variable | undefined;
 }
 
@@ -19,13 +19,13 @@ const mention = /\$\(((?:params|tasks|results|context|workspaces|steps|finally|a
 
 /** The variables in `text`, in order. */
 export function findMentions(text: string): readonly Mention[] {
-  return [...text.matchAll(mention)].map(([all, inner = ""]) => ({ text: all, variable: variableOf(inner) }));
+  return [...text.matchAll(mention)].map(([all, inner = ""]) => ({ text: all, variable: parseVariable(inner) }));
 }
 
 /** `text` with every variable replaced by its value. The result is not looked at again: values hold no variables. */
 export function expand(text: string, meaningOf: (variable: Variable) => string): string {
   return text.replace(mention, (all, inner: string) => {
-    const variable = variableOf(inner);
+    const variable = parseVariable(inner);
     return variable ? meaningOf(variable) : all;
   });
 }
@@ -78,7 +78,7 @@ const contextPaths: readonly string[] = [
   "task.retry-count",
 ];
 
-function variableOf(inner: string): Variable | undefined {
+function parseVariable(inner: string): Variable | undefined {
   const param = paramPattern.exec(inner);
   if (param) {
     const [, plain, double, single, index] = param;

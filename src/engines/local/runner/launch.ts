@@ -1,8 +1,8 @@
 import { isAbsolute, join } from "node:path";
 import { runOwner } from "../../run-marks.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
-import { scriptInterpreter } from "../pipeline/script-interpreter.ts";
 import type { PipelineTask, Step } from "../pipeline/spec.ts";
+import { scriptInterpreter } from "../pipeline/spec.ts";
 import { expand, expandList } from "../pipeline/variables.ts";
 import { knownIn, type TaskView } from "../schedule/decide.ts";
 import { type Known, listOf, type Params, taskParams, textOf } from "../schedule/values.ts";

@@ -43,7 +43,7 @@ export function localMetrics(metrics: Metrics, stepsAlive: () => number): LocalM
     stepAdopted: () => adopted.inc(),
     stepEnded(end, startedAt) {
       if (end.how === "not-started" || startedAt === undefined) return;
-      durations.with({ outcome: outcomeOf(end) }).observe(Math.max(0, end.finishedAt - startedAt) / 1_000);
+      durations.with({ outcome: toOutcome(end) }).observe(Math.max(0, end.finishedAt - startedAt) / 1_000);
     },
   };
 }
@@ -56,7 +56,7 @@ export function runOutcome({ status }: PipelineRun): (typeof runOutcomes)[number
   return condition?.reason === "PipelineRunTimeout" ? "timed_out" : "failed";
 }
 
-function outcomeOf({ how, exitCode }: StepEnd): (typeof stepOutcomes)[number] {
+function toOutcome({ how, exitCode }: StepEnd): (typeof stepOutcomes)[number] {
   if (how === "killed" || how === "lost") return how;
   return exitCode === 0 ? "succeeded" : "failed";
 }

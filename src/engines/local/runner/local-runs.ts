@@ -1,9 +1,9 @@
+import { iso } from "../../../kube/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import { type PipelineRun, pipelineRuns, succeededCondition } from "../../tekton/pipeline-run.ts";
 import { isLocal, localFinalizer } from "../local-marks.ts";
 import { checkPipeline } from "../pipeline/read-pipeline.ts";
 import { directoryAnnotation, pipelineRunStatus, refusedStatus } from "../status/pipeline-run-status.ts";
-import { stamp } from "../status/stamp.ts";
 import { type CarryOutOptions, carryOut } from "./carry-out.ts";
 import { runOutcome } from "./local-metrics.ts";
 import { OpenRun } from "./open-run.ts";
@@ -44,7 +44,7 @@ export class LocalRuns {
       const record = await folder.record();
       // Whose it is was written before anything else, so nothing of it ever began.
       if (!record) await folder.remove();
-      else keys.push(keyOf(this.#opened(record).record));
+      else keys.push(runKey(this.#opened(record).record));
     }
     return keys;
   }
@@ -64,7 +64,7 @@ export class LocalRuns {
     const [namespace = "", name = ""] = key.split("/");
     const run = await this.#options.client.get(pipelineRuns, { namespace, name });
     for (const open of this.#open.values()) {
-      if (keyOf(open.record) === key && open.record.uid !== run?.metadata.uid) this.#evict(open);
+      if (runKey(open.record) === key && open.record.uid !== run?.metadata.uid) this.#evict(open);
     }
     if (!run || !isLocal(run)) return undefined;
     return await this.#look(run);
@@ -183,13 +183,13 @@ export class LocalRuns {
     for (const { folder } of closed.slice(0, Math.max(0, closed.length - keptRuns))) await folder.remove();
   }
 
-  /** The object of the run is gone, or going: ends what is alive of it. The target stays taken until that is done. */
+  /** The object of the run is gone, or going: ends its processes. The target stays taken until that is done. */
   #evict(open: OpenRun): undefined {
     open.eviction ??= this.#endAll(open).catch((error) => {
       open.eviction = undefined;
       if (this.#options.abandon.aborted) return;
       this.#options.log.error("ending a local run failed", { run: open.record.uid, error });
-      this.#options.clock.after(2_000, () => this.#options.wake(keyOf(open.record)), { background: true });
+      this.#options.clock.after(2_000, () => this.#options.wake(runKey(open.record)), { background: true });
     });
   }
 
@@ -205,12 +205,12 @@ export class LocalRuns {
     }
     this.#options.metrics.runEnded("deleted");
     await this.#close(open);
-    this.#options.wake(keyOf(open.record));
+    this.#options.wake(runKey(open.record));
   }
 
   async #wait(run: PipelineRun, record: RunRecord, other: RunRecord): Promise<undefined> {
     const waiting = this.#waiting.get(record.target) ?? new Set();
-    this.#waiting.set(record.target, waiting.add(keyOf(record)));
+    this.#waiting.set(record.target, waiting.add(runKey(record)));
     const message = `waits for the run ${other.name} (${other.uid}) on the same target: not all of its processes have ended`;
     if (succeededCondition(run.status)?.message === message) return;
     this.#options.log.warn("local run waits for its target", {
@@ -218,7 +218,7 @@ export class LocalRuns {
       target: record.target,
       other: other.uid,
     });
-    const at = stamp(this.#clock.wallMs());
+    const at = iso(this.#clock.wallMs());
     const condition = {
       type: "Succeeded",
       status: "Unknown",
@@ -261,7 +261,7 @@ export class LocalRuns {
     const { client, directory, files, wake } = this.#options;
     const folder = new RunFolder(directory.path, record.uid, files);
     const open = new OpenRun({ record, folder, taskRuns: new TaskRuns(client) }, this.#options, () =>
-      wake(keyOf(record)),
+      wake(runKey(record)),
     );
     this.#open.set(record.uid, open);
     return open;
@@ -278,6 +278,6 @@ function isOver(run: PipelineRun): boolean {
   return ["True", "False"].includes(succeededCondition(run.status)?.status ?? "");
 }
 
-function keyOf({ namespace, name }: { namespace: string; name: string }): string {
+function runKey({ namespace, name }: { namespace: string; name: string }): string {
   return `${namespace}/${name}`;
 }

@@ -24,7 +24,7 @@ export interface StepToRun {
   readonly folder: string;
   /** Asked for only if the step has to be started. */
   readonly launch: () => Promise<Launch>;
-  /** What its output must not show. Undefined: we cannot know, so the output is not kept. */
+  /** The values that its output must not show. Undefined: they are unknown, so the output is not kept. */
   readonly secrets: readonly string[] | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { runOwner } from "../../run-marks.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
 import { allTasks, type PipelineSpec, stepName } from "../pipeline/spec.ts";
-import { limitOf } from "../schedule/decide.ts";
+import { parseLimit } from "../schedule/decide.ts";
 import type { Attempt, RunWorld } from "../schedule/world.ts";
 import type { RunRecord } from "./run-folder.ts";
 
@@ -30,9 +30,9 @@ export function toRunWorld(run: PipelineRun, attempts: ReadonlyMap<string, reado
     ...(asked !== "PipelineRunPending" && { asked }),
     startedAt: Date.parse(run.status?.startTime ?? "") || now,
     timeouts: {
-      pipelineMs: limitOf(timeouts.pipeline ?? usualTimeout),
-      ...(timeouts.tasks !== undefined && { tasksMs: limitOf(timeouts.tasks) }),
-      ...(timeouts.finally !== undefined && { finallyMs: limitOf(timeouts.finally) }),
+      pipelineMs: parseLimit(timeouts.pipeline ?? usualTimeout),
+      ...(timeouts.tasks !== undefined && { tasksMs: parseLimit(timeouts.tasks) }),
+      ...(timeouts.finally !== undefined && { finallyMs: parseLimit(timeouts.finally) }),
     },
     attempts,
     now,

@@ -19,7 +19,7 @@ export interface RunRecord {
 const longestResult = 4_096;
 
 /**
- * What the runner knows of a run, on disk:
+ * The state of a run on disk:
  *
  *     runs/UID/run.json                     whose run it is; written before anything else
  *              closed                       nothing of it is alive, and its end is in the API server
@@ -53,7 +53,7 @@ export class RunFolder {
 
   /** Undefined: it is not closed. */
   async closedAt(): Promise<number | undefined> {
-    return await timeOf(join(this.path, "closed"));
+    return await readTime(join(this.path, "closed"));
   }
 
   /** Keeps the output, and removes the files that steps left behind. */
@@ -153,7 +153,7 @@ export async function runFolders(dataDir: string, files: Files): Promise<readonl
 
 export async function stepRecord(folder: string): Promise<StepRecord> {
   const end = await json<StepEnd>(join(folder, "end.json"));
-  const startedAt = await timeOf(join(folder, "started"));
+  const startedAt = await readTime(join(folder, "started"));
   const pid =
     startedAt === undefined ? undefined : Number.parseInt(await readFile(join(folder, "started"), "utf8"), 10);
   return { ...(end && { end }), ...(startedAt !== undefined && { startedAt }), ...(pid !== undefined && { pid }) };
@@ -183,7 +183,7 @@ async function resultIn(file: string): Promise<string | undefined> {
 }
 
 /** When a file was written, as milliseconds; undefined if it does not exist. */
-export async function timeOf(file: string): Promise<number | undefined> {
+export async function readTime(file: string): Promise<number | undefined> {
   try {
     return Math.round((await stat(file)).mtimeMs);
   } catch (error) {

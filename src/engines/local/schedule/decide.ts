@@ -221,7 +221,7 @@ class Scheduling {
     if (asked === "Cancelled" || (asked === "CancelledRunFinally" && !isLast)) return "cancelled";
     const time = isLast ? this.#finallyDeadline() : this.#tasksDeadline();
     if (this.#runIsLate() || isPast(time, now)) return "run-timeout";
-    const own = after(attempt.startedAt, limitOf(task.timeout));
+    const own = after(attempt.startedAt, parseLimit(task.timeout));
     this.#deadlines.push(...[this.#runDeadline(), time, own].filter((at) => at !== undefined));
     return isPast(own, now) ? "timeout" : undefined;
   }
@@ -291,7 +291,7 @@ const skips = {
 } as const;
 
 /** Milliseconds of a duration as Tekton writes it; 0 is no limit. */
-export function limitOf(text: string | undefined): number {
+export function parseLimit(text: string | undefined): number {
   return text === undefined || text === "0" ? 0 : (parseDuration(text) ?? 0);
 }
 

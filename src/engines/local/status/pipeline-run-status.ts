@@ -1,3 +1,4 @@
+import { iso } from "../../../kube/index.ts";
 import { formatDuration } from "../../../time/index.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
 import { allTasks } from "../pipeline/spec.ts";
@@ -5,7 +6,6 @@ import { expand } from "../pipeline/variables.ts";
 import { knownIn, type ScheduleDecision, type TaskView } from "../schedule/decide.ts";
 import { MissingResult, textOf } from "../schedule/values.ts";
 import type { RunWorld } from "../schedule/world.ts";
-import { stamp } from "./stamp.ts";
 import { taskRunName } from "./task-run.ts";
 
 /** On the status of a local run: the data directory that runs it. */
@@ -39,19 +39,19 @@ export function pipelineRunStatus(
         pipelineTaskName: name,
       })),
     }),
-    ...(isOver && { completionTime: stamp(world.now) }),
-    conditions: [{ type: "Succeeded", ...condition, lastTransitionTime: stamp(isOver ? world.now : world.startedAt) }],
-    ...(finallyStarts.length > 0 && { finallyStartTime: stamp(Math.min(...finallyStarts)) }),
+    ...(isOver && { completionTime: iso(world.now) }),
+    conditions: [{ type: "Succeeded", ...condition, lastTransitionTime: iso(isOver ? world.now : world.startedAt) }],
+    ...(finallyStarts.length > 0 && { finallyStartTime: iso(Math.min(...finallyStarts)) }),
     pipelineSpec: pipeline,
     ...(results.length > 0 && { results }),
     ...(skipped.length > 0 && { skippedTasks: skipped }),
-    startTime: stamp(world.startedAt),
+    startTime: iso(world.startedAt),
   };
 }
 
 /** The status of a run that nothing was done for and nothing will be. */
 export function refusedStatus(run: PipelineRun, reason: string, message: string, nowMs: number): PipelineRunStatus {
-  const at = stamp(nowMs);
+  const at = iso(nowMs);
   return {
     ...run.status,
     completionTime: at,
@@ -64,15 +64,18 @@ function toCondition({ metadata: { name } }: PipelineRun, world: RunWorld, { run
   const counts = countTasks(world, tasks);
   switch (run.kind) {
     case "cancelled":
-      return failed("Cancelled", `PipelineRun "${name}" was cancelled`);
+      return failedCondition("Cancelled", `PipelineRun "${name}" was cancelled`);
     case "timed-out":
-      return failed("PipelineRunTimeout", `PipelineRun "${name}" failed to finish within "${limitText(world)}"`);
+      return failedCondition(
+        "PipelineRunTimeout",
+        `PipelineRun "${name}" failed to finish within "${limitText(world)}"`,
+      );
     case "broken":
-      return failed("InvalidTaskResultReference", run.message);
+      return failedCondition("InvalidTaskResultReference", run.message);
     case "running":
       return { status: "Unknown", reason: runningReason(world, counts), message: sentence(counts) } as const;
     case "finished":
-      if (counts.failed > 0) return failed("Failed", sentence(counts));
+      if (counts.failed > 0) return failedCondition("Failed", sentence(counts));
       return {
         status: "True",
         reason: counts.skipped > 0 ? "Completed" : "Succeeded",
@@ -81,7 +84,7 @@ function toCondition({ metadata: { name } }: PipelineRun, world: RunWorld, { run
   }
 }
 
-function failed(reason: string, message: string) {
+function failedCondition(reason: string, message: string) {
   return { status: "False", reason, message } as const;
 }
 

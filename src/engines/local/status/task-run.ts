@@ -1,4 +1,4 @@
-import { nameHash } from "../../../kube/index.ts";
+import { iso, nameHash } from "../../../kube/index.ts";
 import {
   type PipelineRun,
   type RunCondition,
@@ -12,7 +12,6 @@ import { attemptOutcome } from "../schedule/attempt-outcome.ts";
 import type { TaskView } from "../schedule/decide.ts";
 import type { Params } from "../schedule/values.ts";
 import type { Attempt, StepRecord, StopReason } from "../schedule/world.ts";
-import { stamp } from "./stamp.ts";
 
 export interface TaskRunFacts {
   readonly run: PipelineRun;
@@ -90,12 +89,12 @@ function attemptStatus(name: string, task: PipelineTask, attempt: Attempt, isOve
   const { taskSpec } = task;
   const outcome = attemptOutcome(task, attempt);
   const isDone = isOver && (outcome.kind === "failed" || outcome.kind === "succeeded");
-  const condition = isDone ? ended(name, task, attempt) : running;
-  const at = stamp(isDone ? outcome.at : attempt.startedAt);
+  const condition = isDone ? endedVerdict(name, task, attempt) : running;
+  const at = iso(isDone ? outcome.at : attempt.startedAt);
   const results = Object.entries(attempt.results).map(([key, value]) => ({ name: key, type: "string", value }));
   return {
     conditions: [{ type: "Succeeded", ...condition, lastTransitionTime: at }],
-    startTime: stamp(attempt.startedAt),
+    startTime: iso(attempt.startedAt),
     ...(isDone && { completionTime: at }),
     ...(results.length > 0 && { results }),
     ...(attempt.steps.some(hasBegun) && { steps: toStepStates(task, attempt, isDone ? condition.reason : undefined) }),
@@ -116,7 +115,7 @@ const stopMessages: Partial<Record<StopReason, string>> = {
   "run-timeout": "TaskRun cancelled as the PipelineRun it belongs to has timed out.",
 };
 
-function ended(name: string, task: PipelineTask, attempt: Attempt): Verdict {
+function endedVerdict(name: string, task: PipelineTask, attempt: Attempt): Verdict {
   const outcome = attemptOutcome(task, attempt);
   if (outcome.kind === "succeeded") {
     return { status: "True", reason: "Succeeded", message: "All Steps have completed executing" };
@@ -162,16 +161,22 @@ function toStepStates({ taskSpec }: PipelineTask, attempt: Attempt, reason: stri
     const name = stepName(step, index);
     const record = attempt.steps[index];
     if (record && hasBegun(record)) {
-      return [{ container: `step-${name}`, name, ...stateOf(record, step.onError, isStopped ? reason : undefined) }];
+      return [
+        { container: `step-${name}`, name, ...toStepState(record, step.onError, isStopped ? reason : undefined) },
+      ];
     }
     return reason === undefined
       ? []
-      : [{ container: `step-${name}`, name, ...skipped(attempt, isStopped ? reason : undefined) }];
+      : [{ container: `step-${name}`, name, ...skippedState(attempt, isStopped ? reason : undefined) }];
   });
 }
 
-function stateOf({ startedAt = 0, end, pid }: StepRecord, onError: string | undefined, stopReason: string | undefined) {
-  if (!end) return { running: { startedAt: stamp(startedAt) } };
+function toStepState(
+  { startedAt = 0, end, pid }: StepRecord,
+  onError: string | undefined,
+  stopReason: string | undefined,
+) {
+  if (!end) return { running: { startedAt: iso(startedAt) } };
   const { exitCode, finishedAt, message } = end;
   const isWell = end.how === "exited" && exitCode === 0;
   const lost = end.how === "lost" ? "ContainerStatusUnknown" : undefined;
@@ -180,18 +185,18 @@ function stateOf({ startedAt = 0, end, pid }: StepRecord, onError: string | unde
     terminated: {
       containerID: `process://${pid ?? "unknown"}`,
       exitCode,
-      finishedAt: stamp(finishedAt),
+      finishedAt: iso(finishedAt),
       ...(message && { message }),
       reason,
-      startedAt: stamp(startedAt),
+      startedAt: iso(startedAt),
     },
     terminationReason: !isWell && onError === "continue" && !stopReason ? "Continued" : reason,
   };
 }
 
 /** Tekton gives an end to steps that never ran, too. They have no containerID. */
-function skipped(attempt: Attempt, stopReason: string | undefined) {
-  const at = stamp(attempt.steps.at(-1)?.end?.finishedAt ?? attempt.startedAt);
+function skippedState(attempt: Attempt, stopReason: string | undefined) {
+  const at = iso(attempt.steps.at(-1)?.end?.finishedAt ?? attempt.startedAt);
   const reason = stopReason ?? "Error";
   return {
     terminated: { exitCode: 1, finishedAt: at, reason, startedAt: at },

@@ -14,7 +14,7 @@ export async function shownOutput(folder: string, secrets: readonly string[]): P
 /** The values that must not be shown: those of variables and parameters with a secret name. */
 export function secretsIn(named: Readonly<Record<string, string | readonly string[]>>): readonly string[] {
   const values = Object.entries(named).flatMap(([name, value]) => (isSecretName(name) ? value : []));
-  // A line of a key is as secret as the key. What is very short occurs in everything.
+  // A line of a key is as secret as the key. A very short value occurs in every text.
   const lines = values.flatMap((value) => [value, ...value.split("\n")]).map((value) => value.trim());
   return [...new Set(lines)].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
 }

@@ -1,7 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../time/index.ts";
-import { stepRecord, timeOf } from "../runner/run-folder.ts";
+import { readTime, stepRecord } from "../runner/run-folder.ts";
 import type { StepEnd } from "../schedule/world.ts";
 import type { Launch, Processes } from "./processes.ts";
 
@@ -37,7 +37,7 @@ export async function supervise(supervision: Supervision): Promise<StepEnd> {
   if (await processes.isAlive(folder)) {
     supervision.adopted();
     await untilGone(supervision, undefined);
-  } else if ((await timeOf(join(folder, "started"))) === undefined) {
+  } else if ((await readTime(join(folder, "started"))) === undefined) {
     if (stop.aborted) return { how: "not-started", exitCode: 1, finishedAt: supervision.clock.wallMs() };
     const wrapper = processes.start(await supervision.launch(), supervision.abandon);
     complaint = await untilGone(supervision, wrapper);
@@ -46,7 +46,7 @@ export async function supervise(supervision: Supervision): Promise<StepEnd> {
 }
 
 async function readStepEnd({ folder, clock, stop }: Supervision, complaint: string | undefined): Promise<StepEnd> {
-  const exitedAt = await timeOf(join(folder, "exit"));
+  const exitedAt = await readTime(join(folder, "exit"));
   if (exitedAt !== undefined) {
     const exitCode = Number.parseInt(await readFile(join(folder, "exit"), "utf8"), 10);
     return { how: "exited", exitCode, finishedAt: exitedAt };
@@ -67,7 +67,7 @@ const lookMs = 200;
 /** A step whose command has ended has this long until what it left behind is ended. */
 const leftoverMs = 300;
 
-/** After that many tries with SIGKILL a person should know. */
+/** After that many attempts with SIGKILL, an operator is notified. */
 const stubbornAfter = 5;
 
 async function untilGone(supervision: Supervision, wrapper: Promise<string | undefined> | undefined) {
@@ -83,7 +83,7 @@ async function untilGone(supervision: Supervision, wrapper: Promise<string | und
   for (;;) {
     abandon.throwIfAborted();
     if (ended && !(await processes.isAlive(folder))) return complaint;
-    if (commandEndedAt === undefined && (await timeOf(join(folder, "exit"))) !== undefined)
+    if (commandEndedAt === undefined && (await readTime(join(folder, "exit"))) !== undefined)
       commandEndedAt = clock.now();
     const hasLeftovers = commandEndedAt !== undefined && clock.now() - commandEndedAt >= leftoverMs;
     if (stop.aborted || hasLeftovers) await eviction.goOn();

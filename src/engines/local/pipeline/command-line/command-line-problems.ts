@@ -9,7 +9,7 @@ import { findWrapper, unwrap } from "./wrappers.ts";
 /**
  * Why no value of a parameter may be put into this command line as it is written; empty if it may.
  *
- * It is a list of what is allowed. The program, its options and its code are literals. Substitutions may stand in the
+ * It is a list of allowed forms. The program, its options and its code are literals. Substitutions may stand in the
  * later arguments of an interpreter, and in arguments of programs that are known to run none. A program that is not
  * known may be an interpreter under another name, so no substitution may stand in its arguments. A known interpreter
  * or wrapper that cannot be parsed is refused even without a substitution.

@@ -100,13 +100,13 @@ export type Unwrapped =
 /** The command line that a wrapper runs. Everything before it is a literal, except for the values of assignments. */
 export function unwrap(program: string, wrapper: Wrapper, args: readonly Argument[]): Unwrapped {
   const parsed = parseOptions(args, wrapper.options);
-  if (parsed.kind === "unparsed") return refused(notParsed(parsed.argument, program));
+  if (parsed.kind === "unparsed") return refuse(notParsed(parsed.argument, program));
 
   const split = parsed.options.at(-1);
   if (split && wrapper.options.last?.includes(split.name)) {
     const words = splitWords(split.value ?? "");
     const last = args[args.length - parsed.operands.length - 1] as Argument;
-    if (!words) return refused(notParsed(last, program));
+    if (!words) return refuse(notParsed(last, program));
     // Options of env itself may be among the words, so the whole list is read again.
     const { index } = last;
     const added = words.map((word) => toArgument(word, index === undefined ? {} : { index }));
@@ -116,7 +116,7 @@ export function unwrap(program: string, wrapper: Wrapper, args: readonly Argumen
   let rest = parsed.operands;
   const own = rest.slice(0, wrapper.operands ?? 0);
   const outside = own.find(({ isLiteral }) => !isLiteral);
-  if (outside) return refused({ kind: "in-code", argument: outside });
+  if (outside) return refuse({ kind: "in-code", argument: outside });
   rest = rest.slice(own.length);
   // flock FILE -c CODE: a shell runs the code.
   if (program === "flock" && ["-c", "--command"].includes(rest[0]?.text ?? "")) {
@@ -129,7 +129,7 @@ export function unwrap(program: string, wrapper: Wrapper, args: readonly Argumen
   const end = rest.findIndex(({ start }) => !/^[A-Za-z_][A-Za-z0-9_]*=/.test(start));
   const assignments = end < 0 ? rest : rest.slice(0, end);
   const problems = assignments.filter(isCode).map((argument) => ({ kind: "in-code" as const, argument }));
-  return problems.length > 0 ? refused(...problems) : { kind: "command", argv: rest.slice(assignments.length) };
+  return problems.length > 0 ? refuse(...problems) : { kind: "command", argv: rest.slice(assignments.length) };
 }
 
 function isCode({ isLiteral, start }: Argument): boolean {
@@ -142,6 +142,6 @@ function splitWords(text: string): readonly string[] | undefined {
   return words.every((word) => /^[\w./=+:,@%-]+$/.test(word)) ? words : undefined;
 }
 
-function refused(...problems: readonly CommandLineProblem[]): Unwrapped {
+function refuse(...problems: readonly CommandLineProblem[]): Unwrapped {
   return { kind: "refused", problems };
 }

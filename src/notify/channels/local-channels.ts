@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import type { Channel } from "../channel.ts";
+import { messageLines } from "../message.ts";
 
 /** Appends a line of JSON to a file, for other programs to follow. */
 export function fileChannel(path: string): Channel {
@@ -15,6 +16,18 @@ export function fileChannel(path: string): Channel {
       } catch (error) {
         return { status: "failed", error: `${path} is not writable: ${(error as NodeJS.ErrnoException).code}` };
       }
+    },
+  };
+}
+
+/** Prints to the output of this process. `print` takes one line, and escapes control characters in it. */
+export function consoleChannel(print: (line: string) => void): Channel {
+  return {
+    name: "console",
+    style: "notices",
+    async deliver(message) {
+      for (const line of messageLines(message)) print(line);
+      return { status: "success" };
     },
   };
 }
