@@ -113,7 +113,7 @@ const rule = z.strictObject(
 );
 
 /** A file of rules. */
-export const rulesFile = z.strictObject({
+const rulesFile = z.strictObject({
   rules: z.array(rule, { error: "must be a list of rules" }).superRefine(checkNames),
 });
 

@@ -25,7 +25,7 @@ export interface WatchedEvent extends KubeObject {
   readonly series?: { readonly lastObservedTime?: string } | null;
 }
 
-export const eventSource = "kubernetes-events";
+const eventSource = "kubernetes-events";
 
 /** When the Event happened last. */
 export function eventTime({ series, lastTimestamp, eventTime, firstTimestamp, metadata }: WatchedEvent): string {
