@@ -9,6 +9,6 @@ export { isUserName, type LocalUsers, localUsers } from "./identity/local-users.
 export { type LoginLinks, loginLinks } from "./identity/login-links.ts";
 export { oidcLogin } from "./identity/oidc-login.ts";
 export { keptSessionKey } from "./identity/session-key.ts";
-export { openProjection } from "./projection/index.ts";
+export { openProjection } from "./projection/open-projection.ts";
 export type { SignalPreview } from "./read/index.ts";
 export type { Role } from "./wire.ts";

@@ -24,7 +24,6 @@ export { closedNotice } from "./closed-notice.ts";
 export { type DefinitionsReading, readDefinitions } from "./custom-kinds/definition-files.ts";
 export { listKinds, readKinds } from "./custom-kinds/list-kinds.ts";
 export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./custom-kinds/watch-kinds.ts";
-export { isDigested } from "./digested-notices.ts";
 export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
 export {
   type HealthArea,
@@ -65,6 +64,7 @@ export type { Kind, PrinterColumn } from "./kinds/define-kind.ts";
 export { waitUntilEstablished } from "./kinds/established.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./kinds/install.ts";
 export {
+  isDigested,
   type NoticeContext,
   type NoticePhase,
   type NotificationRequest,

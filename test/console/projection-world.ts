@@ -1,4 +1,5 @@
-import { openProjection, type Projection } from "../../src/console/projection/index.ts";
+import { openProjection } from "../../src/console/projection/open-projection.ts";
+import type { Projection } from "../../src/console/projection/projection.ts";
 import type { Changes, Row, RowKind } from "../../src/console/wire.ts";
 import { type KubeClient, type KubeObject, nameHash, type ResourceType } from "../../src/kube/index.ts";
 import {

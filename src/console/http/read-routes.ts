@@ -1,7 +1,7 @@
 import type { KubeClient } from "../../kube/index.ts";
 import { OperationError } from "../../operate/index.ts";
 import { z } from "../../schema/index.ts";
-import { RequestError } from "../projection/index.ts";
+import { RequestError } from "../projection/projection.ts";
 import {
   type LedgerQuery,
   type LedgerReader,

@@ -1,5 +1,5 @@
 import type { KubeClient } from "../../kube/index.ts";
-import type { Projection } from "../projection/index.ts";
+import type { Projection } from "../projection/projection.ts";
 import type { ReadContext } from "../read/index.ts";
 import type { ApiRoute } from "./api-route.ts";
 import { type LogRouteDeps, logRoutes } from "./log-routes.ts";

@@ -1,7 +1,7 @@
 import { z } from "../../schema/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Viewer } from "../identity/identity.ts";
-import { type Projection, RequestError } from "../projection/index.ts";
+import { type Projection, RequestError } from "../projection/projection.ts";
 import { type RowFilter, type RowKind, rowKinds } from "../wire.ts";
 import { type ApiRoute, ProblemError } from "./api-route.ts";
 import { sendEvents } from "./event-stream.ts";

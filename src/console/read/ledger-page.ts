@@ -5,7 +5,7 @@ import {
   ledgerEventTypes,
   verifyDatabase,
 } from "../../ledger/index.ts";
-import { RequestError } from "../projection/index.ts";
+import { RequestError } from "../projection/projection.ts";
 import type { LedgerChains, LedgerPage } from "../wire.ts";
 import type { LedgerReader } from "./read-context.ts";
 import { describeEvent, eventTitle } from "./timeline.ts";

@@ -1,6 +1,6 @@
 import type { LedgerDatabase } from "../../ledger/index.ts";
 import type { Rule } from "../../policy/index.ts";
-import type { Projection } from "../projection/index.ts";
+import type { Projection } from "../projection/projection.ts";
 import type { RuleTestContext, SignalPreview } from "./rule-test.ts";
 
 /** What pages of single objects are read from. The client of it has the rights of the viewer. */

@@ -1,4 +1,4 @@
-import { RequestError } from "../projection/index.ts";
+import { RequestError } from "../projection/projection.ts";
 import type { RuleTest, RuleTestResult } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
 import { testSignals } from "./rule-test.ts";

@@ -1,6 +1,6 @@
 import type { EventFilter, LedgerEvent } from "../../ledger/index.ts";
 import { parseDuration } from "../../time/index.ts";
-import { RequestError } from "../projection/index.ts";
+import { RequestError } from "../projection/projection.ts";
 import type { IncidentRow, Storm } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
 

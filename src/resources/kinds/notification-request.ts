@@ -27,3 +27,10 @@ export const notificationRequests = defineKind<NotificationRequest>({
     ageColumn,
   ],
 });
+
+/** Whether a notice may wait for others on its target, to be delivered with them as one digest. */
+export function isDigested({ spec }: NotificationRequest): boolean {
+  return digestedTypes.has(spec.eventType) && spec.context?.entries === undefined;
+}
+
+const digestedTypes: ReadonlySet<string> = new Set(["WorkflowSkipped", "IncidentBlocked"]);

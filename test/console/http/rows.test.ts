@@ -1,7 +1,8 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rowRoutes } from "../../../src/console/http/row-routes.ts";
-import { openProjection, type Projection } from "../../../src/console/projection/index.ts";
+import { openProjection } from "../../../src/console/projection/open-projection.ts";
+import type { Projection } from "../../../src/console/projection/projection.ts";
 import type { Changes, RowPage } from "../../../src/console/wire.ts";
 import { namespaces } from "../../../src/kube/index.ts";
 import { automationPauses } from "../../../src/resources/index.ts";
