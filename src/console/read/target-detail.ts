@@ -1,5 +1,5 @@
 import { explainWorkflows, OperationError } from "../../operate/index.ts";
-import { type ObjectTarget, parseTarget, remediationWorkflows, targetKindProblem } from "../../resources/index.ts";
+import { type ObjectTarget, parseTarget, remediationWorkflows } from "../../resources/index.ts";
 import type { ExecutionRow, IncidentRow, PauseRow, TargetDetail, TargetRow } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
 import { inOrder, ledgerTimeline, objectTimeline, pauseTimeline } from "./timeline.ts";
@@ -48,18 +48,13 @@ async function readWorkflows(
   target: ObjectTarget,
   context: ReadContext,
 ): Promise<Pick<TargetDetail, "workflows" | "otherWorkflows">> {
-  const [verdicts, { items }, kinds] = await Promise.all([
+  const [workflows, { items }] = await Promise.all([
     explainWorkflows(target.text, context).catch(withoutCatalog),
     context.client.list(remediationWorkflows, { namespace: context.catalogIn }),
-    context.kinds(),
   ]);
-  const suitable = new Set(
-    items.filter(({ spec }) => !targetKindProblem(spec, target, kinds)).map(({ spec }) => spec.workflowId),
-  );
-  return {
-    workflows: verdicts.filter(({ workflow }) => suitable.has(workflow)),
-    otherWorkflows: verdicts.map(({ workflow }) => workflow).filter((workflow) => !suitable.has(workflow)),
-  };
+  const suitable = new Set(workflows.map(({ workflow }) => workflow));
+  const others = items.map(({ spec }) => spec.workflowId).filter((workflow) => !suitable.has(workflow));
+  return { workflows, otherWorkflows: [...new Set(others)].sort() };
 }
 
 /** The scopes of pauses that cover a target, as rows show them. */
@@ -67,7 +62,7 @@ function pauseScopes(target: string, namespace: string | undefined): readonly st
   return ["everything", `target ${target}`, ...(namespace === undefined ? [] : [`namespace ${namespace}`])];
 }
 
-/** A catalog without workflows is no reason to show nothing else. */
+/** A catalog without workflows for this kind is no reason to show nothing else. */
 function withoutCatalog(error: unknown): readonly [] {
   if (error instanceof OperationError && error.code === "not-found") return [];
   throw error;
