@@ -80,6 +80,8 @@ export class Stage implements AsyncDisposable {
         workflowsDir: join(directory, "workflows"),
         localDir: join(directory, "local"),
       },
+      // In the cluster of another user nothing is left elsewhere than in the namespaces that are removed.
+      ...(kubeconfigFile && ownNamespaces(place.namespace)),
       resource_locking: { cooldown_period: cooldown },
       ledger: { dir: join(directory, "ledger") },
     };
@@ -186,6 +188,10 @@ export class Stage implements AsyncDisposable {
     await this.#place.leave();
     rmSync(this.#directory, { recursive: true, force: true });
   }
+}
+
+function ownNamespaces(namespace: string) {
+  return { locks: { namespace }, gateway: { namespace }, agent: { namespace }, watermarks: { namespace } };
 }
 
 /** The same names for all engines: a bundle, an image, a folder. */
