@@ -33,6 +33,7 @@ describe("a three-way patch", () => {
     ],
     ["takes an empty list or object for a missing one", {}, { l: [], o: {} }, {}, {}],
     ["does not remove what is gone already", { a: 1 }, {}, {}, {}],
+    ["keeps what others have set in an object that was applied empty", { o: {} }, {}, { o: { x: 1 } }, {}],
   ])("%s", (_what, last, desired, live, patch) => {
     expect(threeWayPatch({ last, desired, live })).toEqual(patch);
   });

@@ -23,8 +23,10 @@ export function threeWayPatch(parts: {
       patch[key] = wanted;
     }
   }
-  for (const key of Object.keys(last)) {
-    if (!(key in desired) && key in live) patch[key] = null;
+  for (const [key, before] of Object.entries(last)) {
+    // kubectl records an empty map of annotations for every object: what others have set there stays.
+    const hadFields = !isObject(before) || Object.keys(before).length > 0;
+    if (!(key in desired) && key in live && hadFields) patch[key] = null;
   }
   return patch;
 }
