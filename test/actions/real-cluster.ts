@@ -30,7 +30,8 @@ export function actionsOnCluster(kubeconfig: string): void {
 
     beforeAll(async () => {
       client = httpClient({ connection: await fromKubeconfig({ path: kubeconfig, env: process.env }), clock, random });
-      await client.create(namespaces, { metadata: { name: runs } });
+      const { kind } = await client.create(namespaces, { metadata: { name: runs } });
+      if (kind === "created") closing.push(() => client.delete(namespaces, { name: runs }));
       const manager = { namespace: "kube-system", name: "kube-controller-manager" };
       if (await client.get(leases, manager)) return;
       const controllers = workloadControllers(client);
