@@ -127,7 +127,7 @@ function retriesLeft({ workflowId }: ActionRequest, { record, settings }: Situat
   }
   const earlier = history?.lastFailure;
   return blocks("ExhaustedRetries", {
-    evidence: `${count} failures in a row before acting, the last with ${earlier?.reason ?? "Unknown"} in ${earlier?.executionName ?? "an earlier execution"}`,
+    evidence: `${failures(count)} in a row before acting, the last with ${earlier?.reason ?? "Unknown"} in ${earlier?.executionName ?? "an earlier execution"}`,
     nextStep: `remove the cause, then: interlock ack ${earlier?.executionName ?? "EXECUTION"} --reason "…"`,
     requiresManualReview: true,
     ...(earlier ? { earlier } : {}),

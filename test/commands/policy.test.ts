@@ -149,7 +149,7 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
 
   it.each([
     [["policy"], 2, "missing subcommand: test"],
-    [["policy", "test", "nowhere.yaml"], 1, "nowhere.yaml: there is no such file"],
+    [["policy", "test", "nowhere.yaml"], 1, "nowhere.yaml: no such file of expectations"],
     [["policy", "test", "--rules", "docs"], 1, "docs: has no rules; name a folder with --rules"],
     [["policy", "test", "rules/node-disk-pressure.yaml"], 1, "tests must be a list of tests"],
   ])("asked with %j exits with %d and says what to do", async (args, expected, problem) => {
