@@ -76,7 +76,7 @@ const notRun: Readonly<Record<string, string>> = {
   "docs/actions.md: tkn bundle push": "needs a registry of images",
   "docs/agent.md: interlock why https://gitlab.example.com":
     '`src/operate/explain/report.test.ts` "finds it by %s", `src/operate/explain/report.test.ts` "finds an issue by %s"',
-  "docs/benchmarks.md: npm run bench:locks": '`test/docs/commands.test.ts` "name scripts of the package"',
+  "docs/benchmarks.md: npm run bench": '`test/docs/commands.test.ts` "name scripts of the package"',
   "docs/console.md: $ interlock up":
     '`test/docs/commands.test.ts` "begin with a start that prints what the README shows"',
   "docs/defects.md: npx vitest run": '`test/executor/edge-cases.test.ts` "keeps the cooldown when the run was pruned"',
