@@ -158,7 +158,7 @@ describe("interlock get", () => {
 
     expect(desk.read()).toMatch(/^other +All +kim.*\nfreeze .* \(deleted\)$/);
     desk.interrupt();
-    expect(await watching).toBe(0);
+    expect(await watching).toBe(130);
   });
 
   it.each([

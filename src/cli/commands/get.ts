@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { isNamed } from "../../resources/short-names/index.ts";
-import { CommandError, type Desk, MisuseError } from "../command.ts";
+import { CommandError, type Desk, exitStatus, MisuseError } from "../command.ts";
 import { openView } from "../output/view.ts";
 import { watchObjects } from "../output/watch.ts";
 import { type FilterOptions, openFilter } from "../parsing/filters.ts";
@@ -34,7 +34,7 @@ export async function get(
   );
   if (watch) {
     await watchObjects({ kind: named.kind, query, select }, view, desk);
-    return 0;
+    return exitStatus("interrupted");
   }
 
   const { items } = await client.list<KubeObject>(named.kind, query);
