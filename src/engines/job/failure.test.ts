@@ -102,6 +102,18 @@ describe("why a Job failed", () => {
     expect(jobFailure(failed(2), { pods: [neverStarted] }).anythingStarted).toBe(true);
   });
 
+  it("has the reason that the container left, cut to a length for people", () => {
+    const left = (message: string) => {
+      const state = { terminated: { exitCode: 1, reason: "Error", message } };
+      return jobFailure(job({ failed: 1 }, "BackoffLimitExceeded"), { pods: [pod({ ...ran, state })] }).message;
+    };
+
+    expect(left("missing rights: patch deployments\n")).toBe(
+      "container workflow exited with code 1: missing rights: patch deployments",
+    );
+    expect(left("x".repeat(4_096)).length).toBeLessThan(600);
+  });
+
   it("names pods that have not ended", () => {
     const alive = pod({ ...ran, state: { running: {} } }, { phase: "Running" });
 

@@ -1,4 +1,5 @@
 import type { FailureReason } from "../../resources/index.ts";
+import { cutText } from "../../telemetry/index.ts";
 import type { RunFailure } from "../engine.ts";
 import {
   type ContainerStatus,
@@ -76,12 +77,17 @@ function ownExitCode({ state }: ContainerStatus): number | undefined {
   return state?.terminated?.reason === "ContainerStatusUnknown" ? undefined : state?.terminated?.exitCode;
 }
 
+/** A container may leave 4 KiB. */
+const maxMessage = 500;
+
 function failureMessage(job: Job, pod?: Pod, container?: ContainerStatus): string {
   if (wasCancelled(job)) return "the Job was cancelled";
   const { waiting, terminated } = container?.state ?? {};
   if (pod?.status?.message) return pod.status.message;
   if (waiting?.message) return waiting.message;
-  if (terminated)
-    return `container ${container?.name} exited with code ${terminated.exitCode}: ${terminated.reason ?? "Error"}`;
+  if (terminated) {
+    const { exitCode, reason = "Error", message } = terminated;
+    return `container ${container?.name} exited with code ${exitCode}: ${message ? cutText(message.trim(), maxMessage) : reason}`;
+  }
   return jobCondition(job, "Failed")?.message || "the Job failed and gave no reason";
 }

@@ -1,4 +1,4 @@
-import { actions, gitlabIssues, readInputs, runAction } from "../../../actions/index.ts";
+import { actions, gitlabIssues, leaveReason, readInputs, runAction } from "../../../actions/index.ts";
 import { openActionServer } from "../../../app/index.ts";
 import { CommandError, MisuseError } from "../../command.ts";
 import { type CommandContext, onRequestToEnd } from "../../context.ts";
@@ -17,7 +17,10 @@ export async function action({ clock, random, env, terminal }: CommandContext, n
   const print = (line: string) => terminal.print(line);
   const deps = { client, issues: gitlabIssues(clock), clock, print, signal: stop.signal };
   const { kind, message } = await runAction(found, reading.inputs, deps);
-  if (kind === "failed") throw new CommandError(`${name} failed: ${message}`);
+  if (kind === "failed") {
+    await leaveReason(message);
+    throw new CommandError(`${name} failed: ${message}`);
+  }
   terminal.print(message);
   return 0;
 }
