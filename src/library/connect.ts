@@ -3,10 +3,9 @@ import { homedir, hostname } from "node:os";
 import { delimiter, join } from "node:path";
 import { RedisConnection } from "../coordination/index.ts";
 import { type Connection, fromKubeconfig, httpClient, inCluster, type KubeClient } from "../kube/index.ts";
-import type { Clock } from "../time/clock.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
-import type { Random } from "../time/random.ts";
 import { type Address, parseAddress } from "./address.ts";
+import type { OpenOptions } from "./options.ts";
 
 /** An open backend. */
 export type NamedBackend =
@@ -56,18 +55,4 @@ async function findServer(
   }
   const path = named.length > 0 ? named : [join(env["HOME"] ?? homedir(), ".kube", "config")];
   return fromKubeconfig({ path, context, env });
-}
-
-/** The options of every primitive. */
-export interface OpenOptions {
-  /** Names this process as a holder, for display to others. Default: host and process id. */
-  readonly who?: string;
-  /** Called when Redis is lost or cannot be reached, with a message that is safe to log. */
-  readonly onProblem?: (message: string) => void;
-  /** Default: that of the machine. */
-  readonly clock?: Clock;
-  /** Default: that of the machine. */
-  readonly random?: Random;
-  /** For `KUBECONFIG`, the variables of a pod, and exec plugins. Default: that of the process. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
 }

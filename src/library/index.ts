@@ -38,7 +38,6 @@ export type {
 export type { Clock, Timer } from "../time/clock.ts";
 export { type Random, systemRandom } from "../time/random.ts";
 export { systemClock } from "../time/system-clock.ts";
-export type { OpenOptions } from "./connect.ts";
 export {
   type OpenClaimsOptions,
   type OpenLocksOptions,
@@ -49,3 +48,4 @@ export {
   runAsLeader,
   type Watermarks,
 } from "./open.ts";
+export type { OpenOptions } from "./options.ts";

@@ -18,7 +18,8 @@ import type { Key } from "../coordination/key.ts";
 import type { Locks } from "../coordination/locks/locks.ts";
 import { type LeaderEvents, type LeaderWork, runAsLeader as runOnLocks } from "../coordination/locks/run-as-leader.ts";
 import type { Watermark, WatermarkOptions } from "../coordination/watermarks/watermarks.ts";
-import { type NamedBackend, type OpenOptions, prepareBackend, surroundings } from "./connect.ts";
+import { type NamedBackend, prepareBackend, surroundings } from "./connect.ts";
+import type { OpenOptions } from "./options.ts";
 
 export interface OpenLocksOptions extends OpenOptions {
   /** For calls that name none: how long a lock outlives a crashed holder, and how long a caller waits. Default 30 s each. */
