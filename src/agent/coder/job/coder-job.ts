@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../../kube/index.ts";
 import { managedBy } from "../../../resources/index.ts";
-import { fillCommand } from "../fill-command.ts";
+import { fillCommand } from "../coder.ts";
 import { places } from "./messages.ts";
 
 export interface CoderJobSettings {

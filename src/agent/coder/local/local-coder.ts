@@ -6,9 +6,9 @@ import type { Clock } from "../../../time/index.ts";
 import type { PatchLimits, Workshop, WorkTree } from "../../git/workshop.ts";
 import { cleanEnd, cleanText } from "../clean-text.ts";
 import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
+import { fillCommand } from "../coder.ts";
 import { coderFailure, toOutcome } from "../conclude.ts";
 import { type DiskUse, diskUse } from "../disk-use.ts";
-import { fillCommand } from "../fill-command.ts";
 import { type CoderEnd, runCoder } from "./coder-process.ts";
 import { clearAbandoned, createScratch, giveTo, lend, removeScratch, type Scratch } from "./scratch.ts";
 
