@@ -170,7 +170,8 @@ describe("a coding task among the workers of this process", () => {
       { work: running, newerHead: "b" },
       [{ do: "interrupt", why: { kind: "superseded", by: "b" } }],
     ],
-    ["is interrupted once", { work: { ...running, state: "interrupted" }, newerHead: "b" }, []],
+    ["is interrupted once by a newer commit", { work: { ...running, state: "interrupted" }, newerHead: "b" }, []],
+    ["is interrupted once if it is cancelled", { work: { ...running, state: "interrupted" }, task: cancelledTask }, []],
   ])("%s", (_what, more, expected) => {
     expect(decide(snapshot(more)).actions).toEqual(expected);
   });
