@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rowKinds } from "../../src/console/wire.ts";
 import { seedIncidents } from "../../test/console/seed-incidents.ts";
 import { UpProcess } from "../../test/services/up-process.ts";
 import { webhook } from "../gateway/webhook.ts";
@@ -101,10 +102,14 @@ function post({ url, token }: Gateway, body: Buffer, agent: Agent): Promise<void
 async function startViewers(up: UpProcess): Promise<() => Promise<void>> {
   const [, origin = ""] = /console +(http:\/\/[^/\s]+)/.exec(up.screen) ?? [];
   const token = readFileSync(join(up.dataDir, "token"), "utf8").trim();
-  const options: ViewerOptions = { url: `${origin}/api/v1/stream`, token, viewers };
+  const options: ViewerOptions = { url: `${origin}/api/v1/stream?kinds=${rowKinds.join(",")}`, token, viewers };
   const file = fileURLToPath(new URL("./viewers-worker.ts", import.meta.url));
   const child: ChildProcess = fork(file, [JSON.stringify(options)], { execArgv: ["--import", "tsx"] });
-  await once(child, "message");
+  const died = once(child, "exit").then(([code, signal]) => {
+    throw new Error(`the viewers ended with ${code ?? signal} before they watched`);
+  });
+  died.catch(() => {});
+  await Promise.race([once(child, "message"), died]);
   return async () => {
     child.kill();
     await once(child, "exit");

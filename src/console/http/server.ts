@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Certificate, createApp, listenWith, parseJsonBody, sendProblem } from "../../http/index.ts";
 import { KubeError } from "../../kube/index.ts";
@@ -54,6 +55,8 @@ export async function serveConsole(options: ConsoleServerOptions): Promise<Conso
   const cookies = cookieJar({ isSecure, port: () => portOf(app) });
   const failures = new FailureLimit(clock);
   const streams = new AbortController();
+  // Every viewer listens to it.
+  setMaxListeners(0, streams.signal);
   readJson(app);
   answerProblems(app, options);
   guard(app, { ...options, isSecure });

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { rowRoutes } from "../../../src/console/http/row-routes.ts";
 import { openProjection } from "../../../src/console/projection/open-projection.ts";
 import type { Projection } from "../../../src/console/projection/projection.ts";
@@ -135,6 +135,18 @@ describe("the stream", () => {
       serverTime: expect.any(String),
       currentAt: expect.any(String),
     });
+  });
+
+  it("can be read by many viewers without a warning of Node", async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error) => warnings.push(warning);
+    process.on("warning", note);
+    onTestFinished(() => void process.off("warning", note));
+
+    const beats = (events: Awaited<ReturnType<typeof read>>) => events.filter(({ event }) => event === "beat").length;
+    await Promise.all(Array.from({ length: 20 }, () => read({}, (events) => beats(events) >= 2)));
+
+    expect(warnings).toEqual([]);
   });
 
   it("is reset for an id that is not known", async () => {
