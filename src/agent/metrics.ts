@@ -14,6 +14,7 @@ type TaskType = CodingTaskSpec["type"];
 const types = ["Review", "Command", "Issue"] as const satisfies readonly TaskType[];
 /** `Paused` tasks wait for people and raise no alert, unlike `Waiting` ones. */
 const openPhases = ["Pending", "Waiting", "Paused", "Running"] as const;
+type OpenPhase = (typeof openPhases)[number];
 /** In seconds. The work takes as long as the coder takes; waits start at milliseconds. */
 const buckets = [0.05, 0.25, 1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 
@@ -25,54 +26,39 @@ export function agentMetrics(
   metrics: Metrics,
   { tasks, nowMs }: { readonly tasks: Pick<Informer<CodingTask>, "list">; readonly nowMs: () => number },
 ): AgentMetrics {
-  metrics.gauge({
-    name: "agent_open_tasks",
-    help: "Open coding tasks by phase.",
-    labels: { phase: openPhases },
-    collect(gauge) {
-      const all = tasks.list();
-      for (const phase of openPhases) {
-        gauge.with({ phase }).set(all.filter((task) => displayPhase(task) === phase).length);
-      }
-    },
+  const inPhase = (phase: OpenPhase) => tasks.list().filter((task) => displayPhase(task) === phase);
+  metrics.gauge("agent_open_tasks", "Open coding tasks by phase.", ({ phase }) => inPhase(phase).length, {
+    phase: openPhases,
   });
-  metrics.gauge({
-    name: "agent_oldest_task_seconds",
-    help: "Age of the oldest task in a phase: since it was received or, if Running, since it started; 0 without tasks.",
-    labels: { phase: openPhases },
-    collect(gauge) {
-      const since = oldestTimes(tasks.list());
-      for (const phase of openPhases) gauge.with({ phase }).set(Math.max(0, nowMs() - since[phase]) / 1_000);
-    },
-  });
-  const waited = metrics.histogram({
-    name: "coding_tasks_wait_seconds",
-    help: "Time from the receipt of a task to its first attempt.",
-    labels: { type: types },
+  metrics.gauge(
+    "agent_oldest_task_seconds",
+    "Age of the oldest task in a phase: since it was received or, if Running, since it started; 0 without tasks.",
+    ({ phase }) => Math.max(0, nowMs() - oldestMs(inPhase(phase))) / 1_000,
+    { phase: openPhases },
+  );
+  const waited = metrics.histogram(
+    "coding_tasks_wait_seconds",
+    "Time from the receipt of a task to its first attempt.",
     buckets,
-  });
-  const reviews = metrics.counter({
-    name: "reviews_total",
-    help: "Closed reviews by outcome.",
-    labels: { outcome: closedTaskPhases },
-  });
-  const reviewed = metrics.histogram({
-    name: "reviews_duration_seconds",
-    help: "Time from the first attempt of a review to its end.",
-    labels: { outcome: closedTaskPhases },
+    { type: types },
+  );
+  const reviews = metrics.counter("reviews_total", "Closed reviews by outcome.", { outcome: closedTaskPhases });
+  const reviewed = metrics.histogram(
+    "reviews_duration_seconds",
+    "Time from the first attempt of a review to its end.",
     buckets,
+    { outcome: closedTaskPhases },
+  );
+  const tasksEnded = metrics.counter("coding_tasks_total", "Closed commands and issues by outcome.", {
+    type: types,
+    outcome: closedTaskPhases,
   });
-  const tasksEnded = metrics.counter({
-    name: "coding_tasks_total",
-    help: "Closed commands and issues by outcome.",
-    labels: { type: types, outcome: closedTaskPhases },
-  });
-  const worked = metrics.histogram({
-    name: "coding_tasks_duration_seconds",
-    help: "Time from the first attempt of a command or issue to its end.",
-    labels: { type: types, outcome: closedTaskPhases },
+  const worked = metrics.histogram(
+    "coding_tasks_duration_seconds",
+    "Time from the first attempt of a command or issue to its end.",
     buckets,
-  });
+    { type: types, outcome: closedTaskPhases },
+  );
   return {
     countStart({ spec }, nowMs) {
       waited.with({ type: spec.type }).observe(Math.max(0, nowMs - Date.parse(spec.receivedTime)) / 1_000);
@@ -91,17 +77,13 @@ export function agentMetrics(
   };
 }
 
-function oldestTimes(tasks: readonly CodingTask[]): Record<(typeof openPhases)[number], number> {
-  const never = Number.POSITIVE_INFINITY;
-  const since = { Pending: never, Waiting: never, Paused: never, Running: never };
-  for (const task of tasks) {
-    const { spec, status } = task;
-    const phase = openPhases.find((open) => open === displayPhase(task));
-    if (!phase) continue;
-    const from = status?.phase === "Running" ? status.startTime : spec.receivedTime;
-    since[phase] = Math.min(since[phase], Date.parse(from));
+function oldestMs(tasks: readonly CodingTask[]): number {
+  let oldest = Number.POSITIVE_INFINITY;
+  for (const { spec, status } of tasks) {
+    const since = status?.phase === "Running" ? status.startTime : spec.receivedTime;
+    oldest = Math.min(oldest, Date.parse(since));
   }
-  return since;
+  return oldest;
 }
 
 function displayPhase(task: CodingTask): string {

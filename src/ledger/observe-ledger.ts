@@ -11,22 +11,18 @@ export interface LedgerObserver {
 
 /** Counts it. Declares the metrics, so it is called once, however often the ledger is opened again. */
 export function observeLedger(metrics: Metrics): LedgerObserver {
-  const events = metrics.counter({
-    name: "ledger_events_total",
-    help: "Events written durably.",
-    labels: { type: ledgerEventTypes },
-  });
-  const failures = metrics.counter({
-    name: "ledger_append_failures_total",
-    help: "Events whose append failed or has an unknown outcome.",
-    labels: { reason: ledgerErrorCodes },
-  });
-  const duration = metrics.histogram({
-    name: "ledger_append_duration_seconds",
-    help: "Time from the append of an event until it is durable.",
-    buckets: [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
-  });
-  const bytes = metrics.counter({ name: "ledger_written_bytes_total", help: "Bytes written to the journal." });
+  const events = metrics.counter("ledger_events_total", "Events written durably.", { type: ledgerEventTypes });
+  const failures = metrics.counter(
+    "ledger_append_failures_total",
+    "Events whose append failed or has an unknown outcome.",
+    { reason: ledgerErrorCodes },
+  );
+  const duration = metrics.histogram(
+    "ledger_append_duration_seconds",
+    "Time from the append of an event until it is durable.",
+    [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5],
+  );
+  const bytes = metrics.counter("ledger_written_bytes_total", "Bytes written to the journal.");
   const eventsOf = new Map<LedgerEventType, Counter>(ledgerEventTypes.map((type) => [type, events.with({ type })]));
 
   return {

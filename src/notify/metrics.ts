@@ -10,15 +10,12 @@ export interface NotifyMetrics {
 const channels = ["console", "file", "webhook", "slack", "mattermost", "teams", "pagerduty", "opsgenie", "email"];
 
 export function notifyMetrics(metrics: Metrics): NotifyMetrics {
-  const tries = metrics.counter({
-    name: "notify_deliveries_total",
-    help: "Delivery attempts by channel and status.",
-    labels: { channel: channels, status: ["success", "failed", "timeout", "refused"] },
+  const tries = metrics.counter("notify_deliveries_total", "Delivery attempts by channel and status.", {
+    channel: channels,
+    status: ["success", "failed", "timeout", "refused"],
   });
-  const notices = metrics.counter({
-    name: "notify_notices_total",
-    help: "Settled notices by phase.",
-    labels: { phase: ["Sent", "PartiallySent", "Failed", "Digested"] },
+  const notices = metrics.counter("notify_notices_total", "Settled notices by phase.", {
+    phase: ["Sent", "PartiallySent", "Failed", "Digested"],
   });
   return {
     countAttempt: (channel, status) => tries.with({ channel, status }).inc(),

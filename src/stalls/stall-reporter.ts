@@ -62,21 +62,15 @@ export interface StallReporter {
 export function stallReporter(options: StallReporterOptions): StallReporter {
   const watches: Watch<KubeObject>[] = [];
   const { stage, metricPrefix = stage, metrics } = options;
-  metrics.gauge({
-    name: `${metricPrefix}_stalled_objects`,
-    help: "Objects on which every attempt has failed for at least 5 seconds, by reason.",
-    labels: { reason: stallReasons },
-    collect(gauge) {
-      for (const reason of stallReasons) {
-        gauge.with({ reason }).set(watches.reduce((sum, watch) => sum + watch.count(reason), 0));
-      }
-    },
-  });
-  metrics.gauge({
-    name: `${metricPrefix}_stalls_unrecorded`,
-    help: "Stalled objects whose condition could not be written.",
-    collect: (gauge) => gauge.set(watches.reduce((sum, watch) => sum + watch.unrecorded, 0)),
-  });
+  metrics.gauge(
+    `${metricPrefix}_stalled_objects`,
+    "Objects on which every attempt has failed for at least 5 seconds, by reason.",
+    ({ reason }) => watches.reduce((sum, watch) => sum + watch.count(reason), 0),
+    { reason: stallReasons },
+  );
+  metrics.gauge(`${metricPrefix}_stalls_unrecorded`, "Stalled objects whose condition could not be written.", () =>
+    watches.reduce((sum, watch) => sum + watch.unrecorded, 0),
+  );
   return {
     watch(subject) {
       const watch = new Watch(subject, options);

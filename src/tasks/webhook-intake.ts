@@ -126,20 +126,18 @@ type WebhookMetrics = ReturnType<typeof webhookMetrics>;
 
 function webhookMetrics(metrics: Metrics) {
   return {
-    received: metrics.counter({
-      name: "gateway_webhook_received_total",
-      help: "Authenticated webhooks, by the object they report on.",
-      labels: { object_kind: reportedObjects },
+    received: metrics.counter(
+      "gateway_webhook_received_total",
+      "Authenticated webhooks, by the object they report on.",
+      { object_kind: reportedObjects },
+    ),
+    ignored: metrics.counter("gateway_webhook_ignored_total", "Webhooks without a task, by reason.", {
+      reason: ignoreReasons,
     }),
-    ignored: metrics.counter({
-      name: "gateway_webhook_ignored_total",
-      help: "Webhooks without a task, by reason.",
-      labels: { reason: ignoreReasons },
-    }),
-    duplicates: metrics.counter({
-      name: "gateway_dedup_hits_total",
-      help: "Repeated webhooks, and webhooks whose task existed already.",
-      labels: { kind: ["delivery", "task"] },
-    }),
+    duplicates: metrics.counter(
+      "gateway_dedup_hits_total",
+      "Repeated webhooks, and webhooks whose task existed already.",
+      { kind: ["delivery", "task"] },
+    ),
   };
 }

@@ -1,18 +1,6 @@
 export { redactingLogger } from "./loggable.ts";
 export { type Logger, type LogLevel, silentLogger } from "./logger.ts";
-export type {
-  Counter,
-  CounterSpec,
-  Gauge,
-  GaugeSpec,
-  Histogram,
-  HistogramSpec,
-  LabelDeclarations,
-  Labelled,
-  LabelValues,
-  MetricSpec,
-  Metrics,
-} from "./metrics.ts";
+export type { Counter, Histogram, LabelDeclarations, Labelled, LabelValues, Metrics } from "./metrics.ts";
 export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
 export { cutText, toPrintable } from "./printable.ts";
 export { type MetricSample, type PromMetrics, promMetrics } from "./prom-metrics.ts";

@@ -1,7 +1,12 @@
-import type { LabelDeclarations, Labelled, MetricSpec } from "./metrics.ts";
+import type { LabelDeclarations, Labelled } from "./metrics.ts";
 
-/** What any metric declares. */
-export type Declaration = MetricSpec & { readonly labels?: LabelDeclarations; readonly buckets?: readonly number[] };
+/** The declaration of any metric. */
+export interface Declaration {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: LabelDeclarations | undefined;
+  readonly buckets?: readonly number[];
+}
 
 /** One value for each label of a metric. */
 export type SeriesLabels = Readonly<Record<string, string>>;
@@ -13,7 +18,7 @@ export function allSeries<S>(
 ): Labelled<LabelDeclarations, S> {
   const names = Object.keys(labels);
   const series = new Map<string, S>();
-  for (const values of combinations(labels)) series.set(seriesKey(values, names), make(values));
+  for (const values of listSeries(labels)) series.set(seriesKey(values, names), make(values));
 
   return {
     with(values) {
@@ -64,7 +69,8 @@ function seriesCount(labels: LabelDeclarations): number {
   return count;
 }
 
-function combinations(labels: LabelDeclarations): SeriesLabels[] {
+/** Every combination of label values. */
+export function listSeries(labels: LabelDeclarations): readonly SeriesLabels[] {
   let all: SeriesLabels[] = [{}];
   for (const [label, values] of Object.entries(labels)) {
     all = all.flatMap((others) => values.map((value) => ({ ...others, [label]: value })));

@@ -5,7 +5,7 @@ import { promMetrics } from "./prom-metrics.ts";
 describe("a counter", () => {
   it("counts by one, or by the given amount", async () => {
     const metrics = promMetrics();
-    const counter = metrics.counter({ name: "gateway_signals_total", help: "Signals received." });
+    const counter = metrics.counter("gateway_signals_total", "Signals received.");
 
     counter.inc();
     counter.inc(2.5);
@@ -53,7 +53,7 @@ describe("a counter", () => {
   });
 
   it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("cannot count by %d", (by) => {
-    const counter = promMetrics().counter({ name: "gateway_signals_total", help: "Signals received." });
+    const counter = promMetrics().counter("gateway_signals_total", "Signals received.");
 
     expect(() => counter.inc(by)).toThrow(TypeError);
   });
@@ -66,7 +66,7 @@ describe("rows", () => {
       ["cleanup", 2],
       ["restart", 0],
     ]);
-    metrics.rows({ name: "failures_in_a_row", help: "Failures.", label: "workflow_id", read: () => failures });
+    metrics.rows("failures_in_a_row", "Failures.", { label: "workflow_id", read: () => failures });
 
     const before = await series(metrics);
     failures.delete("cleanup");
@@ -81,48 +81,25 @@ describe("rows", () => {
 });
 
 describe("a gauge", () => {
-  it("shows the value of the last set", async () => {
-    const metrics = promMetrics();
-    const gauge = metrics.gauge({ name: "locks_held", help: "Locks held now." });
-
-    gauge.set(3);
-    gauge.set(2);
-
-    expect(await series(metrics)).toEqual(["locks_held 2"]);
-  });
-
-  it("may look its value up each time the metrics are read", async () => {
+  it("is read at each scrape, for each combination of label values", async () => {
     const metrics = promMetrics();
     const load = { held: 1, waiting: 0 };
-    metrics.gauge({ name: "locks_held", help: "Locks held now.", collect: (gauge) => gauge.set(load.held) });
-    metrics.gauge({
-      name: "lock_callers",
-      help: "Callers by what they do.",
-      labels: { doing: ["holding", "waiting"] },
-      collect(gauge) {
-        gauge.with({ doing: "holding" }).set(load.held);
-        gauge.with({ doing: "waiting" }).set(load.waiting);
-      },
-    });
+    metrics.gauge("locks_held", "Locks held now.", () => load.held);
+    metrics.gauge("lock_callers", "Callers by state.", ({ state }) => load[state], { state: ["held", "waiting"] });
 
     const before = await series(metrics);
     load.held = 7;
     const after = await series(metrics);
 
-    expect(before).toEqual(["locks_held 1", 'lock_callers{doing="holding"} 1', 'lock_callers{doing="waiting"} 0']);
-    expect(after).toEqual(["locks_held 7", 'lock_callers{doing="holding"} 7', 'lock_callers{doing="waiting"} 0']);
+    expect(before).toEqual(["locks_held 1", 'lock_callers{state="held"} 1', 'lock_callers{state="waiting"} 0']);
+    expect(after).toEqual(["locks_held 7", 'lock_callers{state="held"} 7', 'lock_callers{state="waiting"} 0']);
   });
 });
 
 describe("a histogram", () => {
   it("sorts observations into its buckets", async () => {
     const metrics = promMetrics();
-    const waits = metrics.histogram({
-      name: "lock_wait_seconds",
-      help: "Time waited.",
-      buckets: [0.1, 1],
-      labels: { stage: ["ro"] },
-    });
+    const waits = metrics.histogram("lock_wait_seconds", "Time waited.", [0.1, 1], { stage: ["ro"] });
 
     const wait = waits.with({ stage: "ro" });
     wait.observe(0.1);
@@ -141,23 +118,24 @@ describe("a histogram", () => {
 
 describe("a declaration", () => {
   const help = "Some help.";
+  const zero = () => 0;
 
   it.each<[string, (metrics: Metrics) => unknown]>([
-    ["has an upper-case name", (m) => m.counter({ name: "Signals_seen_total", help })],
-    ["has a name of one word", (m) => m.gauge({ name: "locks", help })],
+    ["has an upper-case name", (m) => m.counter("Signals_seen_total", help)],
+    ["has a name of one word", (m) => m.gauge("locks", help, zero)],
     // @ts-expect-error the compiler sees this one too
-    ["is a counter without _total", (m) => m.counter({ name: "signals_seen", help })],
-    ["is a gauge with _total", (m) => m.gauge({ name: "locks_total", help })],
-    ["takes a name that histograms use", (m) => m.gauge({ name: "lock_wait_sum", help })],
-    ["has no help", (m) => m.gauge({ name: "locks_held", help: " " })],
-    ["has a label called le", (m) => m.gauge({ name: "locks_held", help, labels: { le: ["a"] } })],
-    ["has a label without values", (m) => m.gauge({ name: "locks_held", help, labels: { stage: [] } })],
-    ["has a label value twice", (m) => m.gauge({ name: "locks_held", help, labels: { stage: ["ro", "ro"] } })],
-    ["has a label value with spaces", (m) => m.gauge({ name: "locks_held", help, labels: { stage: ["r o"] } })],
-    ["has too many series", (m) => m.gauge({ name: "locks_held", help, labels: { a: words(50), b: words(50) } })],
-    ["has no buckets", (m) => m.histogram({ name: "lock_wait_seconds", help, buckets: [] })],
-    ["has buckets in disorder", (m) => m.histogram({ name: "lock_wait_seconds", help, buckets: [1, 0.1] })],
-    ["takes a name that is taken", (m) => [1, 2].map(() => m.gauge({ name: "locks_held", help }))],
+    ["is a counter without _total", (m) => m.counter("signals_seen", help)],
+    ["is a gauge with _total", (m) => m.gauge("locks_total", help, zero)],
+    ["takes a name that histograms use", (m) => m.gauge("lock_wait_sum", help, zero)],
+    ["has no help", (m) => m.gauge("locks_held", " ", zero)],
+    ["has a label called le", (m) => m.gauge("locks_held", help, zero, { le: ["a"] })],
+    ["has a label without values", (m) => m.gauge("locks_held", help, zero, { stage: [] })],
+    ["has a label value twice", (m) => m.gauge("locks_held", help, zero, { stage: ["ro", "ro"] })],
+    ["has a label value with spaces", (m) => m.gauge("locks_held", help, zero, { stage: ["r o"] })],
+    ["has too many series", (m) => m.gauge("locks_held", help, zero, { a: words(50), b: words(50) })],
+    ["has no buckets", (m) => m.histogram("lock_wait_seconds", help, [])],
+    ["has buckets in disorder", (m) => m.histogram("lock_wait_seconds", help, [1, 0.1])],
+    ["takes a name that is taken", (m) => [1, 2].map(() => m.gauge("locks_held", help, zero))],
   ])("is refused when it %s", (_what, declare) => {
     expect(() => declare(promMetrics())).toThrow(TypeError);
   });
@@ -165,7 +143,7 @@ describe("a declaration", () => {
   it("does not reach another set of metrics", async () => {
     const [one, other] = [promMetrics(), promMetrics()];
 
-    one.gauge({ name: "locks_held", help });
+    one.gauge("locks_held", help, zero);
 
     expect(await series(one)).toEqual(["locks_held 0"]);
     expect(await series(other)).toEqual([]);
@@ -173,10 +151,9 @@ describe("a declaration", () => {
 });
 
 function failureCounter(metrics: Metrics) {
-  return metrics.counter({
-    name: "lock_failures_total",
-    help: "Locks that were not acquired.",
-    labels: { reason: ["contention", "timeout"], stage: ["gateway", "ro"] },
+  return metrics.counter("lock_failures_total", "Locks that were not acquired.", {
+    reason: ["contention", "timeout"],
+    stage: ["gateway", "ro"],
   });
 }
 

@@ -1,22 +1,11 @@
 import * as prom from "prom-client";
-import { allSeries, checkDeclaration, type Declaration, type SeriesLabels } from "./metric-series.ts";
-import type {
-  Counter,
-  CounterSpec,
-  Gauge,
-  GaugeSpec,
-  Histogram,
-  HistogramSpec,
-  LabelDeclarations,
-  Labelled,
-  Metrics,
-  RowsSpec,
-} from "./metrics.ts";
+import { allSeries, checkDeclaration, type Declaration, listSeries, type SeriesLabels } from "./metric-series.ts";
+import type { Counter, Histogram, LabelDeclarations, Labelled, Metrics, Rows } from "./metrics.ts";
 
 export interface PromMetrics extends Metrics {
-  /** The current values of the metrics whose name matches. Rejects if a `collect` throws. */
+  /** The current values of the metrics whose name matches. Rejects if the read of a gauge throws. */
   series(name: RegExp): Promise<readonly MetricSample[]>;
-  /** The body of /metrics. Rejects if a `collect` throws. */
+  /** The body of /metrics. Rejects if the read of a gauge throws. */
   text(): Promise<string>;
   /** Its content type. */
   readonly contentType: string;
@@ -33,32 +22,40 @@ export function promMetrics(): PromMetrics {
   const registry = new prom.Registry();
 
   return {
-    counter(spec: CounterSpec) {
+    counter(name: string, help: string, labels?: LabelDeclarations) {
+      const spec = { name, help, labels };
       checkDeclaration(spec, "counter");
       const vendor = new prom.Counter(vendorSpec(spec, registry));
-      return metric(spec, (labels) => counterSeries(spec.name, vendor.labels(labels)));
+      return metric(spec, (values) => counterSeries(name, vendor.labels(values)));
     },
-    gauge(spec: GaugeSpec<Either<Gauge>>) {
+    gauge(name: string, help: string, read: (values: never) => number, labels: LabelDeclarations = {}) {
+      const spec = { name, help, labels };
       checkDeclaration(spec, "gauge");
-      const vendor = new prom.Gauge({ ...vendorSpec(spec, registry), collect: () => spec.collect?.(gauge) });
-      const gauge = metric(spec, (labels): Gauge => vendor.labels(labels));
-      return gauge;
-    },
-    rows(spec: RowsSpec) {
-      checkDeclaration({ ...spec, labels: { [spec.label]: ["row"] } }, "gauge");
+      const series = listSeries(labels);
       const vendor = new prom.Gauge({
-        ...vendorSpec({ ...spec, labels: { [spec.label]: [] } }, registry),
+        ...vendorSpec(spec, registry),
         collect() {
-          // A row that is gone must not keep its last value.
-          vendor.reset();
-          for (const [row, value] of [...spec.read()].slice(0, maxRows)) vendor.set({ [spec.label]: row }, value);
+          for (const values of series) vendor.set(values, read(values as never));
         },
       });
     },
-    histogram(spec: HistogramSpec) {
+    rows(name: string, help: string, { label, read }: Rows) {
+      const spec = { name, help, labels: { [label]: ["row"] } };
+      checkDeclaration(spec, "gauge");
+      const vendor = new prom.Gauge({
+        ...vendorSpec(spec, registry),
+        collect() {
+          // A row that is gone must not keep its last value.
+          vendor.reset();
+          for (const [row, value] of [...read()].slice(0, maxRows)) vendor.set({ [label]: row }, value);
+        },
+      });
+    },
+    histogram(name: string, help: string, buckets: readonly number[], labels?: LabelDeclarations) {
+      const spec = { name, help, labels, buckets };
       checkDeclaration(spec, "histogram");
-      const vendor = new prom.Histogram({ ...vendorSpec(spec, registry), buckets: [...spec.buckets] });
-      return metric(spec, (labels): Histogram => vendor.labels(labels));
+      const vendor = new prom.Histogram({ ...vendorSpec(spec, registry), buckets: [...buckets] });
+      return metric(spec, (values): Histogram => vendor.labels(values));
     },
     async series(name) {
       const found = registry.getMetricsAsArray().filter((metric) => name.test(metric.name));

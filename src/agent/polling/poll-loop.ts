@@ -55,10 +55,9 @@ export interface PollMetrics {
 }
 
 export function pollMetrics(metrics: Metrics): PollMetrics {
-  const polls = metrics.counter({
-    name: "agent_polls_total",
-    help: "Polls of a project by outcome.",
-    labels: { source: sources, outcome: ["polled", "failed"] },
+  const polls = metrics.counter("agent_polls_total", "Polls of a project by outcome.", {
+    source: sources,
+    outcome: ["polled", "failed"],
   });
   return {
     polled: (source) => polls.with({ source, outcome: "polled" }).inc(),

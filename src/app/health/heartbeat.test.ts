@@ -33,14 +33,12 @@ describe("a heartbeat", () => {
 
   it("contains the figures of the ledger, the locks and the signals", async () => {
     const { metrics, heartbeats, start } = world();
-    metrics.gauge({ name: "ro_locks_held", help: "x" }).set(2);
-    metrics.gauge({ name: "agent_locks_held", help: "x" }).set(1);
-    metrics.gauge({ name: "ledger_database_lag_events", help: "x" }).set(7);
-    metrics.gauge({ name: "ledger_database_lag_seconds", help: "x" }).set(90.4);
-    const signals = metrics.counter({
-      name: "gateway_signals_total",
-      help: "x",
-      labels: { outcome: ["refused", "invalid", "ignored", "created"] },
+    metrics.gauge("ro_locks_held", "x", () => 2);
+    metrics.gauge("agent_locks_held", "x", () => 1);
+    metrics.gauge("ledger_database_lag_events", "x", () => 7);
+    metrics.gauge("ledger_database_lag_seconds", "x", () => 90.4);
+    const signals = metrics.counter("gateway_signals_total", "x", {
+      outcome: ["refused", "invalid", "ignored", "created"],
     });
     for (const outcome of ["refused", "invalid", "ignored", "created"] as const) signals.with({ outcome }).inc();
     await start("gateway").beat();
@@ -56,12 +54,12 @@ describe("a heartbeat", () => {
 
   it("reports that the gateway cannot write incidents, as long as it cannot", async () => {
     const { metrics, heartbeats, start } = world();
-    const stalls = metrics.gauge({ name: "gateway_stalled_objects", help: "x", labels: { reason: ["Forbidden"] } });
+    let stalls = 2;
+    metrics.gauge("gateway_stalled_objects", "x", () => stalls, { reason: ["Forbidden"] });
     const heartbeat = start("gateway");
-    stalls.with({ reason: "Forbidden" }).set(2);
     await heartbeat.beat();
     const during = await heartbeats();
-    stalls.with({ reason: "Forbidden" }).set(0);
+    stalls = 0;
     await heartbeat.beat();
 
     const problem = { area: "signals", message: "incidents cannot be written (Forbidden)" };

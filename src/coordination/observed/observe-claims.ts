@@ -86,26 +86,26 @@ const refusalOf: Readonly<Record<CoordinationErrorCode, (typeof refusalReasons)[
 };
 
 function claimMetrics(stage: Stage, metrics: Metrics) {
-  const claims = metrics.counter({
-    name: `${stage}_claims_total`,
-    help: "Results of claims: new is work to do, in_flight and done are duplicates, failed is not retried.",
-    labels: { outcome: claimOutcomes },
-  });
-  const work = metrics.counter({
-    name: `${stage}_claim_work_total`,
-    help: "New claims by what makes a second run of their work harmless; for at_least_once nothing does.",
-    labels: { effect: effects },
-  });
-  const refusals = metrics.counter({
-    name: `${stage}_claim_refusals_total`,
-    help: "Claims and settlements that the store rejected or did not answer.",
-    labels: { reason: refusalReasons },
-  });
-  const settlements = metrics.counter({
-    name: `${stage}_claim_settlements_total`,
-    help: "Settlements of claims: done, failed for good or to be retried; and whether the claim was still held.",
-    labels: { how: endings, outcome: settlementOutcomes },
-  });
+  const claims = metrics.counter(
+    `${stage}_claims_total`,
+    "Results of claims: new is work to do, in_flight and done are duplicates, failed is not retried.",
+    { outcome: claimOutcomes },
+  );
+  const work = metrics.counter(
+    `${stage}_claim_work_total`,
+    "New claims by what makes a second run of their work harmless; for at_least_once nothing does.",
+    { effect: effects },
+  );
+  const refusals = metrics.counter(
+    `${stage}_claim_refusals_total`,
+    "Claims and settlements that the store rejected or did not answer.",
+    { reason: refusalReasons },
+  );
+  const settlements = metrics.counter(
+    `${stage}_claim_settlements_total`,
+    "Settlements of claims: done, failed for good or to be retried; and whether the claim was still held.",
+    { how: endings, outcome: settlementOutcomes },
+  );
   return {
     claims: seriesByName(claimOutcomes, (outcome) => claims.with({ outcome })),
     work: seriesByName(effects, (effect) => work.with({ effect })),
@@ -113,21 +113,18 @@ function claimMetrics(stage: Stage, metrics: Metrics) {
     settlements: seriesByName(endings, (how) =>
       seriesByName(settlementOutcomes, (outcome) => settlements.with({ how, outcome })),
     ),
-    lateCompletes: metrics.counter({
-      name: `${stage}_claim_late_completes_total`,
-      help: "Work finished after its claim was lost: its effect may have happened twice.",
-    }),
-    losses: metrics.counter({
-      name: `${stage}_claims_lost_total`,
-      help: "Claims that ended before their work did.",
-    }),
-    renewalFailures: metrics.counter({
-      name: `${stage}_claim_renewal_failures_total`,
-      help: "Renewals without a response. Each is retried while the claim lasts.",
-    }),
-    evictions: metrics.counter({
-      name: `${stage}_dedup_evictions_total`,
-      help: "Completed claims that the full memory store evicted early; their work may be repeated.",
-    }),
+    lateCompletes: metrics.counter(
+      `${stage}_claim_late_completes_total`,
+      "Work finished after its claim was lost: its effect may have happened twice.",
+    ),
+    losses: metrics.counter(`${stage}_claims_lost_total`, "Claims that ended before their work did."),
+    renewalFailures: metrics.counter(
+      `${stage}_claim_renewal_failures_total`,
+      "Renewals without a response. Each is retried while the claim lasts.",
+    ),
+    evictions: metrics.counter(
+      `${stage}_dedup_evictions_total`,
+      "Completed claims that the full memory store evicted early; their work may be repeated.",
+    ),
   };
 }

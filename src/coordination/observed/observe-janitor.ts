@@ -3,15 +3,15 @@ import type { Observer } from "./observer.ts";
 
 /** Counts and logs the removals of a stage's janitor: `startJanitor({ …, events: observeJanitor(observer) })`. */
 export function observeJanitor({ stage, metrics, log }: Pick<Observer, "stage" | "metrics" | "log">): JanitorEvents {
-  const removals = metrics.counter({
-    name: `${stage}_leases_removed_total`,
-    help: "Unused Leases removed: of locks without holder or waiter, and of expired claims.",
-    labels: { kind: ["lock", "claim"] },
-  });
-  const failures = metrics.counter({
-    name: `${stage}_lease_sweep_failures_total`,
-    help: "Failed removals of idle Leases. Each is retried a few minutes later.",
-  });
+  const removals = metrics.counter(
+    `${stage}_leases_removed_total`,
+    "Unused Leases removed: of locks without holder or waiter, and of expired claims.",
+    { kind: ["lock", "claim"] },
+  );
+  const failures = metrics.counter(
+    `${stage}_lease_sweep_failures_total`,
+    "Failed removals of idle Leases. Each is retried a few minutes later.",
+  );
   return {
     swept({ locks, claims }) {
       removals.with({ kind: "lock" }).inc(locks);

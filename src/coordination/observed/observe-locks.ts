@@ -82,67 +82,54 @@ const lockFailureOf: Readonly<Record<"contention" | CoordinationErrorCode, (type
 };
 
 function lockMetrics(stage: Stage, metrics: Metrics) {
-  const failures = metrics.counter({
-    name: `${stage}_lock_acquisition_failures_total`,
-    help: "Attempts to acquire a lock that failed. Only api_error is a fault of the backend.",
-    labels: { reason: lockFailures },
-  });
-  const releases = metrics.counter({
-    name: `${stage}_lock_releases_total`,
-    help: "Releases of a lock: it was still held, it was lost before, or the backend did not respond.",
-    labels: { outcome: releaseOutcomes },
-  });
+  const failures = metrics.counter(
+    `${stage}_lock_acquisition_failures_total`,
+    "Attempts to acquire a lock that failed. Only api_error is a fault of the backend.",
+    { reason: lockFailures },
+  );
+  const releases = metrics.counter(
+    `${stage}_lock_releases_total`,
+    "Releases of a lock: it was still held, it was lost before, or the backend did not respond.",
+    { outcome: releaseOutcomes },
+  );
   return {
     failures: seriesByName(lockFailures, (reason) => failures.with({ reason })),
     releases: seriesByName(releaseOutcomes, (outcome) => releases.with({ outcome })),
-    attempts: metrics.counter({
-      name: `${stage}_lock_acquisition_attempts_total`,
-      help: "Attempts to acquire a lock.",
-    }),
-    successes: metrics.counter({
-      name: `${stage}_lock_acquisition_successes_total`,
-      help: "Locks acquired.",
-    }),
-    contentions: metrics.counter({
-      name: `${stage}_lock_contentions_total`,
-      help: "Attempts to acquire a lock that found another holder, and waited or gave up.",
-    }),
-    losses: metrics.counter({
-      name: `${stage}_locks_lost_total`,
-      help: "Granted locks that ended before their holder released them.",
-    }),
-    renewalFailures: metrics.counter({
-      name: `${stage}_lock_renewal_failures_total`,
-      help: "Renewals without a response. Each is retried while the lock lasts.",
-    }),
-    duration: metrics.histogram({
-      name: `${stage}_lock_acquisition_duration_seconds`,
-      help: "Time from the request of a lock to its grant, waiting included. Only locks that were granted.",
-      buckets: waitBuckets,
-    }),
-    held: metrics.histogram({
-      name: `${stage}_lock_hold_duration_seconds`,
-      help: "Time from the grant of a lock until its holder released it, also if it was lost meanwhile.",
-      buckets: holdBuckets,
-    }),
+    attempts: metrics.counter(`${stage}_lock_acquisition_attempts_total`, "Attempts to acquire a lock."),
+    successes: metrics.counter(`${stage}_lock_acquisition_successes_total`, "Locks acquired."),
+    contentions: metrics.counter(
+      `${stage}_lock_contentions_total`,
+      "Attempts to acquire a lock that found another holder, and waited or gave up.",
+    ),
+    losses: metrics.counter(`${stage}_locks_lost_total`, "Granted locks that ended before their holder released them."),
+    renewalFailures: metrics.counter(
+      `${stage}_lock_renewal_failures_total`,
+      "Renewals without a response. Each is retried while the lock lasts.",
+    ),
+    duration: metrics.histogram(
+      `${stage}_lock_acquisition_duration_seconds`,
+      "Time from the request of a lock to its grant, waiting included. Only locks that were granted.",
+      waitBuckets,
+    ),
+    held: metrics.histogram(
+      `${stage}_lock_hold_duration_seconds`,
+      "Time from the grant of a lock until its holder released it, also if it was lost meanwhile.",
+      holdBuckets,
+    ),
   };
 }
 
 /** Shows how many locks a stage holds and waits for, looked up whenever the metrics are read. */
 export function observeLockLoad(locks: Pick<Locks, "load">, { stage, metrics }: Pick<Observer, "stage" | "metrics">) {
-  metrics.gauge({
-    name: `${stage}_locks_held`,
-    help: "Locks that this process holds now.",
-    collect: (gauge) => gauge.set(locks.load().held),
-  });
-  metrics.gauge({
-    name: `${stage}_locks_waiting`,
-    help: "Callers in this process that wait for a lock now.",
-    collect: (gauge) => gauge.set(locks.load().waiting),
-  });
-  metrics.gauge({
-    name: `${stage}_lock_oldest_wait_seconds`,
-    help: "How long the caller that waits the longest has waited, 0 if none does.",
-    collect: (gauge) => gauge.set(locks.load().oldestWaitMs / 1_000),
-  });
+  metrics.gauge(`${stage}_locks_held`, "Locks that this process holds now.", () => locks.load().held);
+  metrics.gauge(
+    `${stage}_locks_waiting`,
+    "Callers in this process that wait for a lock now.",
+    () => locks.load().waiting,
+  );
+  metrics.gauge(
+    `${stage}_lock_oldest_wait_seconds`,
+    "How long the caller that waits the longest has waited, 0 if none does.",
+    () => locks.load().oldestWaitMs / 1_000,
+  );
 }

@@ -66,15 +66,15 @@ export function observeWatermarks({ stage, metrics, log, clock }: Observer) {
 const writeOutcomes = ["written", "stale", "failed"] as const;
 
 function watermarkMetrics(stage: Stage, metrics: Metrics, largestLagMs: () => number) {
-  metrics.gauge({
-    name: `${stage}_watermark_lag_seconds`,
-    help: "Lag of the slowest stream that this process polls, 0 if it polls none.",
-    collect: (gauge) => gauge.set(largestLagMs() / 1_000),
-  });
-  const writes = metrics.counter({
-    name: `${stage}_watermark_writes_total`,
-    help: "Writes of a watermark: written, rejected as stale because another process polls now, or failed.",
-    labels: { outcome: writeOutcomes },
-  });
+  metrics.gauge(
+    `${stage}_watermark_lag_seconds`,
+    "Lag of the slowest stream that this process polls, 0 if it polls none.",
+    () => largestLagMs() / 1_000,
+  );
+  const writes = metrics.counter(
+    `${stage}_watermark_writes_total`,
+    "Writes of a watermark: written, rejected as stale because another process polls now, or failed.",
+    { outcome: writeOutcomes },
+  );
   return seriesByName(writeOutcomes, (outcome) => writes.with({ outcome }));
 }

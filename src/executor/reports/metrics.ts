@@ -22,7 +22,7 @@ const engines = ["tekton", "job", "local"] as const;
 
 const openPhases = ["Pending", "Running"] as const;
 
-/** The caches that are read with every collection of the metrics. */
+/** The caches that are read at each scrape. */
 export interface Followed {
   readonly executions: Pick<Informer<WorkflowExecution>, "list">;
   readonly records: Pick<Informer<RemediationTarget>, "list">;
@@ -33,47 +33,35 @@ export interface Followed {
 
 /** Declares the executor's metrics. */
 export function executorMetrics(metrics: Metrics, { executions, records, entries, nowMs }: Followed): ExecutorMetrics {
-  metrics.gauge({
-    name: "workflowexecution_oldest_seconds",
-    help: "For how long the oldest execution has been Pending, and Running; 0 if none is.",
-    labels: { phase: openPhases },
-    collect(gauge) {
-      const since = oldestTimes(executions.list());
-      for (const phase of openPhases) gauge.with({ phase }).set(Math.max(0, nowMs() - since[phase]) / 1_000);
-    },
+  metrics.gauge(
+    "workflowexecution_oldest_seconds",
+    "For how long the oldest execution has been Pending, and Running; 0 if none is.",
+    ({ phase }) => Math.max(0, nowMs() - oldestMs(executions.list(), phase)) / 1_000,
+    { phase: openPhases },
+  );
+  metrics.rows(
+    "workflowexecution_consecutive_failures",
+    "Failures in a row before acting, of the target where a workflow has most.",
+    { label: "workflow_id", read: () => maxFailures(entries.list(), records.list()) },
+  );
+  const transitions = metrics.counter("workflowexecution_transitions_total", "Executions that reached a phase.", {
+    phase: phases,
   });
-  metrics.rows({
-    name: "workflowexecution_consecutive_failures",
-    help: "Failures in a row before acting, of the target where a workflow has most.",
-    label: "workflow_id",
-    read: () => maxFailures(entries.list(), records.list()),
+  const skips = metrics.counter(
+    "workflowexecution_backoff_skip_total",
+    "Executions that were skipped, by the check that blocked them.",
+    { reason: skipReasons },
+  );
+  const failures = metrics.counter("workflowexecution_failures_total", "Executions that failed, by reason.", {
+    reason: Object.keys(failureReasons),
   });
-  const transitions = metrics.counter({
-    name: "workflowexecution_transitions_total",
-    help: "Executions that reached a phase.",
-    labels: { phase: phases },
-  });
-  const skips = metrics.counter({
-    name: "workflowexecution_backoff_skip_total",
-    help: "Executions that were skipped, by the check that said no.",
-    labels: { reason: skipReasons },
-  });
-  const failures = metrics.counter({
-    name: "workflowexecution_failures_total",
-    help: "Executions that failed, by reason.",
-    labels: { reason: Object.keys(failureReasons) },
-  });
-  const runs = metrics.counter({
-    name: "workflowexecution_runs_created_total",
-    help: "Runs that were created.",
-    labels: { engine: engines },
-  });
-  const durations = metrics.histogram({
-    name: "workflowexecution_duration_seconds",
-    help: "From the start of a run to its end.",
-    labels: { outcome: ["Success", "Failed"] },
-    buckets: [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600],
-  });
+  const runs = metrics.counter("workflowexecution_runs_created_total", "Runs that were created.", { engine: engines });
+  const durations = metrics.histogram(
+    "workflowexecution_duration_seconds",
+    "From the start of a run to its end.",
+    [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600],
+    { outcome: ["Success", "Failed"] },
+  );
   return {
     count(what, { plan }) {
       switch (what.kind) {
@@ -107,16 +95,15 @@ export function executorMetrics(metrics: Metrics, { executions, records, entries
   };
 }
 
-/** Returns since when the oldest execution of each phase is in it. */
-function oldestTimes(executions: readonly WorkflowExecution[]) {
-  const since = { Pending: Number.POSITIVE_INFINITY, Running: Number.POSITIVE_INFINITY };
+/** Returns since when the oldest execution in this phase is in it; infinity without one. */
+function oldestMs(executions: readonly WorkflowExecution[], phase: (typeof openPhases)[number]): number {
+  let oldest = Number.POSITIVE_INFINITY;
   for (const { metadata, status } of executions) {
-    if (status?.phase === "Running") since.Running = Math.min(since.Running, Date.parse(status.startTime));
-    else if (!status || status.phase === "Pending") {
-      since.Pending = Math.min(since.Pending, Date.parse(metadata.creationTimestamp ?? ""));
-    }
+    if ((status?.phase ?? "Pending") !== phase) continue;
+    const since = status?.phase === "Running" ? status.startTime : metadata.creationTimestamp;
+    oldest = Math.min(oldest, Date.parse(since ?? ""));
   }
-  return since;
+  return oldest;
 }
 
 /** Only workflows of the catalog are labels: an execution may name any workflow. */

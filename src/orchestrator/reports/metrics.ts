@@ -16,47 +16,32 @@ export function orchestratorMetrics(
   metrics: Metrics,
   incidents: Pick<Informer<RemediationRequest>, "list">,
 ): OrchestratorMetrics {
-  metrics.gauge({
-    name: "ro_open_incidents",
-    help: "Incidents that are not closed, by phase.",
-    labels: { phase: openPhases },
-    collect(gauge) {
-      const all = incidents.list();
-      for (const phase of openPhases) {
-        gauge.with({ phase }).set(all.filter(({ status }) => (status?.phase ?? "Pending") === phase).length);
-      }
-    },
+  metrics.gauge(
+    "ro_open_incidents",
+    "Incidents that are not closed, by phase.",
+    ({ phase }) => incidents.list().filter(({ status }) => (status?.phase ?? "Pending") === phase).length,
+    { phase: openPhases },
+  );
+  metrics.gauge(
+    "ro_blocked_incidents",
+    "Incidents that wait now, by the check that blocked them.",
+    ({ reason }) =>
+      incidents.list().filter(({ status }) => status?.phase === "Blocked" && status.block?.reason === reason).length,
+    { reason: reasons },
+  );
+  const decisions = metrics.counter("ro_decisions_total", "Decisions about incidents.", { verdict: verdicts });
+  const blocks = metrics.counter(
+    "ro_blocks_total",
+    "Decisions that an incident has to wait, by the check that blocked it.",
+    { reason: reasons },
+  );
+  const closed = metrics.counter("ro_incidents_closed_total", "Incidents that were closed, by how they ended.", {
+    outcome: outcomes,
   });
-  metrics.gauge({
-    name: "ro_blocked_incidents",
-    help: "Incidents that wait now, by the check that said no.",
-    labels: { reason: reasons },
-    collect(gauge) {
-      const waiting = incidents
-        .list()
-        .map(({ status }) => (status?.phase === "Blocked" ? status.block?.reason : undefined));
-      for (const reason of reasons) gauge.with({ reason }).set(waiting.filter((one) => one === reason).length);
-    },
-  });
-  const decisions = metrics.counter({
-    name: "ro_decisions_total",
-    help: "Decisions about incidents.",
-    labels: { verdict: verdicts },
-  });
-  const blocks = metrics.counter({
-    name: "ro_blocks_total",
-    help: "Decisions that an incident has to wait, by the check that said no.",
-    labels: { reason: reasons },
-  });
-  const closed = metrics.counter({
-    name: "ro_incidents_closed_total",
-    help: "Incidents that were closed, by how they ended.",
-    labels: { outcome: outcomes },
-  });
-  const recurrences = metrics.counter({
-    name: "ro_recurrences_total",
-    help: "Incidents that were reported again after a run that succeeded.",
-  });
+  const recurrences = metrics.counter(
+    "ro_recurrences_total",
+    "Incidents that were reported again after a run that succeeded.",
+  );
   return {
     count(what) {
       switch (what.kind) {

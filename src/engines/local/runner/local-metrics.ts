@@ -16,27 +16,23 @@ export interface LocalMetrics {
 
 /** Declares the metrics of the local engine. `stepsAlive` is asked at each reading. */
 export function localMetrics(metrics: Metrics, stepsAlive: () => number): LocalMetrics {
-  const begun = metrics.counter({ name: "local_runs_begun_total", help: "Runs started." });
-  const ended = metrics.counter({
-    name: "local_runs_ended_total",
-    help: "Runs that have ended: by themselves, or because they were cancelled, timed out, invalid or deleted.",
-    labels: { outcome: runOutcomes },
-  });
-  const adopted = metrics.counter({
-    name: "local_steps_adopted_total",
-    help: "Steps of an earlier process that were found alive and adopted.",
-  });
-  const durations = metrics.histogram({
-    name: "local_step_duration_seconds",
-    help: "Time from the start of a step until the last of its processes ended.",
-    labels: { outcome: stepOutcomes },
-    buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 1_800, 3_600],
-  });
-  metrics.gauge({
-    name: "local_steps_alive",
-    help: "Steps supervised now.",
-    collect: (gauge) => gauge.set(stepsAlive()),
-  });
+  const begun = metrics.counter("local_runs_begun_total", "Runs started.");
+  const ended = metrics.counter(
+    "local_runs_ended_total",
+    "Runs that have ended: by themselves, or because they were cancelled, timed out, invalid or deleted.",
+    { outcome: runOutcomes },
+  );
+  const adopted = metrics.counter(
+    "local_steps_adopted_total",
+    "Steps of an earlier process that were found alive and adopted.",
+  );
+  const durations = metrics.histogram(
+    "local_step_duration_seconds",
+    "Time from the start of a step until the last of its processes ended.",
+    [0.1, 0.5, 1, 5, 15, 60, 300, 900, 1_800, 3_600],
+    { outcome: stepOutcomes },
+  );
+  metrics.gauge("local_steps_alive", "Steps supervised now.", () => stepsAlive());
   return {
     runBegun: () => begun.inc(),
     runEnded: (outcome) => ended.with({ outcome }).inc(),
