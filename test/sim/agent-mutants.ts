@@ -1,5 +1,5 @@
 import { memoryLocks } from "../../src/coordination/index.ts";
-import { automationPauses, codingTasks } from "../../src/resources/index.ts";
+import { automationPauses, begunStep, type CodingTask, type CodingTaskStep, codingTasks } from "../../src/resources/index.ts";
 import type { MutateAgent } from "./agent-sim.ts";
 
 /** Does not look whether it has posted a note before. */
@@ -43,9 +43,13 @@ export const locksOfItsOwn: MutateAgent = (options) => {
   };
 };
 
-/** Forgets what it has done on the way. */
+/**
+ * Loses the results of its steps. It keeps that a comment is acknowledged and that the work began: without these a task
+ * is acknowledged again and again, and a seed takes twenty times as many steps.
+ */
 export const keepsNoJournal: MutateAgent = (options) => {
   const { client } = options;
+  const isKept = ({ name }: CodingTaskStep) => name === "acknowledge" || name === begunStep;
   return {
     ...options,
     client: {
@@ -53,7 +57,8 @@ export const keepsNoJournal: MutateAgent = (options) => {
       async get(type, ref, call) {
         const object = await client.get(type, ref, call);
         if (type.kind !== codingTasks.kind || !object) return object;
-        return { ...object, status: { ...(object as never as { status: object }).status, steps: [] } } as never;
+        const { status } = object as never as CodingTask;
+        return { ...object, status: { ...status, steps: status?.steps?.filter(isKept) ?? [] } } as never;
       },
     },
   };
