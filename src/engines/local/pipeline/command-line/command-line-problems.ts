@@ -22,6 +22,10 @@ export function commandLineProblems(argv: readonly Argument[]): readonly Command
   if (program.text.includes("=")) return [notParsed(program, program.text)];
 
   const name = program.text.split("/").at(-1) ?? "";
+  if (!isInstalled(program.text)) {
+    const found = operandProblems(args, { program: program.text, rule: "nowhere", ended: false });
+    if (found.length > 0) return found;
+  }
   const wrapper = findWrapper(name);
   if (wrapper) {
     const unwrapped = unwrap(name, wrapper, args);
@@ -37,11 +41,18 @@ export function commandLineProblems(argv: readonly Argument[]): readonly Command
   return operandProblems(args, { program: name, rule: "nowhere", ended: false });
 }
 
-/** `kubectl exec POD -- COMMAND…`: the arguments after `--` are a command line of their own. */
+/** A name, or a path in a folder of programs. In any other folder, `cat` may be a program of the workflow's own. */
+function isInstalled(program: string): boolean {
+  return !program.includes("/") || /^\/(.+\/)?s?bin\/[^/]+$/.test(program);
+}
+
+/**
+ * `kubectl exec POD -- COMMAND…`: the arguments after `--` are a command line of their own. Without `--`, kubectl takes
+ * the arguments after the pod for the command.
+ */
 function kubectlExecProblems(args: readonly Argument[]): readonly CommandLineProblem[] {
   const plain = findPlainProgram("kubectl");
   const end = args.findIndex(({ text }) => text === "--");
-  const own = end < 0 ? args : args.slice(0, end);
-  const command = end < 0 ? [] : args.slice(end + 1);
-  return [...(plain ? plainProblems("kubectl", plain, own) : []), ...commandLineProblems(command)];
+  if (!plain || end < 0) return operandProblems(args, { program: "kubectl", rule: "nowhere", ended: false });
+  return [...plainProblems("kubectl", plain, args.slice(0, end)), ...commandLineProblems(args.slice(end + 1))];
 }

@@ -26,7 +26,7 @@ export function findProblems(args: readonly Argument[]): CommandLineProblem[] {
     if (!token.isLiteral) return [{ kind: "may-be-option", argument: token, program: "find", fix: pathFix }];
     if (withoutValue.includes(token.text)) continue;
     if (commands.includes(token.text)) {
-      const end = args.findIndex(({ text }, index) => index >= at && (text === ";" || text === "+"));
+      const end = args.findIndex((_argument, index) => index >= at && endsCommand(args, index));
       const outside = args.slice(at, end < 0 ? undefined : end).find(({ isLiteral }) => !isLiteral);
       if (outside) return [{ kind: "in-code", argument: outside }];
       at = end < 0 ? args.length : end + 1;
@@ -38,6 +38,12 @@ export function findProblems(args: readonly Argument[]): CommandLineProblem[] {
     if (value && !value.isLiteral && (!isData || value.isList)) return [{ kind: "in-code", argument: value }];
   }
   return [];
+}
+
+/** `;` ends a command of `-exec`, and so does a `+` right after `{}`. */
+function endsCommand(args: readonly Argument[], index: number): boolean {
+  const text = args[index]?.text;
+  return text === ";" || (text === "+" && args[index - 1]?.text === "{}");
 }
 
 const pathFix = 'Begin a path with "/" or "./"';

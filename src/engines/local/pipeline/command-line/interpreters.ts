@@ -67,8 +67,8 @@ const interpreters: readonly (readonly [name: RegExp, interpreter: Interpreter])
       afterScript: "anywhere",
       // With these, Perl opens every argument as `<>` does.
       literalWith: ["n", "p", "a", "F", "i"],
-      // `<>` runs an argument such as "command |".
-      isUnsafe: (code) => code === undefined || /<\s*(ARGV)?\s*>|\*ARGV\b|\breadline\b|\beof\b/.test(code),
+      // Reading from the handle ARGV, as `<>` does, runs an argument such as "command |". @ARGV and $ARGV[0] are data.
+      isUnsafe: (code) => code === undefined || /<\s*>|(?<![@$#])\bARGV\b|\breadline\b|\beof\b/.test(code),
     },
   ],
   [
