@@ -66,9 +66,7 @@ export type { Scripts } from "./redis/script.ts";
 export { type Beginning, type Cursor, instantMs, lag, type PolledItem } from "./watermarks/cursor.ts";
 export {
   type AdvanceOutcome,
-  dedupTtlProblem,
   openWatermark,
-  type ReplayTimes,
   type Watermark,
   type WatermarkEntry,
   type WatermarkOptions,

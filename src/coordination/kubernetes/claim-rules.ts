@@ -1,12 +1,10 @@
-import { type KubeLease, microTime } from "../../kube/index.ts";
+import type { KubeLease } from "../../kube/index.ts";
 import type { ClaimBid, Ending, Taken } from "../claims/claim-store.ts";
-import { drift } from "../lease-renewer.ts";
-import { describeHolder, holderOf, marginMs, periodOf } from "./lease-rules.ts";
+import { describeHolder, expiry, heldSpec, holderOf, leaseAnnotation, nextTime } from "./lease-rules.ts";
 
 /** A claim is a Lease: its spec has the holder, its annotations the state. */
 const annotation = {
-  key: "kubernaut.ai/key",
-  who: "kubernaut.ai/holder",
+  ...leaseAnnotation,
   state: "kubernaut.ai/state",
   payloadHash: "kubernaut.ai/payload-hash",
   result: "kubernaut.ai/result",
@@ -28,13 +26,12 @@ export interface ClaimView {
 
 export type Move = { readonly do: "take" } | { readonly do: "answer"; readonly taken: Taken };
 
-/** What to do for `bid`, given the Lease that is there. Pure; the write that follows decides. */
+/** The next step for `bid`, given the existing Lease. Pure; the write that follows decides. */
 export function nextMove(lease: KubeLease, bid: ClaimBid, { now, since, serverNowMs }: ClaimView): Move {
   const state = stateOf(lease);
   if (state === "claimed") {
-    // Ours: a response was lost. Another's: its times come from another clock and are not used, so it has
-    // run out when *we* have seen it unchanged for its whole duration.
-    const expiresAt = since + periodOf(lease) * (1 + drift) + marginMs;
+    // Ours: a response was lost. Another's: it may have expired.
+    const expiresAt = expiry({ lease, since });
     if (holderOf(lease) === bid.holder || now >= expiresAt) return { do: "take" };
     return answer(lease, { state: "in-flight", holder: describeHolder(lease), retryAfterMs: expiresAt - now });
   }
@@ -59,21 +56,17 @@ function answer(lease: KubeLease, standing: Unhashed<Taken>): Move {
   return { do: "answer", taken: { ...standing, payloadHash: read(lease, annotation.payloadHash) } as Taken };
 }
 
-export function keyIn(lease: KubeLease): string | undefined {
-  return read(lease, annotation.key);
-}
-
 /** Whether a holder is recorded. */
 export function isClaimed(lease: KubeLease): boolean {
   return stateOf(lease) === "claimed";
 }
 
-/** Is it still `bid`'s to renew and to settle? */
+/** Whether `bid` may still renew and settle it. */
 export function isClaimOf(lease: KubeLease, bid: ClaimBid): boolean {
   return isClaimed(lease) && holderOf(lease) === bid.holder;
 }
 
-/** Did `bid` end it in this way before? */
+/** Whether `bid` ended it in this way before. */
 export function isSettledBy(lease: KubeLease, bid: ClaimBid, ending: Ending): boolean {
   return stateOf(lease) === ending.kind && holderOf(lease) === bid.holder;
 }
@@ -85,8 +78,7 @@ export function isExpired(lease: KubeLease, serverNowMs: number): boolean {
 
 /** `lease` claimed by `bid` for a whole period. Nothing of its former state remains. */
 export function claimLease(lease: KubeLease, bid: ClaimBid, serverNowMs: number): KubeLease {
-  const time = microTime(later(lease, serverNowMs));
-  const again = isClaimOf(lease, bid);
+  const isRenewal = isClaimOf(lease, bid);
   return {
     ...replaceAnnotations(lease, {
       [annotation.key]: bid.key,
@@ -94,20 +86,18 @@ export function claimLease(lease: KubeLease, bid: ClaimBid, serverNowMs: number)
       [annotation.state]: "claimed",
       ...(bid.payloadHash !== undefined && { [annotation.payloadHash]: bid.payloadHash }),
     }),
-    spec: {
-      holderIdentity: bid.holder,
-      // Whole seconds; rounding up makes others wait longer, never us hold longer.
-      leaseDurationSeconds: Math.max(1, Math.ceil(bid.leaseMs / 1_000)),
-      acquireTime: again ? (lease.spec?.acquireTime ?? time) : time,
-      renewTime: time,
-      leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + (again ? 0 : 1),
-    },
+    spec: heldSpec(lease, {
+      holder: bid.holder,
+      periodMs: bid.leaseMs,
+      isRenewal,
+      wallMs: Math.floor(serverNowMs),
+    }),
   };
 }
 
 /** `lease` with a sign of life. */
 export function renewLease(lease: KubeLease, serverNowMs: number): KubeLease {
-  return { ...lease, spec: { ...lease.spec, renewTime: microTime(later(lease, serverNowMs)) } };
+  return { ...lease, spec: { ...lease.spec, renewTime: nextTime(lease, Math.floor(serverNowMs)) } };
 }
 
 /** `lease` after `bid` has ended in this way. Its spec stays, as a record of who did it. */
@@ -144,11 +134,4 @@ function read(lease: KubeLease, name: string): string | undefined {
 
 function timeOf(lease: KubeLease, name: string): number {
   return Date.parse(read(lease, name) ?? "");
-}
-
-/** A time that differs from the last one written, even on a clock that was set back: a renewal must be seen as one. */
-function later(lease: KubeLease, serverNowMs: number): number {
-  const last = Date.parse(lease.spec?.renewTime ?? "");
-  const now = Math.floor(serverNowMs);
-  return now > last || Number.isNaN(last) ? now : last + 1;
 }

@@ -7,7 +7,7 @@ import { CoordinationError } from "../errors.ts";
 import { type Key, keyName } from "../key.ts";
 import { type RenewalResult, validityFrom } from "../lease-renewer.ts";
 import * as rules from "./claim-rules.ts";
-import { describeHolder, marginMs, sameHolding } from "./lease-rules.ts";
+import { describeHolder, leaseKey, marginMs, sameHolding } from "./lease-rules.ts";
 import { removeLease } from "./lease-sweep.ts";
 import { rethrowFor } from "./refusal.ts";
 
@@ -56,7 +56,7 @@ export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): Clai
 
   /** Undefined when another writer was faster: look again. */
   async function look(found: KubeLease, bid: ClaimBid): Promise<ClaimResult | undefined> {
-    const key = rules.keyIn(found);
+    const key = leaseKey(found);
     if (key !== bid.key) {
       throw new CoordinationError("collision", `${bid.key} collides with the claim of another key: ${key ?? "none"}`);
     }

@@ -10,14 +10,21 @@ const confirmSeconds = 5;
 const stepAsideMs = 500;
 const maxWaiters = 32;
 
+/** The annotations that locks and claims have in common. */
+export const leaseAnnotation = { key: "kubernaut.ai/key", who: "kubernaut.ai/holder" } as const;
+
 const annotation = {
-  key: "kubernaut.ai/key",
+  ...leaseAnnotation,
   waiters: "kubernaut.ai/waiters",
-  who: "kubernaut.ai/holder",
   purpose: "kubernaut.ai/purpose",
-};
+} as const;
 
 export const lockLabels = { "app.kubernetes.io/managed-by": "interlock", "kubernaut.ai/kind": "lock" };
+
+/** Selects the Leases of locks. */
+export const lockSelector = Object.entries(lockLabels)
+  .map((pair) => pair.join("="))
+  .join();
 
 /** A Lease and since when, on our clock, its holder has shown no sign of life. */
 export interface Observed {
@@ -63,7 +70,7 @@ export function nextMove(observed: Observed | undefined, me: Claimant, now: numb
  * When an abandoned lease may be taken over: its whole duration after *we* last saw it change. The times written in it
  * come from another clock and are not used.
  */
-function expiry({ lease, since }: Observed): number {
+export function expiry({ lease, since }: Observed): number {
   return since + periodOf(lease) * (1 + drift) + marginMs;
 }
 
@@ -128,28 +135,41 @@ export function newLease(name: string, namespace: string, me: Claimant, wallMs: 
 export function takeLease(lease: KubeLease, me: Claimant, wallMs: number): KubeLease {
   const waiters = waitersOf(lease);
   const place = waiters.indexOf(me.holder);
-  const time = microTime(later(lease, wallMs));
-  const isRenewal = holderOf(lease) === me.holder;
   return {
     ...lease,
     metadata: {
       ...lease.metadata,
       annotations: annotations(lease, place === -1 ? waiters : waiters.slice(place + 1), me),
     },
-    spec: {
-      holderIdentity: me.holder,
-      leaseDurationSeconds: Math.max(1, Math.ceil(me.ttlMs / 1_000)),
-      acquireTime: isRenewal ? (lease.spec?.acquireTime ?? time) : time,
-      renewTime: time,
-      leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + (isRenewal ? 0 : 1),
-    },
+    spec: heldSpec(lease, { holder: me.holder, periodMs: me.ttlMs, isRenewal: holderOf(lease) === me.holder, wallMs }),
+  };
+}
+
+interface Holding {
+  readonly holder: string;
+  readonly periodMs: number;
+  /** False: the holder is another than before. */
+  readonly isRenewal: boolean;
+  readonly wallMs: number;
+}
+
+/** The spec of a Lease that is held for a whole period from now. */
+export function heldSpec(lease: KubeLease, { holder, periodMs, isRenewal, wallMs }: Holding) {
+  const time = nextTime(lease, wallMs);
+  return {
+    holderIdentity: holder,
+    // Whole seconds; rounding up makes others wait longer, never us hold longer.
+    leaseDurationSeconds: Math.max(1, Math.ceil(periodMs / 1_000)),
+    acquireTime: isRenewal ? (lease.spec?.acquireTime ?? time) : time,
+    renewTime: time,
+    leaseTransitions: (lease.spec?.leaseTransitions ?? 0) + (isRenewal ? 0 : 1),
   };
 }
 
 /** `lease` passed to the first waiter, who has a short time to confirm, or free if there is no waiter. */
 export function handOverLease(lease: KubeLease, wallMs: number): KubeLease {
   const [next = "", ...rest] = waitersOf(lease);
-  const time = microTime(later(lease, wallMs));
+  const time = nextTime(lease, wallMs);
   return {
     ...lease,
     metadata: { ...lease.metadata, annotations: annotations(lease, rest) },
@@ -198,7 +218,7 @@ function annotations(lease: KubeLease, waiters: readonly string[], me?: Claimant
 }
 
 /** A time that differs from the last one written, even on a clock that was set back: a renewal must be seen as one. */
-function later(lease: KubeLease, wallMs: number): number {
+export function nextTime(lease: KubeLease, wallMs: number): string {
   const last = Date.parse(lease.spec?.renewTime ?? "");
-  return Number.isNaN(last) || wallMs > last ? wallMs : last + 1;
+  return microTime(Number.isNaN(last) || wallMs > last ? wallMs : last + 1);
 }

@@ -1,6 +1,6 @@
-import { type KubeClient, KubeError, type KubeLease, leases } from "../../kube/index.ts";
-import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
-import { lockLabels, type Observed, sameHolding } from "./lease-rules.ts";
+import { type KubeClient, type KubeLease, leases, Reflector } from "../../kube/index.ts";
+import type { Clock, Random } from "../../time/index.ts";
+import { lockSelector, type Observed, sameHolding } from "./lease-rules.ts";
 
 export interface LeaseWatchOptions {
   readonly client: KubeClient;
@@ -11,6 +11,10 @@ export interface LeaseWatchOptions {
   readonly changed: (name: string) => void;
 }
 
+/** A watch without event or bookmark for this time is opened again. Servers send a bookmark about once a minute. */
+const silenceMs = 90_000;
+const backoff = { baseMs: 50, maxMs: 5_000, jitter: 0.5 };
+
 /** A cache of all lock Leases, from one watch. It wakes waiters; the writes that follow decide. */
 export class LeaseWatch {
   readonly #known = new Map<string, Observed>();
@@ -19,7 +23,19 @@ export class LeaseWatch {
 
   constructor(options: LeaseWatchOptions) {
     this.#options = options;
-    void this.#follow();
+    const { client, clock, random, namespace } = options;
+    const query = { namespace, labelSelector: lockSelector };
+    const { signal } = this.#stop;
+    const reflector = new Reflector<KubeLease>(
+      // Waiters get a refusal from their own requests; here it is retried like an outage.
+      { client, type: leases, query, clock, random, signal, silenceMs, backoff, problem: () => {} },
+      {
+        replace: (listed, version) => this.#replace(listed, version),
+        put: (lease) => void this.saw(lease),
+        remove: (lease) => this.#deleted(lease),
+      },
+    );
+    void reflector.run();
   }
 
   get(name: string): Observed | undefined {
@@ -30,7 +46,7 @@ export class LeaseWatch {
   saw(lease: KubeLease): Observed {
     const name = lease.metadata.name as string;
     const before = this.#known.get(name);
-    if (before && !isNewer(lease, before.lease)) return before;
+    if (before && version(lease) <= version(before.lease)) return before;
     const since = before && sameHolding(before.lease, lease) ? before.since : this.#options.clock.now();
     const observed = { lease, since };
     this.#known.set(name, observed);
@@ -46,43 +62,12 @@ export class LeaseWatch {
     this.#stop.abort();
   }
 
-  async #follow() {
-    const { clock, random } = this.#options;
-    const { signal } = this.#stop;
-    for (let failures = 0; !signal.aborted; failures++) {
-      try {
-        const from = await this.#list();
-        failures = 0;
-        await this.#watch(from);
-      } catch (error) {
-        if (signal.aborted) return;
-        // Waiters learn of a refusal from their own requests; here it is retried like an outage.
-        if (!(error instanceof KubeError)) throw error;
-      }
-      const delay = backoffMs(failures + 1, { baseMs: 50, maxMs: 5_000, jitter: 0.5 }, random.fraction());
-      await sleep(clock, delay, signal).catch(() => {});
-    }
-  }
-
-  async #list(): Promise<string> {
-    const { client } = this.#options;
-    const { items, resourceVersion } = await client.list(leases, this.#query(), { signal: this.#stop.signal });
-    const present = new Set(items.map((lease) => lease.metadata.name));
-    for (const lease of items) this.saw(lease);
+  #replace(listed: readonly KubeLease[], listVersion: bigint) {
+    const present = new Set(listed.map((lease) => lease.metadata.name));
+    for (const lease of listed) this.saw(lease);
     for (const [name, { lease }] of this.#known) {
       // Only a Lease that is older than the list can be missing from it because it was deleted.
-      if (!present.has(name) && version(lease) <= BigInt(resourceVersion)) this.forget(name);
-    }
-    return resourceVersion;
-  }
-
-  async #watch(resourceVersion: string) {
-    const { client } = this.#options;
-    const query = { ...this.#query(), resourceVersion };
-    for await (const event of client.watch(leases, query, { signal: this.#stop.signal })) {
-      if (event.type === "BOOKMARK") continue;
-      if (event.type === "DELETED") this.#deleted(event.object);
-      else this.saw(event.object);
+      if (!present.has(name) && version(lease) <= listVersion) this.forget(name);
     }
   }
 
@@ -90,17 +75,6 @@ export class LeaseWatch {
     const name = lease.metadata.name as string;
     if (this.#known.get(name)?.lease.metadata.uid === lease.metadata.uid) this.forget(name);
   }
-
-  #query() {
-    const labelSelector = Object.entries(lockLabels)
-      .map(([label, value]) => `${label}=${value}`)
-      .join(",");
-    return { namespace: this.#options.namespace, labelSelector };
-  }
-}
-
-function isNewer(a: KubeLease, b: KubeLease): boolean {
-  return version(a) > version(b);
 }
 
 function version(lease: KubeLease): bigint {

@@ -1,5 +1,5 @@
 import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
-import { describeHolder, leaseKey, lockLabels, periodOf, waitersOf } from "./lease-rules.ts";
+import { describeHolder, leaseKey, lockSelector, periodOf, waitersOf } from "./lease-rules.ts";
 
 /** A lock as others see it. */
 export interface ListedLock {
@@ -16,10 +16,7 @@ export interface ListedLock {
 
 /** The locks of a namespace that are held or waited for. */
 export async function listLocks(client: KubeClient, namespace: string): Promise<readonly ListedLock[]> {
-  const labelSelector = Object.entries(lockLabels)
-    .map((pair) => pair.join("="))
-    .join();
-  const { items } = await client.list(leases, { namespace, labelSelector });
+  const { items } = await client.list(leases, { namespace, labelSelector: lockSelector });
   return items.map(toLock).filter(({ holder, waiters }) => holder !== undefined || waiters > 0);
 }
 

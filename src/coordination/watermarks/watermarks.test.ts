@@ -1,24 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keyOf } from "../key.ts";
 import { memoryWatermarks } from "../memory/memory-watermarks.ts";
-import { dedupTtlProblem, openWatermark } from "./watermarks.ts";
-
-const hour = 3_600_000;
-
-describe("the retention of finished claims", () => {
-  const times = { maxReplayMs: 20 * hour, overlapMs: hour, maxProcessingMs: 3 * hour };
-
-  it("is enough when it covers the longest replay, the overlap and the longest processing", () => {
-    expect(dedupTtlProblem({ ...times, dedupTtlMs: 24 * hour })).toBeUndefined();
-  });
-
-  it("is a problem that can be read when it does not", () => {
-    expect(dedupTtlProblem({ ...times, dedupTtlMs: 23 * hour })).toBe(
-      "completed work is remembered for 23h, but may be reported again for 24h " +
-        "(longest replay + overlap + longest processing), and would then be done twice",
-    );
-  });
-});
+import { openWatermark } from "./watermarks.ts";
 
 describe("what cannot be opened", () => {
   const serverDate = new Date("2025-02-19T12:00:00Z");

@@ -1,4 +1,3 @@
-import { formatDuration } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
 import type { Guarantee } from "../locks/locks.ts";
@@ -172,29 +171,4 @@ function findMistake(overlapMs: number, from: Beginning): string | undefined {
 
 function supersededError(key: Key, fence: bigint): CoordinationError {
   return new CoordinationError("lost", `${key}: another poller has the larger fence ${fence}`);
-}
-
-export interface ReplayTimes {
-  /** How long finished claims are stored. */
-  readonly dedupTtlMs: number;
-  /** The longest outage after which everything since is polled again. */
-  readonly maxReplayMs: number;
-  readonly overlapMs: number;
-  /** The longest time from claim to completion. */
-  readonly maxProcessingMs: number;
-}
-
-/** A sentence if finished claims expire before their items can be reported again, else undefined. */
-export function dedupTtlProblem({
-  dedupTtlMs,
-  maxReplayMs,
-  overlapMs,
-  maxProcessingMs,
-}: ReplayTimes): string | undefined {
-  const neededMs = maxReplayMs + overlapMs + maxProcessingMs;
-  if (dedupTtlMs >= neededMs) return undefined;
-  return (
-    `completed work is remembered for ${formatDuration(dedupTtlMs)}, but may be reported again for ${formatDuration(neededMs)} ` +
-    `(longest replay + overlap + longest processing), and would then be done twice`
-  );
 }
