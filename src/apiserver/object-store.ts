@@ -40,6 +40,11 @@ export interface ObjectKey {
   readonly name: string;
 }
 
+/** The key as one text. Sorts like namespace, then name: no character of either sorts before the separator. */
+export function keyText({ resource, namespace, name }: ObjectKey): string {
+  return `${resource}\u0000${namespace}\u0000${name}`;
+}
+
 /**
  * An object and its JSON text, made once and shared by the log, answers and watchers. Hand it on as it is: a store may
  * parse `object` when it is first asked for, which a copy by spread would lose.

@@ -1,7 +1,7 @@
 import type { OwnerReference } from "../../kube/index.ts";
 import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
-import type { Entry, ObjectKey } from "../object-store.ts";
+import { type Entry, keyText, type ObjectKey } from "../object-store.ts";
 
 /** The dependents of each owner, by the uid of the owner. */
 export class Dependents {
@@ -9,7 +9,7 @@ export class Dependents {
 
   /** Notes that an object changed from `previous` to `current`; undefined is absence. */
   update(key: ObjectKey, previous: Entry | undefined, current: Entry | undefined): void {
-    const text = `${key.resource}\u0000${key.namespace}\u0000${key.name}`;
+    const text = keyText(key);
     for (const { uid } of previous?.object.metadata.ownerReferences ?? []) {
       const known = this.#byOwner.get(uid);
       known?.delete(text);

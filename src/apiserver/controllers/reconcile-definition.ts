@@ -1,5 +1,6 @@
 import { type Api, commit, sealObject, timestamp } from "../api/api.ts";
 import { deleteObject } from "../api/delete.ts";
+import type { Resource } from "../api/resource.ts";
 import { markEnded } from "../api/update.ts";
 import type { Definition } from "../kinds/definition.ts";
 import { definitions } from "../kinds/definitions.ts";
@@ -43,15 +44,19 @@ async function removeDefinition(api: Api, { metadata, spec }: Definition) {
   const resource = api.registry.all.find(
     ({ custom, storedAs }) => custom && storedAs === `${spec.names.plural}.${spec.group}`,
   );
-  let left = 0;
-  for (const { object } of resource ? [...api.store.list(resource.storedAs)] : []) {
-    const ref = { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
-    const gone = resource && !object.metadata.deletionTimestamp && (await deleteObject(api, resource, ref)).gone;
-    if (!gone) left++;
-  }
-  if (left > 0) return;
+  if (resource && (await deleteObjects(api, resource)) > 0) return;
   await commit(api, definitions, { namespace: "", name: metadata.name ?? "" }, (current, revision) => {
     if (!current?.object.metadata.deletionTimestamp) return { do: "nothing", result: undefined };
     return { do: "delete", ...markEnded(current.object, revision), result: undefined };
   });
+}
+
+/** Deletes all objects of a resource, or those of one namespace. Returns how many are left until their finalizers go. */
+export async function deleteObjects(api: Api, resource: Resource, namespace?: string): Promise<number> {
+  let left = 0;
+  for (const { key, object } of [...api.store.list(resource.storedAs, namespace)]) {
+    const gone = !object.metadata.deletionTimestamp && (await deleteObject(api, resource, key)).gone;
+    if (!gone) left++;
+  }
+  return left;
 }

@@ -1,13 +1,12 @@
 import { type Api, commit } from "../api/api.ts";
-import { deleteObject } from "../api/delete.ts";
 import type { Resource } from "../api/resource.ts";
 import { StatusError } from "../api/status-error.ts";
 import { markEnded } from "../api/update.ts";
 import { definitions } from "../kinds/definitions.ts";
 import { namespaces } from "../kinds/namespaces.ts";
-import type { Change, Entry, ObjectKey } from "../object-store.ts";
+import { type Change, type Entry, keyText, type ObjectKey } from "../object-store.ts";
 import { Dependents } from "./dependents.ts";
-import { reconcileDefinition } from "./reconcile-definition.ts";
+import { deleteObjects, reconcileDefinition } from "./reconcile-definition.ts";
 import { reconcileOwnership } from "./reconcile-ownership.ts";
 
 const retryMs = 1_000;
@@ -36,9 +35,8 @@ export function runControllers(api: Api): { stop(): void } {
   function follow(storedAs: string) {
     if (watched.has(storedAs)) return;
     for (const entry of api.store.list(storedAs)) {
-      const key = keyOf(storedAs, entry);
-      dependents.update(key, undefined, entry);
-      if (needsCare(storedAs, entry)) work.add(key);
+      dependents.update(entry.key, undefined, entry);
+      if (needsCare(storedAs, entry)) work.add(entry.key);
     }
     watched.set(storedAs, api.store.watch(storedAs, api.store.revision, seen));
   }
@@ -58,10 +56,10 @@ export function runControllers(api: Api): { stop(): void } {
   /** The objects that wait until another is deleted: its namespace and its definition. */
   function wakeContainers({ key }: Change, exists: boolean) {
     const home = key.namespace ? api.store.get(namespaces.storedAs, "", key.namespace) : undefined;
-    if (home?.object.metadata.deletionTimestamp) work.add(keyOf(namespaces.storedAs, home));
+    if (home?.object.metadata.deletionTimestamp) work.add(home.key);
     if (exists) return;
     const definition = api.store.get(definitions.storedAs, "", key.resource);
-    if (definition?.object.metadata.deletionTimestamp) work.add(keyOf(definitions.storedAs, definition));
+    if (definition?.object.metadata.deletionTimestamp) work.add(definition.key);
   }
 
   function followAll() {
@@ -82,10 +80,6 @@ function needsCare(storedAs: string, { object: { metadata } }: Entry): boolean {
   return metadata.ownerReferences !== undefined || metadata.deletionTimestamp !== undefined;
 }
 
-function keyOf(resource: string, { object: { metadata } }: Entry): ObjectKey {
-  return { resource, namespace: metadata.namespace ?? "", name: metadata.name ?? "" };
-}
-
 /** Keys to look at, each once however often it is added, one at a time. */
 class WorkList {
   readonly #turn: (key: ObjectKey) => Promise<void>;
@@ -99,7 +93,7 @@ class WorkList {
   }
 
   add(key: ObjectKey): void {
-    this.#waiting.set(`${key.resource}\u0000${key.namespace}\u0000${key.name}`, key);
+    this.#waiting.set(keyText(key), key);
     if (this.#running || this.#stopped) return;
     this.#running = true;
     void this.#run();
@@ -127,14 +121,7 @@ async function reconcileNamespace(api: Api, name: string): Promise<void> {
   if (!deletionTimestamp) return;
 
   let left = 0;
-  for (const resource of storedIn(api)) {
-    for (const { object } of [...api.store.list(resource.storedAs, name)]) {
-      const { metadata } = object;
-      const ref = { namespace: name, name: metadata.name ?? "" };
-      const gone = !metadata.deletionTimestamp && (await deleteObject(api, resource, ref)).gone;
-      if (!gone) left++;
-    }
-  }
+  for (const resource of storedIn(api)) left += await deleteObjects(api, resource, name);
   if (left > 0) return;
   await commit(api, namespaces, { namespace: "", name }, (current, revision) => {
     if (!current?.object.metadata.deletionTimestamp || current.object.metadata.finalizers) {

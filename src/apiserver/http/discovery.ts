@@ -1,18 +1,17 @@
 import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
-import { reviewGroups } from "./route.ts";
+import { reviewResources } from "../kinds/reviews.ts";
 
 /** `GET /apis/GROUP/VERSION` */
 export function resourceList(registry: Registry, group: string, version: string): object {
-  const resources = registry.all
-    .filter((resource) => resource.group === group && resource.version === version)
-    .flatMap((resource) => [resourceEntry(resource), ...subresourceEntries(resource)]);
-  const groupVersion = group ? `${group}/${version}` : version;
   return {
     kind: "APIResourceList",
     ...(group ? { apiVersion: "v1" } : {}),
-    groupVersion,
-    resources: [...resources, ...reviewEntries(group)],
+    groupVersion: group ? `${group}/${version}` : version,
+    resources: listResources(registry, group, version).flatMap((resource) => [
+      resourceEntry(resource),
+      ...subresourceEntries(resource),
+    ]),
   };
 }
 
@@ -41,10 +40,7 @@ export function aggregatedDiscovery(registry: Registry, version: string, groups:
       metadata: { ...(group ? { name: group } : {}), creationTimestamp: null },
       versions: listVersions(registry, group).map((one) => ({
         version: one,
-        resources: [
-          ...registry.all.filter((resource) => resource.group === group && resource.version === one).map(toAggregated),
-          ...aggregatedReviews(group),
-        ],
+        resources: listResources(registry, group, one).map(toAggregated),
         freshness: "Current",
       })),
     })),
@@ -53,15 +49,19 @@ export function aggregatedDiscovery(registry: Registry, version: string, groups:
 
 /** All groups but the core one. */
 export function listGroups(registry: Registry): string[] {
-  const groups = new Set(registry.all.map(({ group }) => group).filter(Boolean));
-  return [...groups, ...Object.keys(reviewGroups)];
+  return [...new Set([...registry.all, ...reviewResources].map(({ group }) => group).filter(Boolean))];
 }
 
 /** The versions of a group, best first: stable before beta before alpha, then newest first. */
 export function listVersions(registry: Registry, group: string): string[] {
-  if (Object.hasOwn(reviewGroups, group)) return ["v1"];
-  const versions = new Set(registry.all.filter((resource) => resource.group === group).map(({ version }) => version));
+  const versions = new Set(listResources(registry, group).map(({ version }) => version));
   return [...versions].sort((a, b) => rank(b) - rank(a));
+}
+
+function listResources(registry: Registry, group: string, version?: string): Resource[] {
+  return [...registry.all, ...reviewResources].filter(
+    (resource) => resource.group === group && (version === undefined || resource.version === version),
+  );
 }
 
 function rank(version: string): number {
@@ -120,34 +120,4 @@ function toAggregated(resource: Resource): object {
     ...(categories.length > 0 ? { categories } : {}),
     ...(subresources.length > 0 ? { subresources } : {}),
   };
-}
-
-const reviewKinds: Readonly<Record<string, string>> = {
-  selfsubjectaccessreviews: "SelfSubjectAccessReview",
-  selfsubjectrulesreviews: "SelfSubjectRulesReview",
-  subjectaccessreviews: "SubjectAccessReview",
-  localsubjectaccessreviews: "LocalSubjectAccessReview",
-  tokenreviews: "TokenReview",
-  selfsubjectreviews: "SelfSubjectReview",
-};
-
-function reviewEntries(group: string): object[] {
-  return (reviewGroups[group] ?? []).map((plural) => {
-    const kind = reviewKinds[plural] ?? "";
-    const namespaced = plural.startsWith("local");
-    return { name: plural, singularName: kind.toLowerCase(), namespaced, kind, verbs: ["create"] };
-  });
-}
-
-function aggregatedReviews(group: string): object[] {
-  return (reviewGroups[group] ?? []).map((plural) => {
-    const kind = reviewKinds[plural] ?? "";
-    return {
-      resource: plural,
-      responseKind: { group: "", version: "", kind },
-      scope: plural.startsWith("local") ? "Namespaced" : "Cluster",
-      singularResource: kind.toLowerCase(),
-      verbs: ["create"],
-    };
-  });
 }

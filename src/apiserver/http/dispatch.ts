@@ -41,7 +41,7 @@ async function dispatchApi(exchange: Exchange): Promise<void> {
     case "version":
       return sendJson(response, 200, writeJson(resourceList(api.registry, found.group, found.version)));
     case "review":
-      return await handleReview(exchange, found.plural);
+      return await handleReview(exchange, found.resource);
     case "unknown":
       if (found.plainText) return pageNotFound(exchange);
       throw unknownPath();

@@ -27,8 +27,20 @@ export class BodyReader {
     return text;
   }
 
-  /** Parses a body of an object by its content type. Throws `JsonSyntaxError` when it cannot be read. */
-  async parse(text: string, type: string): Promise<Parsed> {
+  /** Parses the text of a body by its content type. `refuse` makes the error for a text that cannot be parsed. */
+  async parse(text: string, type: string, refuse: (why: string) => StatusError): Promise<Parsed> {
+    try {
+      return await this.#parse(text, type);
+    } catch (error) {
+      throw error instanceof JsonSyntaxError ? refuse(error.message) : error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#yaml.close();
+  }
+
+  async #parse(text: string, type: string): Promise<Parsed> {
     if (type === "" || type === "application/json") return parseJson(text);
     if (type === "application/yaml") return parseYaml(text, this.#yaml);
     if (type === "application/vnd.kubernetes.protobuf") {
@@ -40,10 +52,6 @@ export class BodyReader {
     throw unsupportedMedia(
       `the body of the request was in an unknown format - accepted media types include: ${accepted}`,
     );
-  }
-
-  close(): Promise<void> {
-    return this.#yaml.close();
   }
 }
 

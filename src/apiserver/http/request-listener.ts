@@ -4,7 +4,6 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Admission } from "../api/admission.ts";
 import type { Api } from "../api/api.ts";
 import { badRequest, StatusError } from "../api/status-error.ts";
-import { JsonSyntaxError } from "../json/parse-json.ts";
 import { sendStatus, sendText } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { dispatch } from "./dispatch.ts";
@@ -80,13 +79,11 @@ function fail(error: unknown, request: IncomingMessage, response: ServerResponse
   }
   // The unread rest of a body would be parsed as the next request.
   if (!request.complete) response.setHeader("Connection", "close");
-  sendStatus(response, statusOf(error, request, log).status);
+  sendStatus(response, toStatusError(error, request, log).status);
 }
 
-function statusOf(error: unknown, request: IncomingMessage, log: Logger | undefined): StatusError {
+function toStatusError(error: unknown, request: IncomingMessage, log: Logger | undefined): StatusError {
   if (error instanceof StatusError) return error;
-  // Handlers give a better message where they can; a body that cannot be read is never our failure.
-  if (error instanceof JsonSyntaxError) return badRequest(`the body cannot be read: ${error.message}`);
   if (error instanceof KubeError && error.code === "unavailable") {
     // A write may have reached the disk nevertheless: only a read may be retried.
     const details = request.method === "GET" ? { retryAfterSeconds: 1 } : {};

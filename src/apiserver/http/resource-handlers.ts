@@ -1,4 +1,3 @@
-import type { Admit } from "../api/admission.ts";
 import { createObject, type WriteResult } from "../api/create.ts";
 import { unrecognizedKind } from "../api/decode-object.ts";
 import { deleteObject } from "../api/delete.ts";
@@ -19,7 +18,7 @@ import {
 } from "../api/status-error.ts";
 import { updateObject } from "../api/update.ts";
 import { member } from "../json/json.ts";
-import { JsonSyntaxError, type Parsed } from "../json/parse-json.ts";
+import type { Parsed } from "../json/parse-json.ts";
 import { sendStatus, setWarnings } from "./answer.ts";
 import { serverSideApply } from "./apply.ts";
 import { authorize } from "./authorize.ts";
@@ -131,16 +130,9 @@ function readStored({ api, query }: Exchange, { resource, namespace, name }: Obj
 }
 
 async function create(exchange: Exchange, resource: Resource, namespace: string): Promise<void> {
-  const { api, query } = exchange;
-  const admit = admitCall(exchange, resource);
-  const dryRun = parseDryRun(query, "CreateOptions");
-  const fieldValidation = parseFieldValidation(query, "CreateOptions");
-  const sent = await readObject(exchange, resource);
-  sendWritten(
-    exchange,
-    resource,
-    await createObject(api, resource, { ...sent, fieldValidation }, { namespace, dryRun, admit }),
-  );
+  const { fieldValidation, ...options } = writeOptions(exchange, resource, "CreateOptions");
+  const sent = { ...(await readObject(exchange, resource)), fieldValidation };
+  sendWritten(exchange, resource, await createObject(exchange.api, resource, sent, { namespace, ...options }));
 }
 
 interface Ref {
@@ -149,48 +141,36 @@ interface Ref {
   readonly subresource?: "status";
 }
 
-function admitCall({ admission, caller }: Exchange, resource: Resource, ref?: Ref): Admit {
-  return admission({ username: caller.name, resource, subresource: ref?.subresource });
+/** The options of a write. `kind` is their name in errors. */
+function writeOptions({ admission, caller, query }: Exchange, resource: Resource, kind: string, ref?: Ref) {
+  return {
+    admit: admission({ username: caller.name, resource, subresource: ref?.subresource }),
+    dryRun: parseDryRun(query, kind),
+    fieldValidation: parseFieldValidation(query, kind),
+  };
 }
 
 async function update(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
-  const { api, query } = exchange;
-  const admit = admitCall(exchange, resource, ref);
-  const dryRun = parseDryRun(query, "UpdateOptions");
-  const fieldValidation = parseFieldValidation(query, "UpdateOptions");
-  const sent = await readObject(exchange, resource);
-  sendWritten(
-    exchange,
-    resource,
-    await updateObject(api, resource, { ...sent, fieldValidation }, { ...ref, dryRun, admit }),
-  );
+  const { fieldValidation, ...options } = writeOptions(exchange, resource, "UpdateOptions", ref);
+  const sent = { ...(await readObject(exchange, resource)), fieldValidation };
+  sendWritten(exchange, resource, await updateObject(exchange.api, resource, sent, { ...ref, ...options }));
 }
 
 async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
   const { api, query, request } = exchange;
-  const admit = admitCall(exchange, resource, ref);
-  const dryRun = parseDryRun(query, "PatchOptions");
-  const fieldValidation = parseFieldValidation(query, "PatchOptions");
+  const options = { ...ref, ...writeOptions(exchange, resource, "PatchOptions", ref) };
   const type = contentType(request);
   const kind = patchKinds.get(type);
   if (type === "application/apply-patch+yaml") {
     const value = await decodePatch(exchange, "application/yaml");
     const force = parseFlag(query, "force") ?? false;
-    return sendWritten(
-      exchange,
-      resource,
-      await serverSideApply(api, resource, value, { ...ref, force, dryRun, admit }),
-    );
+    return sendWritten(exchange, resource, await serverSideApply(api, resource, value, { ...options, force }));
   }
   if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { reason: "UnsupportedMediaType", details: {} });
   if (kind === "strategic" && resource.custom) throw unsupportedMedia(`${unknownFormat} ${customPatchTypes}`);
 
   const value = await decodePatch(exchange, "application/json");
-  sendWritten(
-    exchange,
-    resource,
-    await patchObject(api, resource, { kind, value }, { ...ref, dryRun, fieldValidation, admit }),
-  );
+  sendWritten(exchange, resource, await patchObject(api, resource, { kind, value }, options));
 }
 
 /** A Map: the type comes from the request, and an object would also answer to "constructor" and "__proto__". */
@@ -205,11 +185,7 @@ const customPatchTypes = "application/json-patch+json, application/merge-patch+j
 
 async function decodePatch({ request, bodies }: Exchange, type: "application/json" | "application/yaml") {
   const text = await bodies.text(request);
-  try {
-    return (await bodies.parse(text, type)).value;
-  } catch (error) {
-    throw error instanceof JsonSyntaxError ? badRequest(`error decoding patch: ${error.message}`) : error;
-  }
+  return (await bodies.parse(text, type, (why) => badRequest(`error decoding patch: ${why}`))).value;
 }
 
 async function remove(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
@@ -232,24 +208,18 @@ function sendWritten(exchange: Exchange, resource: Resource, { entry, warnings, 
   sendObject(exchange, resource, entry, created ? 201 : 200);
 }
 
-/** An object in the body. What cannot be read is reported as an object that cannot be recognised. */
+/** An object in the body. A body that cannot be parsed is reported as an object that cannot be recognised. */
 async function readObject({ request, bodies }: Exchange, resource: Resource): Promise<Parsed> {
   const text = await bodies.text(request);
-  try {
-    return await bodies.parse(text, contentType(request));
-  } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    throw unrecognizedKind(resource, `couldn't get version/kind; json parse error: ${error.message}`);
-  }
+  return await bodies.parse(text, contentType(request), (why) =>
+    unrecognizedKind(resource, `couldn't get version/kind; json parse error: ${why}`),
+  );
 }
 
 /** The options of a delete; an empty body is none. */
 async function readJson({ request, bodies }: Exchange): Promise<unknown> {
   const text = await bodies.text(request);
   if (text.trim() === "") return undefined;
-  try {
-    return (await bodies.parse(text, contentType(request))).value;
-  } catch (error) {
-    throw error instanceof JsonSyntaxError ? badRequest(`the delete options cannot be read: ${error.message}`) : error;
-  }
+  const refuse = (why: string) => badRequest(`the delete options cannot be read: ${why}`);
+  return (await bodies.parse(text, contentType(request), refuse)).value;
 }

@@ -1,52 +1,37 @@
 import { invalidValue } from "../api/problem.ts";
 import type { Registry } from "../api/registry.ts";
+import type { Resource } from "../api/resource.ts";
 import { badRequest, invalid, StatusError } from "../api/status-error.ts";
 import { isRecord, member, writeJson } from "../json/json.ts";
-import { JsonSyntaxError } from "../json/parse-json.ts";
 import { sendJson } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { isAllowed, objectVerbs } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
-import { type BodyReader, contentType } from "./read-body.ts";
+import { contentType } from "./read-body.ts";
 
 /** Responds to reviews of the caller's rights. There are two roles and no rules, so there is little to ask. */
-export async function handleReview(exchange: Exchange, plural: string): Promise<void> {
+export async function handleReview(exchange: Exchange, resource: Resource): Promise<void> {
   const { request, response, caller, method, api } = exchange;
   if (method !== "POST")
     throw new StatusError(405, "only create is allowed on reviews", { reason: "MethodNotAllowed", details: {} });
-  const review = await parseReview(exchange, plural, await exchange.bodies.text(request));
-  const status = statusOf(plural, review, { caller, registry: api.registry });
+  const review = await parseReview(exchange, resource, await exchange.bodies.text(request));
+  const status = reviewStatus(resource, review, { caller, registry: api.registry });
   sendJson(response, 201, writeJson({ ...review, metadata: { creationTimestamp: null }, status }));
 }
 
-const kinds: ReadonlyMap<string, string> = new Map([
-  ["selfsubjectaccessreviews", "SelfSubjectAccessReview"],
-  ["selfsubjectrulesreviews", "SelfSubjectRulesReview"],
-  ["selfsubjectreviews", "SelfSubjectReview"],
-]);
-
 /** The review in the body. Throws 4xx for one that cannot be read, or that is of another kind. */
-async function parseReview({ request, segments, bodies }: Exchange, plural: string, text: string): Promise<object> {
+async function parseReview({ request, bodies }: Exchange, resource: Resource, text: string): Promise<object> {
+  const { kind, apiVersion } = resource;
   const type = contentType(request);
-  const kind = kinds.get(plural);
-  const apiVersion = `${segments[1]}/${segments[2]}`;
   // A SelfSubjectReview contains nothing but its kind, so the protobuf that kubectl sends need not be read.
-  const isEmpty = plural === "selfsubjectreviews" && type === "application/vnd.kubernetes.protobuf";
+  const isEmpty = kind === "SelfSubjectReview" && type === "application/vnd.kubernetes.protobuf";
   if (isEmpty) return { kind, apiVersion };
-  const value = await parseBody(text, type, bodies);
+  const { value } = await bodies.parse(text, type, (why) => badRequest(`the review cannot be read: ${why}`));
   if (!isRecord(value)) throw badRequest("the review is not an object");
-  if ((value.kind ?? kind) !== kind && kind !== undefined) throw badRequest(`the review is not of the kind ${kind}`);
+  if ((value.kind ?? kind) !== kind) throw badRequest(`the review is not of the kind ${kind}`);
   if ((value.apiVersion ?? apiVersion) !== apiVersion)
     throw badRequest(`the API version of the review is not ${apiVersion}`);
   return value;
-}
-
-async function parseBody(text: string, type: string, bodies: BodyReader): Promise<unknown> {
-  try {
-    return (await bodies.parse(text, type)).value;
-  } catch (error) {
-    throw error instanceof JsonSyntaxError ? badRequest(`the review cannot be read: ${error.message}`) : error;
-  }
 }
 
 interface Context {
@@ -54,13 +39,13 @@ interface Context {
   readonly registry: Registry;
 }
 
-function statusOf(plural: string, review: object, context: Context): object {
-  switch (plural) {
-    case "selfsubjectaccessreviews":
+function reviewStatus({ kind, plural }: Resource, review: object, context: Context): object {
+  switch (kind) {
+    case "SelfSubjectAccessReview":
       return reviewAccess(review, context.caller);
-    case "selfsubjectrulesreviews":
+    case "SelfSubjectRulesReview":
       return reviewRules(review, context);
-    case "selfsubjectreviews":
+    case "SelfSubjectReview":
       return { userInfo: { username: context.caller.name, groups: context.caller.groups } };
     default: {
       const message = `this embedded API server has no other users, so it cannot process ${plural}`;

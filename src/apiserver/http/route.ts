@@ -1,5 +1,6 @@
 import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
+import { reviewResources } from "../kinds/reviews.ts";
 
 /** The meaning of a path under /api or /apis. */
 export type Route =
@@ -13,20 +14,9 @@ export type Route =
     }
   | { readonly kind: "group"; readonly group: string }
   | { readonly kind: "version"; readonly group: string; readonly version: string }
-  | { readonly kind: "review"; readonly group: string; readonly plural: string }
+  | { readonly kind: "review"; readonly resource: Resource }
   /** Not served. The real server words it as plain text where no built-in group is meant. */
   | { readonly kind: "unknown"; readonly plainText: boolean };
-
-/** Groups that are asked questions rather than hold objects. */
-export const reviewGroups: Readonly<Record<string, readonly string[]>> = {
-  "authorization.k8s.io": [
-    "selfsubjectaccessreviews",
-    "selfsubjectrulesreviews",
-    "subjectaccessreviews",
-    "localsubjectaccessreviews",
-  ],
-  "authentication.k8s.io": ["tokenreviews", "selfsubjectreviews"],
-};
 
 /** Finds the resource that a path names. `segments` begins with `api` or `apis`. */
 export function route(registry: Registry, segments: readonly string[]): Route {
@@ -38,7 +28,8 @@ export function route(registry: Registry, segments: readonly string[]): Route {
   if (found) return found;
 
   const served = registry.all.filter((resource) => resource.group === group);
-  const isReview = Object.hasOwn(reviewGroups, group);
+  const reviews = reviewResources.filter((resource) => resource.group === group);
+  const isReview = reviews.length > 0;
   const plainText = !core && !isReview && (served.length === 0 || served.every(({ custom }) => custom));
   const unknown: Route = { kind: "unknown", plainText };
   if (served.length === 0 && !isReview) return unknown;
@@ -47,8 +38,9 @@ export function route(registry: Registry, segments: readonly string[]): Route {
   if (rest.length === 0) return { kind: "version", group, version };
 
   if (isReview) {
-    const plural = (rest[0] === "namespaces" ? rest[2] : rest[0]) ?? "";
-    return reviewGroups[group]?.includes(plural) ? { kind: "review", group, plural } : unknown;
+    const plural = rest[0] === "namespaces" ? rest[2] : rest[0];
+    const resource = reviews.find((one) => one.plural === plural);
+    if (resource) return { kind: "review", resource };
   }
   return unknown;
 }

@@ -1,5 +1,6 @@
 import { subdomainProblem } from "../api/names.ts";
-import type { Resource } from "../api/resource.ts";
+import type { Conversion, Resource } from "../api/resource.ts";
+import { deepFreeze, writeJson } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import { anything, type Schema } from "../structural/schema.ts";
 import { ageColumn, nameColumn } from "../tables/column.ts";
@@ -56,4 +57,23 @@ export function selectableFields(namespaced: boolean, more: readonly string[] = 
 function kindSchema(fields: NonNullable<Schema["properties"]>): Schema {
   const text: Schema = { type: "string" };
   return { type: "object", properties: { apiVersion: text, kind: text, metadata: objectMeta, ...fields } };
+}
+
+/** The stored entry as a version of its kind shows it. */
+export function convertEntry(entry: Entry, { fromStored }: Conversion): Entry {
+  const object = deepFreeze(fromStored(entry.object));
+  return { object, json: writeJson(object), revision: entry.revision };
+}
+
+/** Converts each entry at most once. */
+export function onceEach(convert: (entry: Entry) => Entry): (entry: Entry) => Entry {
+  const known = new WeakMap<Entry, Entry>();
+  return (entry) => {
+    let result = known.get(entry);
+    if (!result) {
+      result = convert(entry);
+      known.set(entry, result);
+    }
+    return result;
+  };
 }

@@ -8,7 +8,7 @@ import { hasRules } from "../structural/rules.ts";
 import type { Schema } from "../structural/schema.ts";
 import { ageColumn, type Column, nameColumn } from "../tables/column.ts";
 import { printerColumn } from "../tables/printer-column.ts";
-import { selectableFields } from "./built-in.ts";
+import { convertEntry, onceEach, selectableFields } from "./built-in.ts";
 import type { Definition, DefinitionVersion } from "./definition.ts";
 import { objectMeta } from "./object-meta.ts";
 
@@ -96,11 +96,6 @@ function sameButVersion(group: string, version: string, stored: string): Convers
   };
 }
 
-function convertEntry(entry: Entry, { fromStored }: Conversion): Entry {
-  const object = deepFreeze(fromStored(entry.object));
-  return { object, json: writeJson(object), revision: entry.revision };
-}
-
 function refresher(schema: Schema, since: number): (entry: Entry) => Entry {
   if (!hasDefaults(schema)) return (entry) => entry;
   const fill = onceEach((entry) => {
@@ -109,16 +104,4 @@ function refresher(schema: Schema, since: number): (entry: Entry) => Entry {
     return { object: deepFreeze(draft), json: writeJson(draft), revision: entry.revision };
   });
   return (entry) => (entry.revision > since ? entry : fill(entry));
-}
-
-function onceEach(make: (entry: Entry) => Entry): (entry: Entry) => Entry {
-  const made = new WeakMap<Entry, Entry>();
-  return (entry) => {
-    let result = made.get(entry);
-    if (!result) {
-      result = make(entry);
-      made.set(entry, result);
-    }
-    return result;
-  };
 }

@@ -1,11 +1,10 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { type FieldProblem, invalidValue, requiredField } from "../api/problem.ts";
 import type { Conversion } from "../api/resource.ts";
-import { type Draft, deepFreeze, member, writeJson } from "../json/json.ts";
-import type { Entry } from "../object-store.ts";
+import { type Draft, member } from "../json/json.ts";
 import type { Schema } from "../structural/schema.ts";
 import { age, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn, selectableFields } from "./built-in.ts";
+import { builtIn, convertEntry, onceEach, selectableFields } from "./built-in.ts";
 
 const text: Schema = { type: "string" };
 const time: Schema = { type: "string", format: "date-time" };
@@ -176,22 +175,8 @@ export const newEvents = builtIn({
   conversion,
   prepare: fillNulls,
   problems: (event, old) => [...(old ? [] : newEventProblems(event)), ...namespaceProblems(event)],
-  view: convertEntry(),
+  view: onceEach((entry) => convertEntry(entry, conversion)),
 });
-
-/** Each stored event is converted at most once. */
-function convertEntry(): (entry: Entry) => Entry {
-  const shown = new WeakMap<Entry, Entry>();
-  return (entry) => {
-    let view = shown.get(entry);
-    if (!view) {
-      const object = deepFreeze(conversion.fromStored(entry.object));
-      view = { object, json: writeJson(object), revision: entry.revision };
-      shown.set(entry, view);
-    }
-    return view;
-  };
-}
 
 function renameFields(object: object, names: readonly (readonly [from: string, to: string])[]): Draft {
   const map = new Map(names);

@@ -1,6 +1,13 @@
 import { GroupCommit } from "../../disk/index.ts";
 import { KubeError } from "../../kube/index.ts";
-import type { Change, ObjectKey, ObjectStore, StoredEntry, WriteDecision } from "../object-store.ts";
+import {
+  type Change,
+  keyText,
+  type ObjectKey,
+  type ObjectStore,
+  type StoredEntry,
+  type WriteDecision,
+} from "../object-store.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import type { ObjectLog } from "./object-log.ts";
 import type { ObjectTable } from "./object-table.ts";
@@ -68,7 +75,7 @@ export class LogStore implements ObjectStore {
     decide: (current: StoredEntry | undefined, revision: number) => WriteDecision<T>,
   ): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#unavailable("it is closed"));
-    const pending = this.#undurable.get(textOf(key));
+    const pending = this.#undurable.get(keyText(key));
     const current = pending ? resultOf(pending.change) : this.#parts.table.get(key.resource, key.namespace, key.name);
     const revision = this.#takenRevision + 1;
 
@@ -117,7 +124,7 @@ export class LogStore implements ObjectStore {
   #gather(change: StoredChange): Promise<void> {
     this.#takenRevision = change.entry.revision;
     const durable = this.#commit.add(change, change.entry.characters);
-    this.#undurable.set(textOf(change.key), { change, durable });
+    this.#undurable.set(keyText(change.key), { change, durable });
     return durable;
   }
 
@@ -128,7 +135,7 @@ export class LogStore implements ObjectStore {
       const { do: kind, key, entry } = change;
       if (kind === "put") table.put(entry);
       else table.delete(key);
-      if (this.#undurable.get(textOf(key))?.change === change) this.#undurable.delete(textOf(key));
+      if (this.#undurable.get(keyText(key))?.change === change) this.#undurable.delete(keyText(key));
       this.#revision = entry.revision;
     }
     feed.publish(changes);
@@ -160,8 +167,4 @@ function resultOf({ do: kind, entry }: StoredChange): StoredObject | undefined {
 /** The answer of a decision, once the changes that it has seen are durable: at once if it has seen none. */
 function after<T>(durable: Promise<void> | undefined, answer: () => T | Promise<T>): Promise<T> {
   return durable === undefined ? new Promise((resolve) => resolve(answer())) : durable.then(answer);
-}
-
-function textOf({ resource, namespace, name }: ObjectKey): string {
-  return `${resource}/${namespace}/${name}`;
 }

@@ -51,7 +51,8 @@ function utcTime(value: string, shape: RegExp, path: string): string {
   return instant.toISOString().replace(".000Z", `${fraction}Z`);
 }
 
-function mismatch(value: unknown, wanted: string, path: string): WrongTypeError {
+/** The error of a value whose field holds `wanted`, as Go words it. */
+export function mismatch(value: unknown, wanted: string, path: string): WrongTypeError {
   const found = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
   return new WrongTypeError(`json: cannot unmarshal ${found} into Go struct field ${path} of type ${wanted}`);
 }

@@ -1,5 +1,5 @@
 import { type Draft, isRecord } from "../json/json.ts";
-import { decodeScalar, WrongTypeError } from "./decode-scalar.ts";
+import { decodeScalar, mismatch } from "./decode-scalar.ts";
 import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
 
 /**
@@ -95,9 +95,4 @@ function emptyValue({ type }: Schema): unknown {
     default:
       return null;
   }
-}
-
-function mismatch(value: unknown, wanted: string, path: string): WrongTypeError {
-  const found = Array.isArray(value) ? "array" : typeof value;
-  return new WrongTypeError(`json: cannot unmarshal ${found} into Go struct field ${path} of type ${wanted}`);
 }

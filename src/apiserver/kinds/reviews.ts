@@ -1,0 +1,19 @@
+import { builtIn } from "./built-in.ts";
+
+const kinds = {
+  "authorization.k8s.io": [
+    "SelfSubjectAccessReview",
+    "SelfSubjectRulesReview",
+    "SubjectAccessReview",
+    "LocalSubjectAccessReview",
+  ],
+  "authentication.k8s.io": ["TokenReview", "SelfSubjectReview"],
+};
+
+/** Resources that are asked questions rather than hold objects: they are in discovery, and not in the registry. */
+export const reviewResources = Object.entries(kinds).flatMap(([group, names]) =>
+  names.map((kind) => {
+    const namespaced = kind.startsWith("Local");
+    return builtIn({ group, kind, plural: `${kind.toLowerCase()}s`, namespaced, verbs: ["create"] });
+  }),
+);
