@@ -17,14 +17,17 @@ export interface Setting<T> {
   readonly about: string;
 }
 
+type SettingText<T> = Omit<Setting<T>, "kind">;
+
 /** A setting that always has a value. */
 export function setting<T>(
-  setting: Setting<T> & ({ readonly default: string } | { readonly sameAs: string }),
+  kind: Kind<T>,
+  text: SettingText<T> & ({ readonly default: string } | { readonly sameAs: string }),
 ): Setting<T> {
-  return setting;
+  return { kind, ...text };
 }
 
 /** A setting that may stay unset. */
-export function optional<T>(setting: Setting<T>): Setting<T | undefined> {
-  return setting;
+export function optional<T>(kind: Kind<T>, text: SettingText<T>): Setting<T | undefined> {
+  return { kind, ...text };
 }

@@ -1,94 +1,68 @@
 import { names } from "../agent-kinds.ts";
 import { address, duration, file, httpUrl, secret, text, yesOrNo } from "../kinds.ts";
-import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
 export const webConsole = {
-  enabled: setting({
-    kind: yesOrNo(),
-    default: "true",
-    about: "Whether `interlock up` serves the console.",
-  }),
-  listen: setting({
-    kind: address(),
+  enabled: setting(yesOrNo(), { default: "true", about: "Whether `interlock up` serves the console." }),
+  listen: setting(address(), {
     default: "127.0.0.1:8090",
     env: "CONSOLE_LISTEN",
     about: "Where the console and its API listen.",
   }),
-  url: optional<string>({
-    kind: httpUrl(),
+  url: optional(httpUrl(), {
     about: "Where browsers reach the console, if that is not `console.listen`: behind an ingress, and for OIDC.",
   }),
-  hosts: optional<readonly string[]>({
-    kind: names("host names"),
+  hosts: optional(names("host names"), {
     about:
       "Host names under which the console is reached, beyond `localhost`, loopback addresses and those of `console.listen` and `console.url`. Requests for other names are refused (DNS rebinding).",
   }),
-  tlsCertFile: optional<string>({
-    kind: file(),
+  tlsCertFile: optional(file(), {
     about:
       "The certificate, with its chain, in PEM: with it and `console.tlsKeyFile` the console serves TLS instead of plain HTTP. Read again when it changes.",
   }),
-  tlsKeyFile: optional<string>({
-    kind: file(),
-    about: "The private key of `console.tlsCertFile`, in PEM.",
-  }),
-  sessionMs: setting({
-    kind: duration({ atLeast: "1m" }),
-    default: "12h",
-    about: "How long a log-in lasts.",
-  }),
-  sessionKeyFile: optional<string>({
-    kind: file(),
+  tlsKeyFile: optional(file(), { about: "The private key of `console.tlsCertFile`, in PEM." }),
+  sessionMs: setting(duration({ atLeast: "1m" }), { default: "12h", about: "How long a log-in lasts." }),
+  sessionKeyFile: optional(file(), {
     about:
       "A file with the key that signs sessions, of 32 characters or more. Replicas need the same one. Without it a key is made once, in the data directory.",
   }),
-  oidcIssuer: optional<string>({
+  oidcIssuer: optional(httpUrl(), {
     path: "console.oidc.issuer",
-    kind: httpUrl(),
     about: "The identity provider (OpenID Connect) that people log in with, in a cluster.",
   }),
-  oidcClientId: optional<string>({
+  oidcClientId: optional(text("the client id that the identity provider gave to the console"), {
     path: "console.oidc.clientId",
-    kind: text("the client id that the identity provider gave to the console"),
     about: "The client id of the console at the identity provider.",
   }),
-  oidcClientSecret: optional<Secret>({
+  oidcClientSecret: optional(secret("the client secret that the identity provider gave to the console"), {
     path: "console.oidc.clientSecret",
-    kind: secret("the client secret that the identity provider gave to the console"),
     about: "The client secret, unless the console is a public client.",
   }),
-  oidcClientSecretFile: optional<string>({
+  oidcClientSecretFile: optional(file(), {
     path: "console.oidc.clientSecretFile",
-    kind: file(),
     about: "A file with the client secret, read at each start.",
   }),
-  oidcScopes: setting({
+  oidcScopes: setting(names("scopes"), {
     path: "console.oidc.scopes",
-    kind: names("scopes"),
     default: "openid, email, profile",
     about: "The requested scopes. Many providers return groups only with a scope such as `groups`.",
   }),
-  oidcUsernameClaim: setting({
+  oidcUsernameClaim: setting(text("the name of a claim"), {
     path: "console.oidc.usernameClaim",
-    kind: text("the name of a claim"),
     default: "email",
     about: "The claim with the name of the user, as the API server's `--oidc-username-claim`.",
   }),
-  oidcUsernamePrefix: optional<string>({
+  oidcUsernamePrefix: optional(text("a prefix such as oidc:"), {
     path: "console.oidc.usernamePrefix",
-    kind: text("a prefix such as oidc:"),
     about: "Put before the name of the user, as the API server's `--oidc-username-prefix`.",
   }),
-  oidcGroupsClaim: setting({
+  oidcGroupsClaim: setting(text("the name of a claim"), {
     path: "console.oidc.groupsClaim",
-    kind: text("the name of a claim"),
     default: "groups",
     about: "The claim with the groups of the user, as the API server's `--oidc-groups-claim`.",
   }),
-  oidcGroupsPrefix: optional<string>({
+  oidcGroupsPrefix: optional(text("a prefix such as oidc:"), {
     path: "console.oidc.groupsPrefix",
-    kind: text("a prefix such as oidc:"),
     about: "Put before the name of each group, as the API server's `--oidc-groups-prefix`.",
   }),
 };

@@ -2,14 +2,13 @@ import { backend, count, duration, namespace } from "../kinds.ts";
 import { setting } from "../setting.ts";
 
 export const locks = {
-  backend: setting({
-    kind: backend(),
+  backend: setting(backend(), {
     sameAs: "state.backend",
     env: "LOCKS_BACKEND",
     about: "The backend of locks, if it differs from that of the rest of the state.",
   }),
-  ttlMs: setting({
-    kind: duration({
+  ttlMs: setting(
+    duration({
       atLeast: "500ms",
       usual: {
         from: "10s",
@@ -17,53 +16,41 @@ export const locks = {
         because: "shorter loses locks to short pauses, longer keeps a crashed holder's targets blocked",
       },
     }),
-    default: "30s",
-    about: "How long a lock outlives a holder that vanished; a live holder renews it.",
-  }),
-  waitMs: setting({
-    kind: duration(),
+    { default: "30s", about: "How long a lock outlives a holder that vanished; a live holder renews it." },
+  ),
+  waitMs: setting(duration(), {
     default: "30s",
     about: "The longest wait for a lock, unless the caller sets another.",
   }),
-  namespace: setting({
-    kind: namespace(),
+  namespace: setting(namespace(), {
     default: "kubernaut-system",
     about: "The namespace of the Lease objects when locks are in Kubernetes.",
   }),
 };
 
 export const claims = {
-  leaseMs: setting({
-    kind: duration({ atLeast: "500ms" }),
+  leaseMs: setting(duration({ atLeast: "500ms" }), {
     default: "1m",
     about: "How long claimed work may take without a renewal before another replica may claim it.",
   }),
-  doneTtlMs: setting({
-    kind: duration({ atLeast: "1s" }),
+  doneTtlMs: setting(duration({ atLeast: "1s" }), {
     default: "1h",
     about: "How long finished work is remembered, and so not done again.",
   }),
-  reviewDoneTtlMs: setting({
-    kind: duration({ atLeast: "1s" }),
+  reviewDoneTtlMs: setting(duration({ atLeast: "1s" }), {
     default: "24h",
     about:
-      "The same for coding tasks and webhooks, which sources report again for longer. Finished tasks are kept so long.",
+      "`claims.doneTtl` for coding tasks and webhooks, which sources report again for longer. Closed tasks are kept for this long.",
   }),
-  memoryEntries: setting({
-    kind: count(),
-    default: "10000",
-    about: "How many claims are kept when they are in memory.",
-  }),
+  memoryEntries: setting(count(), { default: "10000", about: "How many claims are kept when they are in memory." }),
 };
 
 export const watermarks = {
-  overlapMs: setting({
-    kind: duration(),
+  overlapMs: setting(duration(), {
     default: "1m",
     about: "How far behind the server's clock a watermark stays, so that items which show up late are still seen.",
   }),
-  namespace: setting({
-    kind: namespace(),
+  namespace: setting(namespace(), {
     default: "interlock-watermarks",
     env: "WATERMARKS_NAMESPACE",
     about:

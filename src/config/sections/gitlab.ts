@@ -1,94 +1,77 @@
 import { gitlabProjects, names, startPoint } from "../agent-kinds.ts";
 import { duration, file, httpUrl, oneOf, secret, text, yesOrNo } from "../kinds.ts";
 import { networks } from "../notice-kinds.ts";
-import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
 export const gitlab = {
-  url: optional<string>({
-    kind: httpUrl(),
+  url: optional(httpUrl(), {
     env: "GITLAB_URL",
     about: "The GitLab server that the agent works with. Its host is part of the names of tasks.",
   }),
-  token: optional<Secret>({
-    kind: secret("a token of GitLab"),
+  token: optional(secret("a token of GitLab"), {
     env: "GITLAB_TOKEN",
     about: "The token of the agent's user, with the scopes `api` and `write_repository`.",
   }),
-  tokenFile: optional<string>({
-    kind: file(),
+  tokenFile: optional(file(), {
     env: "GITLAB_TOKEN_FILE",
-    about: "A file with that token, instead. It is read again every few seconds, and when GitLab refuses the token.",
+    about: "A file with the token, instead. It is read again every few seconds, and when GitLab rejects the token.",
   }),
-  webhookSecret: optional<Secret>({
-    kind: secret("the secret token of the webhooks"),
+  webhookSecret: optional(secret("the secret token of the webhooks"), {
     env: "GITLAB_WEBHOOK_SECRET",
     about: "The secret token of the webhooks. Without it the gateway rejects webhooks.",
   }),
-  webhookSecretFile: optional<string>({
-    kind: file(),
+  webhookSecretFile: optional(file(), {
     env: "GITLAB_WEBHOOK_SECRET_FILE",
     about:
-      "A file with that secret token, instead, read again every few seconds. Each line is a valid token: the old and the new one while you replace it.",
+      "A file with the secret token of the webhooks, instead, read again every few seconds. Each line is a valid token: the old and the new one while you replace it.",
   }),
-  webhookNetworks: optional<readonly string[]>({
-    kind: networks(),
+  webhookNetworks: optional(networks(), {
     env: "GITLAB_WEBHOOK_NETWORKS",
-    about: "Where webhooks may come from, as the gateway sees their address; from anywhere unless set.",
+    about: "The networks that webhooks may come from, as the gateway sees their address; any unless set.",
   }),
-  projects: optional<readonly string[]>({
-    kind: gitlabProjects(),
+  projects: optional(gitlabProjects(), {
     env: "GITLAB_PROJECTS",
-    about: "The projects to work for. Those that are polled; from webhooks, all unless set.",
+    about: "The projects that are polled. From webhooks, only these are served if set, otherwise all.",
   }),
-  username: optional<string>({
-    kind: text("the user name of the agent"),
+  username: optional(text("the user name of the agent"), {
     env: "AGENT_GITLAB_USERNAME",
-    about: "The agent's user name: comments that mention `@name` are for it, and its own are not.",
+    about: "The agent's user name: comments that mention `@name` are commands to it, and its own comments are ignored.",
   }),
-  poll: setting({
-    kind: yesOrNo(),
+  poll: setting(yesOrNo(), {
     default: "false",
     env: "GITLAB_POLL",
     about: "Whether to poll GitLab for changes, in addition to webhooks or instead of them.",
   }),
-  pollIntervalMs: setting({
-    kind: duration({ atLeast: "1s" }),
+  pollIntervalMs: setting(duration({ atLeast: "1s" }), {
     default: "30s",
     env: "GITLAB_POLL_INTERVAL",
     about: "How often each project is polled.",
   }),
-  pollFrom: setting({
-    kind: startPoint(),
+  pollFrom: setting(startPoint(), {
     default: "now",
     env: "GITLAB_POLL_FROM",
-    about: "Where a project begins that was never polled before.",
+    about: "Where the first poll of a project starts.",
   }),
-  reviewDrafts: setting({
-    kind: yesOrNo(),
+  reviewDrafts: setting(yesOrNo(), {
     default: "false",
     env: "GITLAB_REVIEW_DRAFTS",
     about: "Whether drafts are reviewed before they are ready.",
   }),
-  skipLabels: optional<readonly string[]>({
-    kind: names("labels"),
+  skipLabels: optional(names("labels"), {
     env: "GITLAB_SKIP_LABELS",
     about: "Merge requests with one of these labels are not reviewed by themselves. Case does not count.",
   }),
-  requiredLabels: optional<readonly string[]>({
-    kind: names("labels"),
+  requiredLabels: optional(names("labels"), {
     env: "GITLAB_REQUIRED_LABELS",
     about: "Only merge requests with one of these labels are reviewed by themselves, if set. Case does not count.",
   }),
-  minAccessLevel: setting({
-    kind: oneOf("guest", "reporter", "developer", "maintainer", "owner"),
+  minAccessLevel: setting(oneOf("guest", "reporter", "developer", "maintainer", "owner"), {
     default: "developer",
     env: "GITLAB_MIN_ACCESS_LEVEL",
     about:
       "The minimum role in the project of authors whose merge requests and comments are served. Those of other authors trigger nothing.",
   }),
-  forks: setting({
-    kind: oneOf("onRequest", "never", "always"),
+  forks: setting(oneOf("onRequest", "never", "always"), {
     default: "onRequest",
     env: "GITLAB_FORKS",
     about:

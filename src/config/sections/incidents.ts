@@ -2,30 +2,25 @@ import { count, duration, durations, yesOrNo } from "../kinds.ts";
 import { setting } from "../setting.ts";
 
 export const incidents = {
-  staleAfterMs: setting({
-    kind: duration({ atLeast: "1s" }),
+  staleAfterMs: setting(duration({ atLeast: "1s" }), {
     default: "15m",
-    about: "An incident that waits is withdrawn when it was not reported again for so long.",
+    about: "An incident that waits is withdrawn when it was not reported again for this long.",
   }),
-  staleAfterBySource: setting({
-    kind: durations(),
+  staleAfterBySource: setting(durations(), {
     default: "alertmanager=5h, grafana=5h, datadog=24h, pagerduty=24h, kubernetes-nodes=24h",
-    about: "The same for sources that repeat themselves more rarely, or report the end themselves.",
+    about: "`incidents.staleAfter` for sources that repeat their signals less often, or report the end themselves.",
   }),
-  executionTimeoutMs: setting({
-    kind: duration({ atLeast: "1s" }),
+  executionTimeoutMs: setting(duration({ atLeast: "1s" }), {
     default: "1h",
     about:
-      "How long an execution may take for an incident, from its making. Then it is cancelled. Never shorter than its workflow's own timeout.",
+      "How long an execution for an incident may take, from its creation. Then it is cancelled. Never shorter than its workflow's own timeout.",
   }),
-  notifyClosed: setting({
-    kind: yesOrNo(),
+  notifyClosed: setting(yesOrNo(), {
     default: "false",
     env: "INCIDENTS_NOTIFY_CLOSED",
     about: "Whether each closed incident produces a notice (`IncidentClosed`), whatever its outcome is.",
   }),
-  retentionMs: setting({
-    kind: duration({ atLeast: "1m" }),
+  retentionMs: setting(duration({ atLeast: "1m" }), {
     default: "24h",
     about:
       "How long closed incidents are kept, with their executions. The newest of each fingerprint then becomes a tombstone, without the texts of its signal and its series; what a check still needs is kept longer.",
@@ -33,8 +28,7 @@ export const incidents = {
 };
 
 export const approval = {
-  expiresAfterMs: setting({
-    kind: duration({ atLeast: "1s" }),
+  expiresAfterMs: setting(duration({ atLeast: "1s" }), {
     default: "1h",
     about:
       "How long an approval is waited for, unless the workflow sets its own time. An approval without an answer counts as rejected.",
@@ -42,30 +36,26 @@ export const approval = {
 };
 
 export const verification = {
-  graceMs: setting({
-    kind: duration(),
+  graceMs: setting(duration(), {
     default: "2m",
     about: "Signals within this time after a run do not count as a failure of its fix.",
   }),
-  windowMs: setting({
-    kind: duration(),
+  windowMs: setting(duration(), {
     default: "15m",
     about: "How long after a run an incident is watched before it is closed.",
   }),
 };
 
 export const ineffective = {
-  times: setting({
+  times: setting(count({ atMost: 20 }), {
     isPolicy: true,
-    kind: count({ atMost: 20 }),
     default: "3",
     about:
-      "A fix that succeeded so often, while the incident kept coming back, is blocked until an operator acknowledges it.",
+      "A workflow that succeeded this often, while the incident kept coming back, is blocked until an operator acknowledges it.",
   }),
-  withinMs: setting({
+  withinMs: setting(duration({ atLeast: "1s" }), {
     isPolicy: true,
-    kind: duration({ atLeast: "1s" }),
     default: "4h",
-    about: "The time within which that counts.",
+    about: "The time within which the successes of `ineffective.times` count.",
   }),
 };

@@ -1,56 +1,40 @@
-import { type JiraProject, jiraProjects } from "../agent-kinds.ts";
+import { jiraProjects } from "../agent-kinds.ts";
 import { duration, file, httpUrl, secret, text } from "../kinds.ts";
-import type { Secret } from "../secret.ts";
 import { optional, setting } from "../setting.ts";
 
 export const jira = {
-  url: optional<string>({
-    kind: httpUrl(),
-    env: "JIRA_URL",
-    about: "The Jira Cloud site whose issues the agent solves.",
-  }),
-  email: optional<string>({
-    kind: text("the address of an account"),
-    env: "JIRA_EMAIL",
-    about: "The account of the agent there.",
-  }),
-  apiToken: optional<Secret>({
-    kind: secret("an API token of that account"),
+  url: optional(httpUrl(), { env: "JIRA_URL", about: "The Jira Cloud site whose issues the agent solves." }),
+  email: optional(text("the address of an account"), { env: "JIRA_EMAIL", about: "The account of the agent in Jira." }),
+  apiToken: optional(secret("an API token of that account"), {
     env: "JIRA_API_TOKEN",
-    about: "Its API token.",
+    about: "The API token of the agent's account.",
   }),
-  apiTokenFile: optional<string>({
-    kind: file(),
+  apiTokenFile: optional(file(), {
     env: "JIRA_API_TOKEN_FILE",
-    about: "A file with that token, instead. It is read again every few seconds, and when Jira refuses the token.",
+    about: "A file with the API token, instead. It is read again every few seconds, and when Jira rejects the token.",
   }),
-  projects: optional<readonly JiraProject[]>({
-    kind: jiraProjects(),
+  projects: optional(jiraProjects(), {
     env: "JIRA_PROJECT_MAP",
-    about: "In which repository the issues of which project are solved.",
+    about: "The projects of Jira, each with the repository in which its issues are solved.",
   }),
-  triggerStatus: setting({
-    kind: text("the name of a status"),
+  triggerStatus: setting(text("the name of a status"), {
     default: "AI Ready",
     env: "JIRA_TRIGGER_STATUS",
-    about: "An issue in this status asks to be solved. Moved there again, it asks again.",
+    about: "Issues in this status are solved. To repeat an issue, move it to this status again.",
   }),
-  inProgressStatus: setting({
-    kind: text("the name of a status"),
+  inProgressStatus: setting(text("the name of a status"), {
     default: "In Progress",
     env: "JIRA_IN_PROGRESS_STATUS",
-    about: "Where an issue is moved when the work on it begins.",
+    about: "The status that an issue is moved to when the work on it begins.",
   }),
-  inReviewStatus: setting({
-    kind: text("the name of a status"),
+  inReviewStatus: setting(text("the name of a status"), {
     default: "In Review",
     env: "JIRA_IN_REVIEW_STATUS",
-    about: "Where it is moved when its merge request is there.",
+    about: "The status that an issue is moved to when its merge request is open.",
   }),
-  pollIntervalMs: setting({
-    kind: duration({ atLeast: "1s" }),
+  pollIntervalMs: setting(duration({ atLeast: "1s" }), {
     default: "30s",
     env: "JIRA_POLL_INTERVAL",
-    about: "How often Jira is polled for issues in that status.",
+    about: "How often Jira is polled for issues in `jira.triggerStatus`.",
   }),
 };
