@@ -14,7 +14,7 @@ export type * from "./jira/jira.ts";
 export { type GitLabPollerOptions, pollAll, pollGitLab } from "./polling/gitlab-poller.ts";
 export type { IssueSource } from "./polling/issue-poll.ts";
 export { type JiraPollerOptions, pollJira } from "./polling/jira-poller.ts";
-export { type PollMetrics, pollMetrics } from "./polling/poll-loop.ts";
+export { type CountPoll, pollCounter } from "./polling/poll-loop.ts";
 export { RemoteError, type RemoteErrorKind } from "./remote-error.ts";
 export type { AccessToken } from "./rest/rest-client.ts";
 export { findPosition } from "./review/positions.ts";

@@ -1,4 +1,4 @@
-import { type GitLab, type IssueSource, type Jira, pollGitLab, pollJira, pollMetrics } from "../agent/index.ts";
+import { type GitLab, type IssueSource, type Jira, pollCounter, pollGitLab, pollJira } from "../agent/index.ts";
 import type { Config } from "../config/index.ts";
 import { observeWatermarks } from "../coordination/index.ts";
 import type { KubeClient } from "../kube/index.ts";
@@ -25,10 +25,15 @@ export interface PollingOptions {
 /** Starts to poll GitLab and Jira for changes, as configured. */
 export function openPolling(options: PollingOptions): { close(): Promise<void> } {
   const stop = new AbortController();
-  const metrics = pollMetrics(options.metrics);
   const { client, ledger, log } = options;
   const intake = taskIntake({ client, ledger, namespace: options.config.agent.namespace, log });
-  const common = { ...options.coordination, ...options, intake, metrics, signal: stop.signal };
+  const common = {
+    ...options.coordination,
+    ...options,
+    intake,
+    countPoll: pollCounter(options.metrics),
+    signal: stop.signal,
+  };
   const { gitlab, jira, watermarks } = options.config;
   const polling: Promise<void>[] = [];
   if (gitlab.poll) {

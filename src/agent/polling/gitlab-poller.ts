@@ -1,112 +1,56 @@
-import { setMaxListeners } from "node:events";
-import {
-  type Beginning,
-  keyOf,
-  type LeaderWork,
-  type Locks,
-  openWatermark,
-  runAsLeader,
-  type Watermark,
-  type WatermarkStore,
-} from "../../coordination/index.ts";
-import type { ReportRules, TaskIntake } from "../../tasks/index.ts";
-import type { Logger } from "../../telemetry/index.ts";
-import type { Clock, Random } from "../../time/index.ts";
-import type { GitLab } from "../gitlab/gitlab.ts";
-import { FailureCounter } from "./failure-counter.ts";
+import { type Beginning, keyOf, openWatermark, type Watermark, type WatermarkStore } from "../../coordination/index.ts";
+import type { ReportRules } from "../../tasks/index.ts";
+import { ItemIntake } from "./item-intake.ts";
 import { touchThrottleMs } from "./notes-memory.ts";
-import type { PollMetrics } from "./poll-loop.ts";
-import { pollRepeatedly } from "./poll-loop.ts";
+import { type PollerOptions, pollAsLeader, pollProjects } from "./poll-loop.ts";
 import { ProjectPoll } from "./project-poll.ts";
 
-export interface GitLabPollerOptions {
-  readonly gitlab: GitLab;
+export interface GitLabPollerOptions extends PollerOptions {
   /** Paths or ids. */
   readonly projects: readonly string[];
   /** The user name is read from GitLab unless it is given. */
   readonly rules: ReportRules;
-  readonly intervalMs: number;
   /** Where the first poll of a project starts. */
   readonly from: Beginning;
   /** How late an item may become visible. */
   readonly overlapMs: number;
-  readonly intake: TaskIntake;
-  readonly locks: Locks;
   readonly watermarks: WatermarkStore;
   /** Observes the watermarks as they move. */
   readonly observe: (watermark: Watermark, serverDate: Date) => Watermark;
-  readonly metrics: PollMetrics;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly signal: AbortSignal;
 }
 
-/**
- * Polls the projects until `signal` aborts, in one process at a time. One lock covers all of them: polling is cheap,
- * and a lease per project would cost more than it saves.
- */
+/** Polls the projects of GitLab until `signal` aborts, in one process at a time. */
 export async function pollGitLab(options: GitLabPollerOptions): Promise<void> {
-  const { gitlab, locks, clock, random, signal, log } = options;
-  const work: LeaderWork = ({ fence }, signal) => pollAll(options, fence, signal);
-  const failed = (error: unknown) => log.warn("gitlab polling failed", { error });
-  const purpose = "poll GitLab";
-  await runAsLeader(locks, keyOf("gitlab-poll", gitlab.host), work, {
-    clock,
-    random,
-    signal,
-    purpose,
-    events: { failed },
-  });
+  const term = ({ fence }: { readonly fence: bigint }, signal: AbortSignal) => pollAll(options, fence, signal);
+  await pollAsLeader("gitlab", options.gitlab.host, term, options);
 }
 
-/** One term of the leader. Each project is polled by itself, so a failing one does not delay the others. */
+/** One term of the leader. */
 export async function pollAll(options: GitLabPollerOptions, fence: bigint, signal: AbortSignal): Promise<void> {
-  const { gitlab, projects, intervalMs, metrics, log, clock, random } = options;
+  const { gitlab, intake, log } = options;
   const username = options.rules.username ?? (await gitlab.self(signal)).username;
-  const rules = { ...options.rules, username };
-  const superseded = new AbortController();
-  const either = AbortSignal.any([signal, superseded.signal]);
-  // Every project listens to this signal, and more than ten listeners are not a leak.
-  setMaxListeners(0, either);
-  const failureCounter = new FailureCounter(log);
-  await Promise.all(
-    projects.map(async (name, i) => {
-      let project: ProjectPoll | undefined;
-      const poll = async (signal: AbortSignal) => {
-        project ??= await openProject(name, { ...options, rules }, { fence, failureCounter, signal });
-        return project.poll(signal);
-      };
-      const end = await pollRepeatedly(poll, {
-        clock,
-        random,
-        signal: either,
-        intervalMs,
-        firstInMs: (i * intervalMs) / projects.length,
-        polled: () => metrics.polled("gitlab"),
-        failed(error, nextInMs) {
-          metrics.failed("gitlab");
-          log.warn("project poll failed", { project: name, nextInMs: Math.round(nextInMs), error });
-        },
-      });
-      if (end === "superseded") superseded.abort();
-    }),
-  );
-  if (superseded.signal.aborted && !signal.aborted) log.warn("gitlab polling superseded", { fence });
+  const term = { ...options, rules: { ...options.rules, username }, fence, items: new ItemIntake(intake, log) };
+  const projects = new Map(options.projects.map((name) => [name, projectPoller(name, term)]));
+  const end = await pollProjects("gitlab", projects, options, signal);
+  if (end === "superseded") log.warn("gitlab polling superseded", { fence });
 }
 
-interface Term {
+interface Term extends GitLabPollerOptions {
   readonly fence: bigint;
-  readonly failureCounter: FailureCounter;
-  readonly signal: AbortSignal;
+  readonly items: ItemIntake;
 }
 
-async function openProject(
-  name: string,
-  options: GitLabPollerOptions,
-  { fence, failureCounter, signal }: Term,
-): Promise<ProjectPoll> {
-  const { gitlab, watermarks, from, overlapMs, clock, observe } = options;
+/** The project is opened by its first poll: if that fails, the next poll opens it. */
+function projectPoller(name: string, term: Term) {
+  let project: ProjectPoll | undefined;
+  return async (signal: AbortSignal) => {
+    project ??= await openProject(name, term, signal);
+    return project.poll(signal);
+  };
+}
+
+async function openProject(name: string, term: Term, signal: AbortSignal): Promise<ProjectPoll> {
+  const { gitlab, watermarks, from, overlapMs, fence, clock, observe } = term;
   const project = await gitlab.project(name, signal);
   // Only GitLab's clock counts here, and every list carries it.
   const none = { from: new Date(clock.wallMs()).toISOString(), limit: 1 };
@@ -119,5 +63,5 @@ async function openProject(
   };
   const mergeRequests = await open("mrs", overlapMs + touchThrottleMs);
   const notes = await open("notes", overlapMs);
-  return new ProjectPoll({ ...options, project, mergeRequests, notes, failureCounter });
+  return new ProjectPoll({ ...term, project, mergeRequests, notes });
 }

@@ -1,8 +1,7 @@
 import { claimKeys, type TaskDraft, type TaskIntake } from "../../tasks/index.ts";
 import type { GitLab, Project } from "../gitlab/gitlab.ts";
 import type { FoundIssue, Jira, JiraIssue } from "../jira/jira.ts";
-import { isRemoteError } from "../remote-error.ts";
-import type { FailureCounter } from "./failure-counter.ts";
+import type { ItemIntake } from "./item-intake.ts";
 
 /** Maps a project of Jira to the project of GitLab in which its issues are solved. */
 export interface IssueSource {
@@ -21,7 +20,7 @@ export interface IssuePollOptions {
   readonly gitlab: GitLab;
   readonly source: IssueSource;
   readonly intake: TaskIntake;
-  readonly failureCounter: FailureCounter;
+  readonly items: ItemIntake;
 }
 
 /**
@@ -53,28 +52,15 @@ export class IssuePoll {
 
   /** Returns whether the issue is processed, as long as it does not change. */
   async #process({ key }: FoundIssue, signal: AbortSignal): Promise<boolean> {
-    const { intake, failureCounter, source } = this.#options;
+    const { jira, items, source } = this.#options;
     const id = `issue ${key}`;
-    if (failureCounter.isAbandoned(id)) return true;
-    const issue = await this.#read(key, signal);
-    if ("problem" in issue) return issue.isGone || failureCounter.recordFailure(id, issue.problem);
+    if (items.isAbandoned(id)) return true;
+    const found = await items.read(id, () => jira.issue(key, signal));
+    if (found.kind === "unreadable") return found.finished;
+    const { value: issue } = found;
     if (issue.status.toLowerCase() !== source.triggerStatus.toLowerCase()) return true;
-    const creation = await intake.create(await this.#draft(issue, signal));
-    if (creation.kind !== "refused") return true;
-    if (!failureCounter.recordFailure(`${id} since ${issue.statusSince}`, creation.problem)) return false;
     const subject = { object: "issue", issue: key, author: issue.reporter } as const;
-    const because = `it cannot become a task: ${creation.problem}`;
-    await intake.recordIgnored({ subject, reason: "Unreadable", because, source: "poll" });
-    return true;
-  }
-
-  async #read(key: string, signal: AbortSignal) {
-    try {
-      return await this.#options.jira.issue(key, signal);
-    } catch (error) {
-      if (!isRemoteError(error, "missing") && !isRemoteError(error, "refused")) throw error;
-      return { problem: error.message, isGone: error.kind === "missing" };
-    }
+    return items.create(`${id} since ${issue.statusSince}`, await this.#draft(issue, signal), subject);
   }
 
   async #draft(issue: JiraIssue, signal: AbortSignal): Promise<TaskDraft> {

@@ -9,8 +9,7 @@ import {
   type TaskIntake,
 } from "../../tasks/index.ts";
 import type { GitLab, MergeRequest, Note, Project } from "../gitlab/gitlab.ts";
-import { isRemoteError } from "../remote-error.ts";
-import type { FailureCounter } from "./failure-counter.ts";
+import type { ItemIntake } from "./item-intake.ts";
 import { NotesMemory, touchThrottleMs } from "./notes-memory.ts";
 
 export interface ProjectPollOptions {
@@ -21,7 +20,7 @@ export interface ProjectPollOptions {
   readonly notes: Watermark;
   readonly rules: ReportRules;
   readonly intake: TaskIntake;
-  readonly failureCounter: FailureCounter;
+  readonly items: ItemIntake;
   /** How late an item may become visible. */
   readonly overlapMs: number;
 }
@@ -78,20 +77,17 @@ export class ProjectPoll {
 
   /** Returns the notes since `from`, and whether each is processed. */
   async #processNotes(item: MergeRequest, from: string, serverDate: Date, signal: AbortSignal): Promise<PolledItem[]> {
-    const { failureCounter, rules } = this.#options;
+    const { gitlab, items, rules } = this.#options;
     const mayHaveNotes = instantMs(item.updatedAt) >= instantMs(from) - touchThrottleMs;
     if (!mayHaveNotes || this.#memory.hasAll(item)) return [];
 
     const unread = `notes of merge request ${this.#mergeRequestName(item)}`;
-    if (failureCounter.isAbandoned(unread)) return [];
-    const notes = await this.#readNotes(item, from, signal);
-    if ("problem" in notes) {
-      return [
-        { id: unread, updatedAt: from, finished: notes.isGone || failureCounter.recordFailure(unread, notes.problem) },
-      ];
-    }
+    if (items.isAbandoned(unread)) return [];
+    // A merge request that is gone or unreadable must not block the others.
+    const notes = await items.read(unread, () => gitlab.notesSince(item, from, signal));
+    if (notes.kind === "unreadable") return [{ id: unread, updatedAt: from, finished: notes.finished }];
     const processed: PolledItem[] = [];
-    for (const note of notes.list) {
+    for (const note of notes.value) {
       const isNew = instantMs(note.createdAt) >= instantMs(from);
       const outcome = commandOutcome(toNoteReport(note), toReport(item), this.#origin(), rules);
       const subject = {
@@ -108,33 +104,11 @@ export class ProjectPoll {
     return processed;
   }
 
-  /** A merge request that is gone or unreadable must not block the others. */
-  async #readNotes(
-    { projectId, iid }: MergeRequest,
-    from: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly list: readonly Note[] } | { readonly problem: string; readonly isGone: boolean }> {
-    try {
-      return { list: await this.#options.gitlab.notesSince({ projectId, iid }, from, signal) };
-    } catch (error) {
-      if (!isRemoteError(error, "missing") && !isRemoteError(error, "refused")) throw error;
-      return { problem: error.message, isGone: error.kind === "missing" };
-    }
-  }
-
   /** Returns whether the report is processed. */
   async #process(id: string, outcome: ReportOutcome, subject: ReportSubject): Promise<boolean> {
-    const { intake, failureCounter } = this.#options;
-    if (outcome.kind === "ignored") {
-      await intake.recordIgnored({ ...outcome, subject, source: "poll" });
-      return true;
-    }
-    if (failureCounter.isAbandoned(id)) return true;
-    const creation = await intake.create(outcome.draft);
-    if (creation.kind !== "refused") return true;
-    if (!failureCounter.recordFailure(id, creation.problem)) return false;
-    const because = `it cannot become a task: ${creation.problem}`;
-    await intake.recordIgnored({ subject, reason: "Unreadable", because, source: "poll" });
+    const { intake, items } = this.#options;
+    if (outcome.kind === "task") return items.isAbandoned(id) || items.create(id, outcome.draft, subject);
+    await intake.recordIgnored({ ...outcome, subject, source: "poll" });
     return true;
   }
 

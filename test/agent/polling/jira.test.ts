@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { pollJira, pollMetrics, RemoteError } from "../../../src/agent/index.ts";
+import { pollCounter, pollJira, RemoteError } from "../../../src/agent/index.ts";
 import { codingTasks } from "../../../src/resources/index.ts";
 import { taskIntake } from "../../../src/tasks/index.ts";
 import { promMetrics } from "../../../src/telemetry/index.ts";
@@ -154,7 +154,7 @@ describe("a project of Jira", () => {
       intervalMs: 30_000,
       intake: taskIntake({ client, ledger, namespace: "kubernaut-system", log }),
       locks,
-      metrics: pollMetrics(promMetrics()),
+      countPoll: pollCounter(promMetrics()),
       clock,
       random,
       log,

@@ -114,7 +114,7 @@ describe("a poller over HTTP", () => {
         locks: memoryLocks({ clock, random, who: "test" }),
         watermarks: memoryWatermarks(),
         observe: (watermark) => watermark,
-        metrics: { polled: () => void polls++, failed: () => {} },
+        countPoll: (_source, outcome) => void (outcome === "polled" && polls++),
         clock,
         random,
         log,

@@ -1,4 +1,4 @@
-import { type GitLabPollerOptions, pollAll, pollGitLab, pollMetrics } from "../../../src/agent/index.ts";
+import { type GitLabPollerOptions, pollAll, pollCounter, pollGitLab } from "../../../src/agent/index.ts";
 import { memoryLocks, memoryWatermarks } from "../../../src/coordination/index.ts";
 import type { KubeClient } from "../../../src/kube/index.ts";
 import { memoryLedger } from "../../../src/ledger/index.ts";
@@ -48,7 +48,7 @@ export class PollingWorld {
       locks,
       watermarks,
       observe: (watermark) => watermark,
-      metrics: pollMetrics(promMetrics()),
+      countPoll: pollCounter(promMetrics()),
       clock,
       random,
       log,
