@@ -283,6 +283,7 @@ function plan(): ValidPlan {
     kind: "valid",
     target: target(),
     entry: undefined,
+    requiresApproval: false,
     containerImage: "x",
     args: undefined,
     version: undefined,
@@ -377,8 +378,7 @@ describe("an execution whose target another one holds by now", () => {
 
 describe("an execution of a workflow that requires an approval", () => {
   it("fails without one", () => {
-    const entry = { metadata: { name: "cleanup", uid: "entry" }, spec: { approval: { required: true } } };
-    const next = decide(snapshot({ plan: { ...plan(), entry: entry as ValidPlan["entry"] } }));
+    const next = decide(snapshot({ plan: { ...plan(), requiresApproval: true } }));
 
     expect(steps(next)).toEqual(["set-status Failed", "announce"]);
   });

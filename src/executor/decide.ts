@@ -2,7 +2,7 @@ import { type Decision, requeueAfter } from "../kube/index.ts";
 import { readCancelRequest } from "../resources/index.ts";
 import { type Action, act } from "./action.ts";
 import { admitOrSkip } from "./admission/admission.ts";
-import { approvalProblem, requiresApproval } from "./admission/approval.ts";
+import { approvalProblem } from "./admission/approval.ts";
 import type { ValidPlan } from "./admission/plan.ts";
 import {
   cancelledBefore,
@@ -84,7 +84,7 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
 
 /** Returns why the execution is not admitted without an approval. */
 function approvalGap({ execution, approval, record }: Snapshot, plan: ValidPlan): string | undefined {
-  if (!requiresApproval(plan)) return undefined;
+  if (!plan.requiresApproval) return undefined;
   return approvalProblem({ execution, plan, approval, record: record?.status });
 }
 

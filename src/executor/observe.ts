@@ -21,7 +21,7 @@ import {
   targetHash,
   type WorkflowExecution,
 } from "../resources/index.ts";
-import { approvalName, requiresApproval } from "./admission/approval.ts";
+import { approvalName } from "./admission/approval.ts";
 import { type CatalogCaches, findEntry, isBeforeRun } from "./admission/find-entry.ts";
 import { type Plan, type PlanDefaults, planExecution, planTarget, type TargetPlan } from "./admission/plan.ts";
 import { retentionEndMs } from "./endings/retention.ts";
@@ -147,7 +147,7 @@ async function readApproval(
 ): Promise<RemediationApprovalRequest | undefined> {
   const name = approvalName(execution);
   if (name === undefined || plan.kind === "invalid") return undefined;
-  if (!isBeforeRun(execution) || !requiresApproval(plan)) return undefined;
+  if (!isBeforeRun(execution) || !plan.requiresApproval) return undefined;
   const ref = { namespace: settings.incidentsNamespace, name };
   return client.get(remediationApprovalRequests, ref, { signal });
 }

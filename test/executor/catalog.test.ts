@@ -207,6 +207,17 @@ describe("a workflow that requires an approval", () => {
     await nothingWasCreated();
   });
 
+  it("is not admitted without one in an older version that did not require it", async () => {
+    await world.executor();
+    await world.workflow({ workflowId: "reboot", version: "0.9" });
+
+    await world.execution("first", { workflowRef: { ...reboot, version: "0.9" } });
+
+    expect((await world.status("first")).failureDetails).toMatchObject({ reason: "ValidationError" });
+    expect((await world.status("first")).failureDetails?.message).toContain("workflow reboot requires an approval");
+    await nothingWasCreated();
+  });
+
   it("is admitted with its approval, once, and the ledger and the status name who approved", async () => {
     await world.executor();
     await world.approve("a-1");

@@ -11,11 +11,6 @@ import {
 } from "../../resources/index.ts";
 import type { ValidPlan } from "./plan.ts";
 
-/** Whether a workflow may be run only after a person has approved. */
-export function requiresApproval({ entry }: ValidPlan): boolean {
-  return entry?.spec.approval?.required === true;
-}
-
 /** The name of the approval that an execution refers to, if it refers to one. */
 export function approvalName({ metadata }: WorkflowExecution): string | undefined {
   return metadata.annotations?.[annotationKeys.approval];

@@ -1,6 +1,7 @@
 import type { Informer, KubeClient } from "../../kube/index.ts";
 import {
   type CatalogLookup,
+  foundEntry,
   type Kinds,
   lookUpEntry,
   type RecordHolder,
@@ -48,7 +49,7 @@ function lookUp(
   if (uid === undefined) return lookUpEntry(entries, spec.workflowRef, kinds);
   const entry = entries.find(({ metadata }) => metadata.uid === uid);
   const problem = `the catalog entry that admitted it was removed or replaced`;
-  return entry ? { kind: "entry", entry } : { kind: "unusable", problem };
+  return entry ? foundEntry(entry, entries, kinds) : { kind: "unusable", problem };
 }
 
 /** Whether the execution has no run yet. A new execution becomes Pending and is admitted in one reconciliation. */

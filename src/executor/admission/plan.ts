@@ -21,6 +21,8 @@ export interface ValidPlan {
   readonly target: ObjectTarget;
   /** The catalog entry of the workflow; undefined for a workflow outside the catalog, where that is allowed. */
   readonly entry: RemediationWorkflow | undefined;
+  /** Whether it may be run only after a person has approved. */
+  readonly requiresApproval: boolean;
   readonly engine: EngineName;
   readonly containerImage: string;
   readonly args: readonly string[] | undefined;
@@ -103,6 +105,7 @@ export function planExecution({ spec }: WorkflowExecution, { target, found, kind
     kind: "valid",
     target,
     entry,
+    requiresApproval: found.kind === "entry" && found.requiresApproval,
     engine,
     containerImage: workflow.containerImage,
     args: entry?.spec.args,

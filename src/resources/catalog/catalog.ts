@@ -31,7 +31,7 @@ export function toCatalog(
 
 /** The result of looking up a workflow reference. */
 export type CatalogLookup =
-  | { readonly kind: "entry"; readonly entry: RemediationWorkflow }
+  | { readonly kind: "entry"; readonly entry: RemediationWorkflow; readonly requiresApproval: boolean }
   /** No entry has this id: the workflow is outside the catalog. */
   | { readonly kind: "unknown" }
   /** The workflow is in the catalog, but this reference cannot be run. `problem` is a sentence without its full stop. */
@@ -46,7 +46,7 @@ export function lookUpEntry(
   if (entries.length === 0) return { kind: "unknown" };
   const entry = version === undefined ? currentEntry(entries, kinds) : entryOfVersion(entries, version);
   if (entry) {
-    if (entry.status?.catalogStatus !== "Invalid") return { kind: "entry", entry };
+    if (entry.status?.catalogStatus !== "Invalid") return foundEntry(entry, entries, kinds);
     return { kind: "unusable", problem: unusable(entry, kinds) };
   }
   if (version === undefined) {
@@ -58,6 +58,19 @@ export function lookUpEntry(
     kind: "unusable",
     problem: `workflow ${workflowId} has no version ${version} in the catalog, only ${versions}`,
   };
+}
+
+/**
+ * `entry`, out of all entries of its workflow. It requires an approval if the current version does, too: otherwise an
+ * execution could name an older version to run without one.
+ */
+export function foundEntry(
+  entry: RemediationWorkflow,
+  entries: readonly RemediationWorkflow[],
+  kinds: Kinds,
+): CatalogLookup {
+  const requiresApproval = [entry, currentEntry(entries, kinds)].some((one) => one?.spec.approval?.required);
+  return { kind: "entry", entry, requiresApproval };
 }
 
 function unusable({ spec, status }: RemediationWorkflow, kinds: Kinds): string {
