@@ -115,6 +115,15 @@ describe("the token for reading", () => {
     expect(await wire.ask({ method, path: "/api/v1/namespaces/default", headers })).toMatchObject({ status });
   });
 
+  it.each([{ "Impersonate-User": "" }, { "Impersonate-Group": "viewers" }, { "Impersonate-Uid": "1" }])(
+    "an administrator who impersonates no user by %o gets an error, not the rights of an administrator",
+    async (identity) => {
+      const headers = { ...identity, Authorization: `Bearer ${tokens.admin}` };
+
+      expect(await wire.ask({ method: "GET", path: "/api/v1/secrets", headers })).toMatchObject({ status: 400 });
+    },
+  );
+
   it("allows to look", async () => {
     expect(await wire.ask({ method: "GET", path: "/api/v1/namespaces/default" })).toMatchObject({ status: 200 });
   });

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import { forbidden, StatusError } from "../api/status-error.ts";
+import { badRequest, forbidden, StatusError } from "../api/status-error.ts";
 import type { Role } from "./authorize.ts";
 
 /** The tokens of the server. The admin token allows everything; the other allows to read everything but Secrets. */
@@ -36,14 +36,17 @@ export function authenticator(tokens: Tokens): (headers: IncomingHttpHeaders) =>
     let found: Caller | undefined;
     for (const { digest: expected, caller } of known) if (timingSafeEqual(expected, presented)) found ??= caller;
     if (!found) throw unauthorized();
-    return headers["impersonate-user"] === undefined ? found : impersonate(found, headers);
+    const isImpersonating = Object.keys(headers).some((name) => name.startsWith("impersonate-"));
+    return isImpersonating ? impersonate(found, headers) : found;
   };
 }
 
 /** The user that the caller impersonates, to test that user's permissions. */
 function impersonate(caller: Caller, headers: IncomingHttpHeaders): Caller {
-  const name = String(headers["impersonate-user"]);
+  const name = String(headers["impersonate-user"] ?? "");
   if (caller.role !== "admin") throw noImpersonation(caller, name);
+  // Otherwise a request that names groups alone would have the rights of the caller.
+  if (name === "") throw badRequest("impersonation needs the name of a user in the header Impersonate-User");
   const known = [admin, reader].find((one) => one.name === name);
   const groups = String(headers["impersonate-group"] ?? "")
     .split(",")
