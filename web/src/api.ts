@@ -1,4 +1,5 @@
 import type { ProblemDocument } from "../../src/console/wire.ts";
+import { parseJson } from "./parse-json.ts";
 
 /** A request that the server refused, or that did not reach it (`status` 0). */
 export class ApiError extends Error {
@@ -19,7 +20,7 @@ const base = "/api/v1";
 
 export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
   const response = await send(path, { ...(signal && { signal }) });
-  return (await response.json()) as T;
+  return parseJson(await response.text());
 }
 
 export async function postJson<T>(path: string, body: unknown): Promise<T> {
@@ -28,7 +29,7 @@ export async function postJson<T>(path: string, body: unknown): Promise<T> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  return (await response.json()) as T;
+  return parseJson(await response.text());
 }
 
 /** Begins a session with a token of the API server, which becomes a cookie. */
@@ -87,7 +88,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 async function readProblem(response: Response): Promise<ProblemDocument> {
   const fallback = { type: "about:blank", title: response.statusText, status: response.status };
   try {
-    const problem = (await response.json()) as Partial<ProblemDocument>;
+    const problem = parseJson<Partial<ProblemDocument>>(await response.text());
     return { ...fallback, ...problem, detail: problem.detail ?? problem.title ?? `HTTP ${response.status}` };
   } catch {
     return { ...fallback, detail: `The server responded with HTTP ${response.status}.` };

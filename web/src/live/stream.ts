@@ -1,4 +1,5 @@
 import type { Beat, Changes } from "../../../src/console/wire.ts";
+import { parseJson } from "../parse-json.ts";
 import { readEvents } from "./events.ts";
 
 export interface StreamOptions {
@@ -27,8 +28,8 @@ export async function followStream(options: StreamOptions): Promise<void> {
       for await (const { type, data, id } of readEvents(body)) {
         retryMs = 250;
         if (id !== undefined) lastId = id;
-        if (type === "changes") options.onChanges(JSON.parse(data));
-        else if (type === "beat") options.onBeat(JSON.parse(data));
+        if (type === "changes") options.onChanges(parseJson(data));
+        else if (type === "beat") options.onBeat(parseJson(data));
         else if (type === "reset") options.onReset();
       }
     } catch (error) {
