@@ -13,11 +13,12 @@ const counts = { open: 10_000, closed: 90_000 };
 export async function measureLarge(plan: Plan) {
   const server = await ConsoleInBrowser.start({ seed: (dataDir) => seedIncidents(dataDir, counts) });
   try {
+    const blankTabs = await openBlankTab(server);
     const page = await server.signIn();
     const coldMs = await firstRowMs(page, server.url);
     const loads: number[] = [];
     for (let i = 0; i < plan.loads; i++) loads.push(await firstRowMs(page, server.url));
-    const idle = await idlePercent(server, plan.idleMs);
+    const idle = await idlePercents(server, blankTabs, plan.idleMs);
     const actions = await actionTimes(page, plan.actions);
     const changes = await changeTimes(server, page, plan.changes);
     return {
@@ -25,13 +26,15 @@ export async function measureLarge(plan: Plan) {
         firstPaintMs10k: median(loads),
         changeToPixelP95Ms: quantile(changes, 0.95),
         actionP95Ms: quantile(actions, 0.95),
-        idleTabCpuPercent: idle,
+        idleTabCpuPercent: idle.console,
       },
       calibration: {
         // The server reads all incidents for its first viewer.
         firstViewerPaintMs: coldMs,
         changeToPixelMedianMs: median(changes),
         actionMedianMs: median(actions),
+        // What Chromium itself uses for an empty tab.
+        blankTabCpuPercent: idle.blank,
       },
     };
   } finally {
@@ -118,14 +121,27 @@ async function actionTimes(page: Page, count: number): Promise<readonly number[]
   return times;
 }
 
-/** The processor time of all tabs, of which one shows Now, in percent of one core. */
-async function idlePercent({ browser }: ConsoleInBrowser, durationMs: number): Promise<number> {
+/** The process ids of the browser's renderers, with the seconds of processor time they have used. */
+async function rendererSeconds({ browser }: ConsoleInBrowser): Promise<ReadonlyMap<number, number>> {
   const session = await browser.newBrowserCDPSession();
-  const tabSeconds = async () => {
-    const { processInfo } = await session.send("SystemInfo.getProcessInfo");
-    return processInfo.filter(({ type }) => type === "renderer").reduce((sum, { cpuTime }) => sum + cpuTime, 0);
-  };
-  const before = await tabSeconds();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  await session.detach();
+  return new Map(processInfo.flatMap(({ type, id, cpuTime }) => (type === "renderer" ? [[id, cpuTime]] : [])));
+}
+
+/** Opens a tab with an empty page, and returns the renderers of the browser, which has no other tab. */
+async function openBlankTab(server: ConsoleInBrowser): Promise<ReadonlySet<number>> {
+  await server.newPage();
+  return new Set((await rendererSeconds(server)).keys());
+}
+
+/** The processor time of the tabs of the console, of which one shows Now, and of the blank ones, in percent of one core. */
+async function idlePercents(server: ConsoleInBrowser, blankTabs: ReadonlySet<number>, durationMs: number) {
+  const before = await rendererSeconds(server);
   await wait(durationMs);
-  return (100_000 * ((await tabSeconds()) - before)) / durationMs;
+  const percents = { console: 0, blank: 0 };
+  for (const [id, seconds] of await rendererSeconds(server)) {
+    percents[blankTabs.has(id) ? "blank" : "console"] += (100_000 * (seconds - (before.get(id) ?? 0))) / durationMs;
+  }
+  return percents;
 }

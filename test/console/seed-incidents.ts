@@ -95,5 +95,9 @@ function closedStatus(openedAt: string, index: number): RemediationRequestStatus
     startTime: openedAt,
     diagnosis: { target: `node/worker-${index}`, workflowId: "node-disk-cleanup", rule: "full-disks" },
     deduplication: { firstSeenAt: openedAt, lastSeenAt: openedAt, occurrenceCount: 3 },
+    // Without it, the orchestrator would record them all again, and a page would have a hundred thousand changes to follow.
+    conditions: [
+      { type: "Recorded", status: "True", reason: "Completed", message: "", lastTransitionTime: completedAt },
+    ],
   };
 }
