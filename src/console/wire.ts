@@ -280,7 +280,7 @@ export interface ExecutionDetail {
 
 /**
  * GET /api/v1/executions/NAMESPACE/NAME/logs?tail=2000: Server-Sent Events `line`; `problem` if output cannot be read; `end`
- * when there will be no more.
+ * when there will be no more. A stream without an end was interrupted: read again, it starts at its first line.
  */
 export interface LogLine {
   readonly task: string;

@@ -14,6 +14,11 @@ export class ApiError extends Error {
   get status(): number {
     return this.problem.status;
   }
+
+  /** The server did not answer, or was not ready: the same request may succeed later. */
+  get isTemporary(): boolean {
+    return this.status === 0 || this.status >= 500;
+  }
 }
 
 const base = "/api/v1";

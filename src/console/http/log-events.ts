@@ -40,8 +40,16 @@ export function logEvents(follow: (output: LogOutput) => Promise<void>, clock: C
     };
     const problem = (message: string) => void send(eventText("problem", { message } satisfies LogProblem));
     const following = follow({ print, problem, signal })
-      .catch((error: unknown) => problem(problemText(error)))
-      .then(() => send(eventText("end", {})))
+      .then(
+        () => true,
+        (error: unknown) => {
+          const { message, isFinal } = readFailure(error);
+          problem(message);
+          return isFinal;
+        },
+      )
+      // Without an end, the viewer opens the stream again.
+      .then((isComplete) => isComplete && send(eventText("end", {})))
       .then(finish, (error: Error) => void events.destroy(error));
     const stopBeats = repeat(clock, beatMs, () => {
       if (!events.writableNeedDrain) send(beat);
@@ -62,9 +70,10 @@ function toLogLine({ task, attempt, step, text }: StepLine): LogLine {
 }
 
 /** Throws what is not a failure of the API server. Its refusals name the user and what is missing, which the caller may know. */
-function problemText(error: unknown): string {
+function readFailure(error: unknown): { readonly message: string; readonly isFinal: boolean } {
   if (!(error instanceof KubeError)) throw error;
-  return error.code === "forbidden" ? error.message : "The API server does not answer.";
+  if (error.code === "forbidden") return { message: error.message, isFinal: true };
+  return { message: "The API server does not answer.", isFinal: false };
 }
 
 /** Calls `action` again and again. Returns a function that ends this. */

@@ -29,3 +29,23 @@ it("shows that its data is old while the server is gone, allows no action, and i
   await page.getByRole("link", { name: "AfterRestart" }).waitFor();
   expect(scenario.console.problems).toEqual([]);
 });
+
+it("shows each line of an output once after kill -9 and a restart, also those that were written meanwhile", async () => {
+  const incident = await scenario.runDrain("node/worker-2");
+  await openPath(page, "/executions");
+  await page.getByRole("link", { name: "node-drain" }).first().click();
+  const [output, state] = [page.getByRole("log"), page.locator(".log-state")];
+  await output.getByText("cordoned node/worker-2").waitFor();
+  await state.getByText("Live").waitFor();
+
+  await scenario.up.crash();
+  await state.getByText("Interrupted, reconnecting").waitFor();
+  expect(await output.textContent()).toContain("cordoned node/worker-2");
+  scenario.finishDrains();
+  await scenario.up.launch();
+  await scenario.reaches(incident, "Verifying");
+
+  await state.getByText("Complete").waitFor();
+  expect((await output.textContent())?.trim().split("\n")).toEqual(["act / say", "cordoned node/worker-2", "drained"]);
+  expect(scenario.console.problems).toEqual([]);
+});

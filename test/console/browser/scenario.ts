@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import type { KubeClient } from "../../../src/kube/index.ts";
 import { remediationRequests } from "../../../src/resources/index.ts";
 import { isNamed } from "../../../src/resources/short-names/index.ts";
 import { until } from "../../executor/processes/until.ts";
@@ -17,7 +16,6 @@ export class Scenario {
   /** The drains wait until this file exists. */
   readonly #go: string;
   readonly #folder: string;
-  #client: KubeClient | undefined;
 
   private constructor(console: ConsoleInBrowser, folder: string) {
     this.console = console;
@@ -27,7 +25,7 @@ export class Scenario {
 
   static async start(): Promise<Scenario> {
     const folder = mkdtempSync(join(tmpdir(), "interlock-scenario-"));
-    const drain = `echo cordoned $TARGET_RESOURCE\nwhile [ ! -e ${join(folder, "go")} ]; do sleep 0.05; done`;
+    const drain = `echo cordoned $TARGET_RESOURCE\nwhile [ ! -e ${join(folder, "go")} ]; do sleep 0.05; done\necho drained`;
     const console = await ConsoleInBrowser.start({ workflows: workflows(drain), rules, seed: refuseEveryRun });
     return new Scenario(console, folder);
   }
@@ -93,8 +91,7 @@ export class Scenario {
 
   /** Waits until an incident is in a phase. */
   async reaches(incident: string, phase: string): Promise<void> {
-    this.#client ??= await this.up.client();
-    const client = this.#client;
+    const client = await this.up.client();
     let status: object | undefined;
     await until(`${incident} is ${phase}`, async () => {
       const { items } = await client.list(remediationRequests, { namespace });

@@ -146,7 +146,7 @@ describe("a stream of output", () => {
     expect(await reading).toEqual([]);
   });
 
-  it("names a right that is missing, and hides other failures of the API server", async () => {
+  it("names a right that is missing, and ends without the end of the output if the API server fails otherwise", async () => {
     const failing = (error: Error) => collect(eventsIn(logEvents(() => Promise.reject(error), clock)(nobodyLeft)));
 
     expect(await failing(new KubeError("forbidden", "kim may not get pods/log"))).toEqual([
@@ -155,7 +155,6 @@ describe("a stream of output", () => {
     ]);
     expect(await failing(new KubeError("unavailable", "connect 10.0.0.1:443"))).toEqual([
       { event: "problem", data: { message: "The API server does not answer." } },
-      end,
     ]);
     await expect(failing(new TypeError("a defect"))).rejects.toThrow("a defect");
   });

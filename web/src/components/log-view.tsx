@@ -1,23 +1,20 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { LogLine, LogProblem } from "../../../src/console/wire.ts";
-import { ApiError, openStream, withQuery } from "../api.ts";
+import type { LogLine } from "../../../src/console/wire.ts";
+import { openStream, withQuery } from "../api.ts";
 import { countOf } from "../format.ts";
-import { readEvents } from "../live/events.ts";
+import { emptyOutput, followOutput, maxLines, type Output } from "../live/output.ts";
+import { sleep } from "../live/reconnect.ts";
 import { plainText } from "../log-text.ts";
+import type { Tone } from "../tones.ts";
+import { Badge } from "./badge.tsx";
 import { CopyButton } from "./copy-button.tsx";
 
-/** Older lines are left out; the command line prints all. */
-const maxLines = 2_000;
-/** Lines that arrive together are shown together. */
-const showMs = 150;
-
-interface Output {
-  readonly lines: readonly LogLine[];
-  readonly state: "open" | "ended" | "failed";
-  readonly problem?: string;
-}
-
-const nothing: Output = { lines: [], state: "open" };
+const states: Readonly<Record<Output["state"], { readonly tone: Tone; readonly text: string }>> = {
+  open: { tone: "active", text: "Live" },
+  interrupted: { tone: "bad", text: "Interrupted, reconnecting" },
+  ended: { tone: "neutral", text: "Complete" },
+  failed: { tone: "bad", text: "Not readable" },
+};
 
 /** The output of all steps as it is written. `path` is the stream of its lines. */
 export function LogView({ path }: { readonly path: string }) {
@@ -40,17 +37,19 @@ export function LogView({ path }: { readonly path: string }) {
           />
           <span>Follow</span>
         </label>
-        <span class="muted grow" role="status">
-          {countOf(lines.length, "line")}
-          {state === "ended" && ", complete"}
-          {problem !== undefined && `; ${problem}`}
+        <span class="log-state grow" role="status">
+          {(state !== "ended" || problem === undefined) && <Badge {...states[state]} />}
+          <span class="muted">
+            {countOf(lines.length, "line")}
+            {problem !== undefined && `; ${problem}`}
+          </span>
         </span>
         <CopyButton text={lines.map(({ text }) => plainText(text)).join("\n")} label="Copy the output" />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also by keyboard. */}
       <pre ref={box} class="log" tabIndex={0} role="log" aria-label="Output of the steps" aria-live="off">
         {lines.length === 0 ? (
-          <span class="muted">{state === "open" ? "No output yet." : "There was no output."}</span>
+          <span class="muted">{state === "ended" ? "There was no output." : "No output yet."}</span>
         ) : (
           lines.map((line, index) => <Line key={index} line={line} previous={lines[index - 1]} />)
         )}
@@ -76,41 +75,18 @@ function Line({ line, previous }: { readonly line: LogLine; readonly previous: L
 }
 
 function useOutput(path: string): Output {
-  const [output, setOutput] = useState(nothing);
+  const [output, show] = useState(emptyOutput);
   useEffect(() => {
     const controller = new AbortController();
-    let waiting: LogLine[] = [];
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const show = (end: Partial<Output> = {}) => {
-      clearTimeout(timer);
-      timer = undefined;
-      const added = waiting;
-      waiting = [];
-      setOutput((before) => ({ ...before, lines: [...before.lines, ...added].slice(-maxLines), ...end }));
-    };
-    const follow = async () => {
-      try {
-        for await (const { type, data } of readEvents(
-          await openStream(withQuery(path, { tail: maxLines }), { signal: controller.signal }),
-        )) {
-          if (type === "end") return show({ state: "ended" });
-          if (type === "problem") show({ problem: (JSON.parse(data) as LogProblem).message });
-          if (type !== "line") continue;
-          waiting.push(JSON.parse(data));
-          timer ??= setTimeout(show, showMs);
-        }
-        show({ state: "failed", problem: "the connection was interrupted; reload the page to read on" });
-      } catch (error) {
-        if (controller.signal.aborted) return;
-        show({ state: "failed", problem: error instanceof ApiError ? error.message : "the output cannot be read" });
-      }
-    };
-    setOutput(nothing);
-    void follow();
-    return () => {
-      controller.abort();
-      clearTimeout(timer);
-    };
+    const { signal } = controller;
+    show(emptyOutput);
+    void followOutput({
+      open: () => openStream(withQuery(path, { tail: maxLines }), { signal }),
+      show,
+      sleep,
+      signal,
+    });
+    return () => controller.abort();
   }, [path]);
   return output;
 }

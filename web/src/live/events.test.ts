@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { readEvents, type StreamEvent, splitEvents } from "./events.ts";
 
 const stream = 'id: 7\nevent: beat\ndata: {"a":1}\n\n: comment\n\ndata: one\ndata: two\r\n\r\nevent: reset\ndata:\n\n';
@@ -15,6 +15,18 @@ describe("splitEvents", () => {
 });
 
 describe("readEvents", () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it("ends when nothing arrives for 15 seconds, because the connection is dead", async () => {
+    vi.useFakeTimers();
+    const silent = new ReadableStream<Uint8Array>();
+
+    const next = readEvents(silent).next();
+    await vi.advanceTimersByTimeAsync(15_000);
+
+    expect(await next).toEqual({ done: true, value: undefined });
+  });
+
   it.each([1, 2, 3, 7, 1_000])("reads the same events from pieces of %d bytes", async (size) => {
     const events = [];
 

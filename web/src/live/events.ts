@@ -5,6 +5,9 @@ export interface StreamEvent {
   readonly id: string | undefined;
 }
 
+/** Every stream has something to read within some seconds, if only a comment: after so long without, the connection is dead. */
+const maxSilenceMs = 15_000;
+
 /**
  * Reads Server-Sent Events out of a body that arrives in pieces. EventSource cannot do it here: it hides the status of a
  * refused request, and it cannot resume from a version that another request returned.
@@ -14,7 +17,8 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
   let text = "";
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const timer = setTimeout(() => void reader.cancel().catch(() => undefined), maxSilenceMs);
+      const { value, done } = await reader.read().finally(() => clearTimeout(timer));
       if (done) return;
       const { events, rest } = splitEvents(text + value);
       text = rest;

@@ -3,6 +3,7 @@ import type { Beat, Changes } from "../../../src/console/wire.ts";
 import { ApiError, openStream, withQuery } from "../api.ts";
 import { loadSession, sessionState } from "../session.ts";
 import { clock, serverNow, setServerTime } from "../time.ts";
+import { sleep } from "./reconnect.ts";
 import { followStream } from "./stream.ts";
 
 /** What is shown may be this old; older data is marked, and allows no operation. */
@@ -60,7 +61,7 @@ function follow(path: string, signal: AbortSignal): Promise<void> {
       // The session may have ended.
       if (error instanceof ApiError && error.status === 401) void loadSession();
     },
-    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    sleep,
   });
 }
 

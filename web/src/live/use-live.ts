@@ -70,7 +70,7 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
       reading = undefined;
       if (!(error instanceof ApiError)) throw error;
       state.value = { value: state.peek().value, problem: error.problem };
-      if (error.status === 0 || error.status >= 500) retry = setTimeout(() => void load(read), retryMs);
+      if (error.isTemporary) retry = setTimeout(() => void load(read), retryMs);
     }
   }
 
