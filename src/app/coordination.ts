@@ -60,7 +60,9 @@ const leasePrefix: Readonly<Record<Stage, string>> = {
 export async function openCoordination(options: CoordinationOptions): Promise<Coordination> {
   const { loaded, log } = options;
   const { config } = loaded;
-  for (const sentence of explainState(loaded)) log.info("state backend", { explanation: sentence });
+  for (const { backend, text } of explainState(loaded)) {
+    log.info("state backend", { backend, explanation: text, change: "migrates nothing: a new backend begins empty" });
+  }
 
   const redis = uses("redis", config) ? await openRedis(options) : undefined;
   const locks = openLocks(options, redis);

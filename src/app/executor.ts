@@ -81,7 +81,12 @@ function createEngines({ client, loaded }: ExecutorProcessOptions): readonly Eng
   const make = {
     tekton: () => tektonEngine(client),
     job: () => jobEngine(client),
-    local: () => localEngine({ client, workflowsRoot: execution.workflowsDir }),
+    local: () =>
+      localEngine({
+        client,
+        workflowsRoot: execution.workflowsDir,
+        stepsHaveKubeconfig: execution.localKubeconfig !== undefined,
+      }),
   };
   return execution.engines.map((name) => make[name]());
 }

@@ -14,7 +14,7 @@ import { openLedger } from "./ledger.ts";
 import { openNotify } from "./notify.ts";
 import { openOrchestrator } from "./orchestrator.ts";
 import { agentNamespaces, prepare, watermarkNamespaces } from "./prepare.ts";
-import { openWorkflows } from "./workflows.ts";
+import { openWorkflows, type Workflows } from "./workflows.ts";
 
 export interface UpOptions extends EmbeddedApiOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
@@ -49,8 +49,8 @@ export interface Up {
   readonly gateway: RunningGateway;
   /** Undefined if the settings turn it off. */
   readonly console: RunningConsole | undefined;
-  /** Ids of the workflows that were read from files. */
-  readonly workflows: readonly string[];
+  /** The workflows that were read from files. */
+  readonly workflows: Workflows;
   /** Names of the rules that were read from files. */
   readonly rules: readonly string[];
   close(): Promise<void>;
@@ -130,7 +130,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
     });
     opened.push(beating);
     await beating.beat();
-    return { api, gateway, console, workflows: workflows.ids, rules: orchestrator.rules, close };
+    return { api, gateway, console, workflows, rules: orchestrator.rules, close };
   } catch (error) {
     await close();
     throw error;

@@ -52,6 +52,20 @@ describe("a folder of workflows, while Interlock runs", () => {
     expect(workflows?.ids).toEqual(["cleanup", "restart"]);
   });
 
+  it("tells the ready-made actions of the local engine from other workflows", async () => {
+    const action = goodPipeline.replace("script: echo clean", "command: [interlock, action, scale]");
+    await write("cleanup", { version: "1.0.0", engine: "local", containerImage: "cleanup" });
+    await pipeline("cleanup", goodPipeline);
+    await write("scale", { version: "1.0.0", engine: "local", containerImage: "scale" });
+    await pipeline("scale", action);
+    await write("elsewhere", { version: "1.0.0" });
+
+    await open();
+
+    expect(workflows?.ids).toEqual(["cleanup", "elsewhere", "scale"]);
+    expect(workflows?.actionIds).toEqual(["scale"]);
+  });
+
   it("has a new version stored when a file is changed, beside the earlier one", async () => {
     await write("cleanup", { version: "1.0.0" });
     await open();

@@ -1,7 +1,14 @@
 import { stat } from "node:fs/promises";
-import { markUnreadable, pipelineReader, readCatalog, storeCatalog } from "../engines/index.ts";
+import {
+  markUnreadable,
+  type PipelineReader,
+  pipelineReader,
+  readCatalog,
+  runsAction,
+  storeCatalog,
+} from "../engines/index.ts";
 import type { KubeClient } from "../kube/index.ts";
-import type { Engine, KindsCache } from "../resources/index.ts";
+import type { Engine, KindsCache, RemediationWorkflow } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
 import type { ReportHealth } from "./health/health-reports.ts";
@@ -27,6 +34,8 @@ export interface WorkflowsOptions {
 export interface Workflows {
   /** Ids of the workflows that are in the folder now, without problems. */
   readonly ids: readonly string[];
+  /** Ids of those that run a ready-made action with the local engine: they need a cluster to act on. */
+  readonly actionIds: readonly string[];
   close(): void;
 }
 
@@ -52,7 +61,10 @@ export async function openWorkflows(options: WorkflowsOptions): Promise<Workflow
   const unsubscribe = kinds.subscribe(() => watch.reloadSoon());
   return {
     get ids() {
-      return [...new Set([...folder.stored.values()].map(({ workflowId }) => workflowId))];
+      return uniqueIds(folder.stored);
+    },
+    get actionIds() {
+      return uniqueIds(folder.stored).filter((id) => folder.actionIds.has(id));
     },
     close() {
       unsubscribe();
@@ -63,13 +75,20 @@ export async function openWorkflows(options: WorkflowsOptions): Promise<Workflow
 
 /** The content of the folder when it was last read. */
 interface Folder {
-  /** By the name of the entry. */
-  readonly stored: ReadonlyMap<string, { readonly workflowId: string; readonly version: string }>;
+  readonly stored: StoredEntries;
+  readonly actionIds: ReadonlySet<string>;
   /** Already logged: an unchanged problem is not logged again. */
   readonly problems: ReadonlySet<string>;
 }
 
-const emptyFolder: Folder = { stored: new Map(), problems: new Set() };
+/** By the name of the entry. */
+type StoredEntries = ReadonlyMap<string, { readonly workflowId: string; readonly version: string }>;
+
+const emptyFolder: Folder = { stored: new Map(), actionIds: new Set(), problems: new Set() };
+
+function uniqueIds(stored: StoredEntries): readonly string[] {
+  return [...new Set([...stored.values()].map(({ workflowId }) => workflowId))];
+}
 
 async function load(options: WorkflowsOptions, before: Folder): Promise<Folder> {
   const { directory, namespace, defaultEngine, client, kinds, log } = options;
@@ -101,5 +120,22 @@ async function load(options: WorkflowsOptions, before: Folder): Promise<Folder> 
     const next = `it can still be run; to end that: kubectl delete rw ${name} -n ${namespace}`;
     log.warn("workflow file removed", { workflowId, version, next });
   }
-  return { stored: problems.length === 0 ? stored : new Map([...before.stored, ...stored]), problems: found };
+  return {
+    stored: problems.length === 0 ? stored : new Map([...before.stored, ...stored]),
+    actionIds: await findActions(workflows, { defaultEngine, readPipeline }),
+    problems: found,
+  };
+}
+
+async function findActions(
+  workflows: readonly RemediationWorkflow[],
+  { defaultEngine, readPipeline }: Pick<WorkflowsOptions, "defaultEngine"> & { readonly readPipeline: PipelineReader },
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for (const { spec } of workflows) {
+    if ((spec.engine ?? defaultEngine) !== "local") continue;
+    const read = await readPipeline(spec.containerImage);
+    if (read.kind === "read" && runsAction(read.pipeline)) ids.add(spec.workflowId);
+  }
+  return ids;
 }

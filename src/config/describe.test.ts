@@ -37,12 +37,12 @@ describe("a described configuration", () => {
 });
 
 describe("the explanation of the state", () => {
-  const change = "A change of backend takes effect at the next start and migrates nothing: the new one begins empty.";
-
   it("lists what a restart loses when the backend is memory", () => {
     expect(explainState(load({ STATE_BACKEND: "memory" }))).toEqual([
-      "state.backend is memory (env STATE_BACKEND): locks, claims and watermarks are kept in this process only. A restart loses the holders of locks, the completed claims and the position of each poller; other replicas do not see them.",
-      change,
+      {
+        backend: "memory",
+        text: "state.backend is memory (env STATE_BACKEND): locks, claims and watermarks are kept in this process only. A restart loses the holders of locks, the completed claims and the position of each poller; other replicas do not see them.",
+      },
     ]);
   });
 
@@ -50,9 +50,14 @@ describe("the explanation of the state", () => {
     expect(
       explainState(load({ STATE_BACKEND: "kubernetes", LOCKS_BACKEND: "redis", REDIS_URL: "redis://redis" })),
     ).toEqual([
-      "state.backend is kubernetes (env STATE_BACKEND): claims and watermarks are kept in the Kubernetes API server. They survive a restart and are shared by all replicas.",
-      "locks.backend is redis (env LOCKS_BACKEND): locks are kept in Redis. They survive a restart and are shared by all replicas, as long as Redis keeps its data.",
-      change,
+      {
+        backend: "kubernetes",
+        text: "state.backend is kubernetes (env STATE_BACKEND): claims and watermarks are kept in the Kubernetes API server. They survive a restart and are shared by all replicas.",
+      },
+      {
+        backend: "redis",
+        text: "locks.backend is redis (env LOCKS_BACKEND): locks are kept in Redis. They survive a restart and are shared by all replicas, as long as Redis keeps its data.",
+      },
     ]);
   });
 });

@@ -28,25 +28,32 @@ export function describeChosen(described: Described): readonly DescribedSetting[
   return describeConfig(described).filter(({ origin }) => origin !== "default" && !origin.startsWith("as "));
 }
 
-/** What the chosen backends mean for a restart and for other replicas, in sentences to log at start-up. */
-export function explainState({ config, origins }: Described): readonly string[] {
-  const { state, locks } = config;
-  const chose = (path: string, backend: Backend) => `${path} is ${backend} (${origins.get(path) ?? "default"})`;
-  const progress = "the completed claims and the position of each poller";
-  const change = "A change of backend takes effect at the next start and migrates nothing: the new one begins empty.";
-
-  if (locks.backend === state.backend) {
-    const all = describeBackend(state.backend, `the holders of locks, ${progress}`);
-    return [`${chose("state.backend", state.backend)}: locks, claims and watermarks ${all}`, change];
-  }
-  return [
-    `${chose("state.backend", state.backend)}: claims and watermarks ${describeBackend(state.backend, progress)}`,
-    `${chose("locks.backend", locks.backend)}: locks ${describeBackend(locks.backend, "the holders of locks")}`,
-    change,
-  ];
+/** What the backend of a part of the state means for a restart and for other replicas. */
+export interface StateExplanation {
+  readonly backend: Backend;
+  /** A sentence or two. */
+  readonly text: string;
 }
 
 type Backend = Config["state"]["backend"];
+
+/** Explains the chosen backends, one entry each. */
+export function explainState({ config, origins }: Described): readonly StateExplanation[] {
+  const { state, locks } = config;
+  const explain = (setting: string, backend: Backend, parts: string, losses: string): StateExplanation => ({
+    backend,
+    text: `${setting} is ${backend} (${origins.get(setting) ?? "default"}): ${parts} ${describeBackend(backend, losses)}`,
+  });
+  const holders = "the holders of locks";
+  const progress = "the completed claims and the position of each poller";
+  if (locks.backend === state.backend) {
+    return [explain("state.backend", state.backend, "locks, claims and watermarks", `${holders}, ${progress}`)];
+  }
+  return [
+    explain("state.backend", state.backend, "claims and watermarks", progress),
+    explain("locks.backend", locks.backend, "locks", holders),
+  ];
+}
 
 function describeBackend(backend: Backend, losses: string): string {
   switch (backend) {

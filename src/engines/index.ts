@@ -9,7 +9,7 @@ export { type LocalEngineOptions, localEngine } from "./local/local-engine.ts";
 export { readLogs, type StepLog } from "./local/logs.ts";
 export { stepPath } from "./local/runner/launch.ts";
 export { type LocalRunner, type LocalRunnerOptions, startLocalRunner } from "./local/runner/local-runner.ts";
-export { pipelineReader } from "./local/workflow-pipeline.ts";
+export { type PipelineReader, pipelineReader, runsAction } from "./local/workflow-pipeline.ts";
 export { type FollowOptions, followExecution, followRun, type RunToFollow } from "./output/follow-execution.ts";
 export { isWantedStep, type LineFilter, type StepLine } from "./output/step-line.ts";
 export { type RunTask, viewRun } from "./output/view-run.ts";

@@ -32,6 +32,7 @@ export const execution = {
       "Where the local engine keeps its runs. Replicas that share it take turns; in the data directory unless set.",
   }),
   localKubeconfig: optional(file(), {
+    env: "LOCAL_KUBECONFIG",
     about:
       "Kubeconfig that steps of the local engine get as KUBECONFIG: the cluster that ready-made actions act on. Its user needs the rights of those actions, and no others.",
   }),

@@ -8,19 +8,22 @@ import { tektonEngine } from "../tekton/tekton-engine.ts";
 import { localFinalizer, workflowFolderOf } from "./local-marks.ts";
 import type { PipelineSpec } from "./pipeline/spec.ts";
 import { hasRealTekton } from "./real-tekton.ts";
-import { readWorkflowPipeline } from "./workflow-pipeline.ts";
+import { readWorkflowPipeline, runsAction } from "./workflow-pipeline.ts";
 
 export interface LocalEngineOptions {
   readonly client: KubeClient;
   /** Where the folders of workflows are. */
   readonly workflowsRoot: string;
+  /** Whether steps get a KUBECONFIG, without which a ready-made action has nothing to act on. */
+  readonly stepsHaveKubeconfig: boolean;
 }
 
 /**
  * Runs workflows as processes of this machine. A run is a PipelineRun that carries its whole pipeline, so whatever reads
  * and steers Tekton's runs does so with these; a `LocalRunner` carries them out.
  */
-export function localEngine({ client, workflowsRoot }: LocalEngineOptions): Engine {
+export function localEngine(options: LocalEngineOptions): Engine {
+  const { client } = options;
   const tekton = tektonEngine(client);
   return {
     ...tekton,
@@ -29,7 +32,7 @@ export function localEngine({ client, workflowsRoot }: LocalEngineOptions): Engi
       if (await hasRealTekton(client, signal)) {
         return refuse("the engine local cannot be used where Tekton is installed; use the engine tekton");
       }
-      return await prepareRun(order, workflowsRoot);
+      return await prepareRun(order, options);
     },
     workloadOf: (run) => workload("local", workflowFolderOf(run as PipelineRun), undefined),
     // Nothing is pulled: the folder is run.
@@ -38,10 +41,18 @@ export function localEngine({ client, workflowsRoot }: LocalEngineOptions): Engi
   };
 }
 
-async function prepareRun(order: RunOrder, root: string): Promise<PreparedRun> {
-  const read = await readWorkflowPipeline(root, order.workflow.containerImage);
+async function prepareRun(
+  order: RunOrder,
+  { workflowsRoot, stepsHaveKubeconfig }: LocalEngineOptions,
+): Promise<PreparedRun> {
+  const read = await readWorkflowPipeline(workflowsRoot, order.workflow.containerImage);
   if (read.kind === "refused") {
     return refuse(read.problems.map(({ file, problem }) => (file ? `${file}: ${problem}` : problem)).join("\n"));
+  }
+  if (!stepsHaveKubeconfig && runsAction(read.pipeline)) {
+    return refuse(
+      "it acts on a cluster, and none is configured: set execution.localKubeconfig (or LOCAL_KUBECONFIG), then restart",
+    );
   }
   const params = pipelineParams(order);
   const unfit = paramProblems(read.pipeline, params);

@@ -58,6 +58,16 @@ export async function workflowPipelineProblems(
   return missing.map((problem) => ({ file: read.file, problem }));
 }
 
+/** Whether a pipeline runs a ready-made action, which needs an API server to act on. */
+export function runsAction({ tasks, finally: last = [] }: PipelineSpec): boolean {
+  return [...tasks, ...last].some(({ taskSpec }) =>
+    taskSpec.steps.some(({ command = [], args = [] }) => {
+      const [program, subcommand] = [...command, ...args];
+      return program === "interlock" && subcommand === "action";
+    }),
+  );
+}
+
 /** Parameters of a pipeline that a run could lack, or get in another type, whatever parameters an execution has. */
 function undeclaredParams(
   { params = [] }: PipelineSpec,

@@ -42,7 +42,7 @@ export class LocalStage {
   }
 
   get engine() {
-    return localEngine({ client: this.client, workflowsRoot: this.workflowsRoot });
+    return localEngine({ client: this.client, workflowsRoot: this.workflowsRoot, stepsHaveKubeconfig: false });
   }
 
   runnerOptions(special: Partial<LocalRunnerOptions> = {}): LocalRunnerOptions {

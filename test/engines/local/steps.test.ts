@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readLogs } from "../../../src/engines/index.ts";
+import { localEngine, readLogs } from "../../../src/engines/index.ts";
 import { systemProcesses } from "../../../src/engines/local/steps/system-processes.ts";
 import { pipelineRuns } from "../../../src/engines/tekton/pipeline-run.ts";
 import { customResourceDefinitions } from "../../../src/resources/index.ts";
@@ -393,6 +393,24 @@ describe("the engine", () => {
     expect(await refusal("file")).toContain("is not a folder");
     expect(await refusal("missing")).toContain("there is no folder");
     expect(await refusal("empty")).toBe("there is no file empty/pipeline.yaml");
+  });
+
+  it("refuses a ready-made action before it starts if there is no cluster to act on", async () => {
+    await using stage = new LocalStage();
+    const { client, workflowsRoot } = stage;
+    stage.workflow("act", pipeline(`  tasks: [{name: a, taskSpec: {steps: [{command: [interlock, action, scale]}]}}]`));
+    const prepare = (stepsHaveKubeconfig: boolean) =>
+      localEngine({ client, workflowsRoot, stepsHaveKubeconfig }).prepare(
+        runOrder({ workflow: { id: "act", containerImage: "act", pipeline: "workflow" } }),
+      );
+
+    expect(await prepare(true)).toMatchObject({ kind: "prepared" });
+    expect(await prepare(false)).toEqual({
+      kind: "refused",
+      reason: "ConfigurationError",
+      message:
+        "it acts on a cluster, and none is configured: set execution.localKubeconfig (or LOCAL_KUBECONFIG), then restart",
+    });
   });
 
   it("and its runner refuse to work beside a real Tekton", async () => {
