@@ -1,5 +1,11 @@
 import { memoryLocks } from "../../src/coordination/index.ts";
-import { automationPauses, begunStep, type CodingTask, type CodingTaskStep, codingTasks } from "../../src/resources/index.ts";
+import {
+  automationPauses,
+  begunStep,
+  type CodingTask,
+  type CodingTaskStep,
+  codingTasks,
+} from "../../src/resources/index.ts";
 import type { MutateAgent } from "./agent-sim.ts";
 
 /** Does not look whether it has posted a note before. */

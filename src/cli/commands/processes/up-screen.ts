@@ -16,7 +16,7 @@ export function screenLines(up: Up, { directory, loaded, invocation, example }: 
   const { api, gateway, console, rules } = up;
   const { config } = loaded;
   const tokens = gateway.tokenFile ?? "the configuration";
-  const rows: readonly Row[] = [
+  const rows: readonly ScreenRow[] = [
     ["console", console ? [`${console.link}   logs you in once, within 10 minutes`] : []],
     ["API server", [api.url]],
     ["gateway", [`${gateway.url}   accepts signals; senders' tokens are in ${tokens}`]],
@@ -48,9 +48,9 @@ export function screenLines(up: Up, { directory, loaded, invocation, example }: 
 }
 
 /** A label and the lines beside it; without lines there is no row. */
-type Row = readonly [label: string, texts: readonly string[]];
+type ScreenRow = readonly [label: string, texts: readonly string[]];
 
-function rowLines([label, texts]: Row): readonly string[] {
+function rowLines([label, texts]: ScreenRow): readonly string[] {
   return texts.map((text, i) => `  ${(i === 0 ? label : "").padEnd(12)} ${text}`);
 }
 
