@@ -19,6 +19,7 @@ import {
   type Scenario,
   type ScenarioWorld,
   scenarios,
+  testNode,
 } from "./scenarios.ts";
 import { types, workloadControllers } from "./workload-controllers.ts";
 
@@ -147,10 +148,10 @@ describe("a disruption budget", () => {
   it("is respected: a drain waits for it, prints its name, and continues when it allows a disruption", async () => {
     const world = await open(undefined);
     await makeNode(world);
-    for (const name of ["web-1", "web-2"]) await makePod(world, pod(name));
+    for (const set of ["web", "api"]) await makePod(world, pod(set));
     await makeBudget(world, 2);
     const lines: string[] = [];
-    const drain = { action: "drain-node", target: () => "node/worker-1" };
+    const drain = { action: "drain-node", target: () => `node/${testNode}` };
 
     const running = act(drain, world, limitedClient(world.client, actionNamed("drain-node").rights), { lines });
     await until("it waits for the budget", () => lines.some((line) => line.includes("keep-web needs 2")));
@@ -162,15 +163,15 @@ describe("a disruption budget", () => {
     );
 
     expect(await running).toMatchObject({ kind: "succeeded" });
-    expect((await world.client.list(types.pods)).items).toHaveLength(0);
+    expect((await world.client.list(types.pods, { fieldSelector: `spec.nodeName=${testNode}` })).items).toEqual([]);
   });
 
   it("that never allows it lets the action fail after waitSeconds, with the budget's name and the pods in place", async () => {
     const world = await open(undefined);
-    await makePod(world, pod("web-1", { ready: false }));
-    await makePod(world, pod("web-2"));
+    await makePod(world, pod("web", { ready: false }));
+    await makePod(world, pod("api"));
     await makeBudget(world, 2);
-    const stuck = { action: "delete-stuck-pod", target: (ns: string) => `${ns}/pod/web-1` };
+    const stuck = { action: "delete-stuck-pod", target: (ns: string) => `${ns}/pod/web-0` };
     const client = limitedClient(world.client, actionNamed("delete-stuck-pod").rights);
 
     const outcome = await act(stuck, world, client, { parameters: { waitSeconds: "5" }, passSeconds: 10 });
@@ -219,14 +220,14 @@ describe("an action refuses", () => {
     [
       "to evict a pod that nothing replaces",
       "delete-stuck-pod",
-      "ns/pod/bare",
+      "ns/pod/bare-0",
       (world) => makePod(world, pod("bare", { ready: false, owner: "none" })),
       "no controller",
     ],
     [
       "to drain a node with a pod that nothing replaces",
       "drain-node",
-      "node/worker-1",
+      `node/${testNode}`,
       async (world) => {
         await makeNode(world);
         await makePod(world, pod("bare", { owner: "none" }));
@@ -236,10 +237,10 @@ describe("an action refuses", () => {
     [
       "to uncordon a node that an operator cordoned",
       "uncordon-node",
-      "node/worker-1",
+      `node/${testNode}`,
       async (world) => {
         await makeNode(world);
-        await world.client.patch(types.nodes, { name: "worker-1" }, { merge: { spec: { unschedulable: true } } });
+        await world.client.patch(types.nodes, { name: testNode }, { merge: { spec: { unschedulable: true } } });
       },
       "not cordoned by an action",
     ],

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import type { KubeClient, KubeObject, OwnerReference, ResourceType } from "../../src/kube/index.ts";
+import type { KubeClient, KubeObject, ResourceType } from "../../src/kube/index.ts";
 import { writeStatus } from "../doubles/run-controller.ts";
 import { until } from "../executor/processes/until.ts";
 import type { Issue } from "./gitlab-issues-double.ts";
-import { brokenImage, types } from "./workload-controllers.ts";
+import { brokenImage, failsOnceImage, types } from "./workload-controllers.ts";
 
 /** What a scenario happens in. */
 export interface ScenarioWorld {
@@ -25,8 +25,6 @@ export interface Scenario {
   check(world: ScenarioWorld): Promise<void>;
   /** The last write that must have happened: `update deployments`. */
   readonly writes: readonly string[];
-  /** It needs nodes, or pods that run nowhere: not for a cluster that has its own. */
-  readonly needsOwnNodes?: true;
   /** The issue tracker has no fence. */
   readonly hasNoFence?: true;
 }
@@ -70,7 +68,6 @@ export const scenarios: readonly Scenario[] = [
       expect((await read(world, types.statefulSets, "db")).spec.replicas).toBe(4);
     },
     writes: ["update statefulsets"],
-    needsOwnNodes: true,
   },
   {
     action: "scale",
@@ -84,73 +81,69 @@ export const scenarios: readonly Scenario[] = [
   },
   {
     action: "delete-stuck-pod",
-    target: (namespace) => `${namespace}/pod/web-1`,
-    prepare: (world) => makePod(world, pod("web-1", { ready: false })),
+    target: (namespace) => `${namespace}/pod/web-0`,
+    prepare: (world) => makePod(world, pod("web", { ready: false })),
     check: async (world) => {
-      expect(await world.client.get(types.pods, at(world, "web-1"))).toBeUndefined();
+      const replacement = await until("the pod is replaced", () => world.client.get(types.pods, at(world, "web-0")));
+      expect(replacement.metadata.labels).not.toHaveProperty("stuck");
     },
     writes: ["evict pods"],
-    needsOwnNodes: true,
   },
   {
     action: "cordon-node",
-    target: () => "node/worker-1",
+    target: () => `node/${testNode}`,
     prepare: makeNode,
     check: async ({ client }) => {
-      expect((await client.get(types.nodes, { name: "worker-1" }))?.spec).toMatchObject({ unschedulable: true });
+      expect((await client.get(types.nodes, { name: testNode }))?.spec).toMatchObject({ unschedulable: true });
     },
     writes: ["update nodes"],
-    needsOwnNodes: true,
   },
   {
     action: "drain-node",
-    target: () => "node/worker-1",
+    target: () => `node/${testNode}`,
     async prepare(world) {
       await makeNode(world);
-      for (const name of ["web-1", "web-2"]) await makePod(world, pod(name));
-      await makePod(world, pod("log-1", { owner: "DaemonSet" }));
+      for (const set of ["web", "api"]) await makePod(world, pod(set));
+      await makePod(world, pod("log", { owner: "DaemonSet" }));
     },
-    check: async ({ client }) => {
-      const { items } = await client.list(types.pods, { fieldSelector: "spec.nodeName=worker-1" });
-      expect(items.map(({ metadata }) => metadata.name)).toEqual(["log-1"]);
-      expect((await client.get(types.nodes, { name: "worker-1" }))?.spec).toMatchObject({ unschedulable: true });
+    check: async ({ client, namespace }) => {
+      const { items } = await client.list(types.pods, { namespace, fieldSelector: `spec.nodeName=${testNode}` });
+      expect(items.map(({ metadata }) => metadata.name)).toEqual(["log-0"]);
+      expect((await client.get(types.nodes, { name: testNode }))?.spec).toMatchObject({ unschedulable: true });
     },
     writes: ["update nodes", "evict pods", "evict pods"],
-    needsOwnNodes: true,
   },
   {
     action: "uncordon-node",
-    target: () => "node/worker-1",
+    target: () => `node/${testNode}`,
     async prepare(world) {
       await makeNode(world);
       const metadata = { annotations: { "kubernaut.ai/cordoned-by": "an-earlier-execution" } };
       const patch = { merge: { metadata, spec: { unschedulable: true } } };
-      await world.client.patch(types.nodes, { name: "worker-1" }, patch);
+      await world.client.patch(types.nodes, { name: testNode }, patch);
     },
     check: async ({ client }) => {
-      const node = await client.get(types.nodes, { name: "worker-1" });
+      const node = await client.get(types.nodes, { name: testNode });
       expect(node?.spec.unschedulable).not.toBe(true);
       expect(node?.metadata.annotations).not.toHaveProperty("kubernaut.ai/cordoned-by");
     },
     writes: ["update nodes"],
-    needsOwnNodes: true,
   },
   {
     action: "clean-node-disk",
-    target: () => "node/worker-1",
+    target: () => `node/${testNode}`,
     parameters: { minMinutes: "0" },
     async prepare(world) {
       await makeNode(world);
-      await makePod(world, pod("done-1", { phase: "Succeeded" }));
-      await makePod(world, pod("done-2", { phase: "Failed" }));
-      await makePod(world, pod("web-1"));
+      await makePod(world, pod("done", { phase: "Succeeded", owner: "none" }));
+      await makePod(world, pod("failed", { phase: "Failed", owner: "none" }));
+      await makePod(world, pod("web", { owner: "none" }));
     },
     check: async (world) => {
       const { items } = await world.client.list(types.pods, { namespace: world.namespace });
-      expect(items.map(({ metadata }) => metadata.name)).toEqual(["web-1"]);
+      expect(items.map(({ metadata }) => metadata.name)).toEqual(["web-0"]);
     },
     writes: ["delete pods", "delete pods"],
-    needsOwnNodes: true,
   },
   {
     action: "expand-volume-claim",
@@ -168,24 +161,22 @@ export const scenarios: readonly Scenario[] = [
       expect((await read(world, types.claims, "data")).status.capacity.storage).toBe("12Gi");
     },
     writes: ["update persistentvolumeclaims"],
-    needsOwnNodes: true,
   },
   {
     action: "restart-job",
     target: (namespace) => `${namespace}/job/report`,
     async prepare(world) {
       await make(world, types.jobs, job("report"));
-      await writeStatus(world.client, types.jobs, await read(world, types.jobs, "report"), {
-        conditions: [{ type: "Failed", status: "True", lastTransitionTime: "2026-11-15T12:00:00Z" }],
-      });
+      await until("the Job has failed", async () => (await jobOutcomes(world)).includes("Failed"));
     },
     check: async (world) => {
+      await until("the failed Job is gone", async () => (await jobOutcomes(world)).join() === "Complete");
       const { items } = await world.client.list(types.jobs, { namespace: world.namespace });
-      expect(items.map(({ status }) => status.conditions[0].type)).toEqual(["Complete"]);
-      expect(items[0]?.spec.template.metadata.labels).toEqual({ app: "report" });
+      const { labels } = items[0]?.spec.template.metadata ?? {};
+      expect(labels).toMatchObject({ app: "report" });
+      expect(labels).not.toMatchObject({ "controller-uid": "1" });
     },
     writes: ["create jobs", "delete jobs"],
-    needsOwnNodes: true,
   },
   {
     action: "restart-job",
@@ -196,7 +187,6 @@ export const scenarios: readonly Scenario[] = [
       expect(items.map(({ metadata }) => metadata.ownerReferences?.[0]?.kind)).toEqual(["CronJob"]);
     },
     writes: ["create jobs"],
-    needsOwnNodes: true,
   },
   {
     action: "open-issue",
@@ -212,16 +202,21 @@ export const scenarios: readonly Scenario[] = [
       expect(gitlab.issues.map(({ title }) => title)).toEqual(["the quota is used up"]);
     },
     writes: [],
-    needsOwnNodes: true,
     hasNoFence: true,
   },
 ];
 
 const image = "registry.invalid/works";
 
+/** The node of the tests. No kubelet runs its pods. */
+export const testNode = "interlock-test-node";
+
+/** No scheduler has this name: a cluster of TEST_KUBECONFIG gives these pods no node, and pulls no image. */
+export const schedulerName = "interlock-tests";
+
 function deployment(name: string, uses = image) {
   const labels = { app: name };
-  const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: uses }] } };
+  const template = { metadata: { labels }, spec: { schedulerName, containers: [{ name: "main", image: uses }] } };
   return { metadata: { name }, spec: { replicas: 2, serviceName: name, selector: { matchLabels: labels }, template } };
 }
 
@@ -233,14 +228,27 @@ export function autoscaler(name: string, scales: string) {
 function job(name: string) {
   const own = { "batch.kubernetes.io/job-name": name, "controller-uid": "1" };
   const labels = { app: name, ...own };
-  const containers = [{ name: "main", image }];
-  const template = { metadata: { labels }, spec: { restartPolicy: "Never", containers } };
-  return { metadata: { name, labels }, spec: { backoffLimit: 0, selector: { matchLabels: own }, template } };
+  const containers = [{ name: "main", image: failsOnceImage }];
+  const template = { metadata: { labels }, spec: { schedulerName, restartPolicy: "Never", containers } };
+  const spec = { backoffLimit: 0, manualSelector: true, selector: { matchLabels: own }, template };
+  return { metadata: { name, labels }, spec };
+}
+
+async function jobOutcomes({ client, namespace }: ScenarioWorld): Promise<readonly string[]> {
+  const { items } = await client.list(types.jobs, { namespace });
+  return items.map(({ status }) => {
+    const conditions: readonly { readonly type: string; readonly status: string }[] = status?.conditions ?? [];
+    const isFinal = ({ type }: { readonly type: string }) => type === "Complete" || type === "Failed";
+    return conditions.find((one) => isFinal(one) && one.status === "True")?.type ?? "running";
+  });
 }
 
 function cronJob(name: string) {
-  const template = { metadata: { labels: { app: name } }, spec: { restartPolicy: "Never", containers: [{ image }] } };
-  return { metadata: { name }, spec: { schedule: "0 3 * * *", jobTemplate: { spec: { template } } } };
+  const containers = [{ name: "main", image }];
+  const spec = { schedulerName, restartPolicy: "Never", containers };
+  const template = { metadata: { labels: { app: name } }, spec };
+  // Not due while a test runs.
+  return { metadata: { name }, spec: { schedule: "0 0 29 2 *", jobTemplate: { spec: { template } } } };
 }
 
 function claim(name: string, storageClassName: string) {
@@ -250,40 +258,53 @@ function claim(name: string, storageClassName: string) {
 
 interface PodOptions {
   readonly ready?: boolean;
-  readonly owner?: "ReplicaSet" | "DaemonSet" | "none";
+  readonly owner?: "StatefulSet" | "DaemonSet" | "none";
   readonly phase?: string;
 }
 
-/** A pod on worker-1 that has been as it is for a day. Without an owner nothing replaces it. */
-export function pod(name: string, { ready = true, phase = "Running", owner = "ReplicaSet" }: PodOptions = {}) {
-  const lastTransitionTime = new Date(Date.now() - 24 * 3_600_000).toISOString();
+/** The first pod of a set, on the node of the tests, which has been as it is for a day. Without an owner nothing replaces it. */
+export function pod(set: string, { ready = true, phase = "Running", owner = "StatefulSet" }: PodOptions = {}) {
+  const lastTransitionTime = new Date(Date.now() - 24 * 3_600_000).toISOString().replace(/\.\d+Z$/, "Z");
   return {
+    set,
     owner,
-    object: {
-      metadata: { name, labels: { app: "web" } },
-      spec: { nodeName: "worker-1", containers: [{ name: "main", image }] },
-    },
+    labels: { app: "web", set, ...(!ready && { stuck: "true" }) },
     status: { phase, conditions: [{ type: "Ready", status: ready ? "True" : "False", lastTransitionTime }] },
   };
 }
 
-export async function makePod(world: ScenarioWorld, { owner, object, status }: ReturnType<typeof pod>): Promise<void> {
-  const ownerReferences = owner === "none" ? [] : [await makeOwner(world, owner)];
-  const metadata = { ...object.metadata, ownerReferences };
-  await make(world, types.pods, { ...object, metadata } as KubeObject);
-  await writeStatus(world.client, types.pods, await read(world, types.pods, object.metadata.name), status);
+/** An owner that is created after its pod adopts it, as the controllers of Kubernetes do. */
+export async function makePod(world: ScenarioWorld, { set, owner, labels, status }: ReturnType<typeof pod>) {
+  await makeNode(world);
+  const name = `${set}-0`;
+  // Nothing ends the processes of the pod, and so nothing may wait for them.
+  const spec = { nodeName: testNode, terminationGracePeriodSeconds: 0, containers: [{ name: "main", image }] };
+  await make(world, types.pods, { metadata: { name, labels }, spec } as KubeObject);
+  await writeStatus(world.client, types.pods, await read(world, types.pods, name), status);
+  if (owner === "none") return;
+  await make(world, owner === "StatefulSet" ? types.statefulSets : types.daemonSets, podOwner(set, owner));
+  await until(`${name} is adopted`, async () => {
+    return (await read(world, types.pods, name)).metadata.ownerReferences?.some(({ controller }) => controller);
+  });
 }
 
-/** An owner that does not exist would have its pods collected as garbage. */
-async function makeOwner(world: ScenarioWorld, kind: "ReplicaSet" | "DaemonSet"): Promise<OwnerReference> {
-  const type = kind === "ReplicaSet" ? types.replicaSets : types.daemonSets;
-  await world.client.create(type, { ...deployment("owner"), metadata: { namespace: world.namespace, name: "owner" } });
-  const { uid = "" } = (await read(world, type, "owner")).metadata;
-  return { apiVersion: type.apiVersion, kind, name: "owner", uid, controller: true };
+function podOwner(set: string, kind: "StatefulSet" | "DaemonSet"): KubeObject {
+  const { spec } = deployment(set).spec.template;
+  const selector = { matchLabels: { set } };
+  const template = {
+    metadata: { labels: { app: "web", set } },
+    spec: { ...spec, tolerations: [{ operator: "Exists" }], ...(kind === "DaemonSet" && { nodeSelector: nodeLabels }) },
+  };
+  // With another strategy the controller would replace the pod, because it was not made from this template.
+  const updateStrategy = { type: "OnDelete" };
+  const sizes = kind === "StatefulSet" && { serviceName: set, replicas: 1 };
+  return { metadata: { name: set }, spec: { ...sizes, updateStrategy, selector, template } } as KubeObject;
 }
+
+const nodeLabels = { "interlock.test/node": "own" };
 
 export async function makeNode({ client }: ScenarioWorld): Promise<void> {
-  await client.create(types.nodes, { metadata: { name: "worker-1" } });
+  await client.create(types.nodes, { metadata: { name: testNode, labels: nodeLabels } });
 }
 
 export async function make(world: ScenarioWorld, type: ResourceType, object: KubeObject): Promise<void> {

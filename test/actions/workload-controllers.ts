@@ -6,7 +6,7 @@ import { type RunningDouble, runDouble, timeText, writeStatus } from "../doubles
 
 /** An object whose fields a test controller reads freely. */
 // biome-ignore lint/suspicious/noExplicitAny: the doubles act on parts of many kinds.
-type Loose = KubeObject & { readonly spec?: any; readonly status?: any };
+export type Loose = KubeObject & { readonly spec?: any; readonly status?: any };
 
 export const types = {
   deployments: type("apps/v1", "Deployment", "deployments"),
@@ -20,6 +20,8 @@ export const types = {
   budgets: type("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
   pods: type("v1", "Pod", "pods"),
   nodes: { ...type("v1", "Node", "nodes"), namespaced: false },
+  volumes: { ...type("v1", "PersistentVolume", "persistentvolumes"), namespaced: false },
+  serviceAccounts: type("v1", "ServiceAccount", "serviceaccounts"),
   secrets: type("v1", "Secret", "secrets"),
   storageClasses: { ...type("storage.k8s.io/v1", "StorageClass", "storageclasses"), namespaced: false },
 };
@@ -28,8 +30,11 @@ function type(apiVersion: string, kind: string, plural: string): ResourceType<Lo
   return { apiVersion, kind, plural, namespaced: true };
 }
 
-/** A pod template with this image never becomes available; a Job with it fails. */
+/** A pod template with this image never becomes available. */
 export const brokenImage = "registry.invalid/broken";
+
+/** A Job with this image fails, and a Job that an action created to repeat it completes. */
+export const failsOnceImage = "registry.invalid/fails-once";
 
 /** The controllers of Kubernetes that actions depend on, as far as they do, on any API server that has none. */
 export function workloadControllers(client: KubeClient): RunningDouble {
@@ -38,7 +43,8 @@ export function workloadControllers(client: KubeClient): RunningDouble {
     runDouble<Loose>({ type: resource, look: (object) => act(object) }, options);
   const doubles = [
     look(types.deployments, (one) => rollOut(client, one)),
-    look(types.statefulSets, (one) => report(client, types.statefulSets, one, statefulStatus(one))),
+    look(types.statefulSets, (one) => keepFirstPod(client, one)),
+    look(types.daemonSets, (one) => adoptPods(client, types.daemonSets, one)),
     look(types.jobs, (one) => finish(client, one)),
     look(types.claims, (one) => resize(client, one)),
     look(types.budgets, (one) => countHealthy(client, one)),
@@ -100,8 +106,38 @@ function statefulStatus({ spec, metadata }: Loose): object {
   };
 }
 
+/** Adopts the pods of a set, and replaces the first one when it is gone. The others never exist; they count as ready. */
+async function keepFirstPod(client: KubeClient, set: Loose): Promise<number> {
+  const { namespace = "", name } = set.metadata;
+  await adoptPods(client, types.statefulSets, set);
+  const { metadata, spec } = set.spec.template;
+  await client.create(types.pods, { metadata: { ...metadata, namespace, name: `${name}-0` }, spec });
+  await report(client, types.statefulSets, set, statefulStatus(set));
+  return recountMs;
+}
+
+/** Owns the pods that its selector matches and that nothing owns. */
+async function adoptPods(client: KubeClient, type: ResourceType<Loose>, owner: Loose): Promise<number> {
+  const { namespace = "", name = "", uid = "" } = owner.metadata;
+  const ownerReferences = [{ apiVersion: type.apiVersion, kind: type.kind, name, uid, controller: true }];
+  for (const pod of await selectedPods(client, namespace, owner)) {
+    if (pod.metadata.ownerReferences?.length) continue;
+    await client.patch(types.pods, refOf(pod), { merge: { metadata: { ownerReferences } } });
+  }
+  return recountMs;
+}
+
+/** Owners and budgets get no events of their pods. */
+const recountMs = 5;
+
+async function selectedPods(client: KubeClient, namespace: string, { spec }: Loose): Promise<readonly Loose[]> {
+  const wanted = Object.entries<string>(spec.selector.matchLabels);
+  const { items } = await client.list(types.pods, { namespace });
+  return items.filter(({ metadata }) => wanted.every(([name, value]) => metadata.labels?.[name] === value));
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: part of a loose object.
-function isBroken(template: any): boolean {
+export function isBroken(template: any): boolean {
   return template.spec.containers[0].image === brokenImage;
 }
 
@@ -117,10 +153,16 @@ function contains(status: Record<string, unknown> | undefined, part: object): bo
 
 async function finish(client: KubeClient, job: Loose): Promise<undefined> {
   if (job.status?.conditions?.length) return undefined;
-  const type = isBroken(job.spec.template) ? "Failed" : "Complete";
+  const type = jobFails(job) ? "Failed" : "Complete";
   const conditions = [{ type, status: "True", lastTransitionTime: timeText(systemClock()) }];
   await writeStatus(client, types.jobs, job, { conditions });
   return undefined;
+}
+
+/** A repetition has the mark that kubectl gives to a Job that it starts by hand. */
+export function jobFails({ metadata, spec }: Loose): boolean {
+  const isRepetition = metadata.annotations?.["cronjob.kubernetes.io/instantiate"] === "manual";
+  return spec.template.spec.containers[0].image === failsOnceImage && !isRepetition;
 }
 
 async function resize(client: KubeClient, claim: Loose): Promise<undefined> {
@@ -131,14 +173,9 @@ async function resize(client: KubeClient, claim: Loose): Promise<undefined> {
   return undefined;
 }
 
-/** The disruption controller. Pods are counted periodically, because a budget gets no events of them. */
+/** The disruption controller. */
 async function countHealthy(client: KubeClient, budget: Loose): Promise<number> {
-  const { namespace = "" } = budget.metadata;
-  const labels: Record<string, string> = budget.spec.selector.matchLabels;
-  const { items } = await client.list(types.pods, { namespace });
-  const expected = items.filter(({ metadata }) => {
-    return Object.entries(labels).every(([name, value]) => metadata.labels?.[name] === value);
-  });
+  const expected = await selectedPods(client, budget.metadata.namespace ?? "", budget);
   const healthy = expected.filter((pod) => isReady(pod)).length;
   const desired = budget.spec.minAvailable;
   const status = {
@@ -147,7 +184,7 @@ async function countHealthy(client: KubeClient, budget: Loose): Promise<number> 
     disruptedPods: {},
   };
   await report(client, types.budgets, budget, status);
-  return 5;
+  return recountMs;
 }
 
 function isReady({ metadata, status }: Loose): boolean {
