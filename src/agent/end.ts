@@ -35,6 +35,16 @@ export function remoteErrorEnd({ kind, status, message, retryAfterMs }: RemoteEr
   return { ...failedEnd(reason, message, isOutage), isOutage, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
+/** `by`: the operator and the reason. */
+export function cancelledEnd(by: string): End {
+  return { kind: "cancelled", message: `cancelled: ${by}` };
+}
+
+/** `by`: the newer commit. */
+export function supersededEnd(by: string): End {
+  return { kind: "superseded", by, message: `superseded by a newer commit: ${by.slice(0, 8)}` };
+}
+
 export function failedEnd(reason: string, message: string, retry = false): Failed {
   return { kind: "failed", reason, message, retry };
 }

@@ -23,6 +23,16 @@ export class RemoteError extends Error {
   }
 }
 
+/** Resolves to undefined if the requested object does not exist. */
+export async function unlessMissing<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isRemoteError(error, "missing")) return undefined;
+    throw error;
+  }
+}
+
 export function isRemoteError(error: unknown, kind?: RemoteErrorKind): error is RemoteError {
   return error instanceof RemoteError && (kind === undefined || error.kind === kind);
 }

@@ -1,7 +1,7 @@
 import { iso } from "../kube/index.ts";
 import type { Paused } from "../policy/index.ts";
 import { begunAt, begunStep, type CodingTask, type CodingTaskStatus, type CodingTaskStep } from "../resources/index.ts";
-import type { End } from "./end.ts";
+import { cancelledEnd, type End } from "./end.ts";
 
 /** The fields that stay the same from one phase to the next. */
 function keptFields({ status }: CodingTask) {
@@ -119,7 +119,7 @@ export function endedStatus(task: CodingTask, end: End, nowMs: number): CodingTa
 }
 
 export function cancelledStatus(task: CodingTask, by: string, nowMs: number): CodingTaskStatus {
-  return endedStatus(task, { kind: "cancelled", message: `cancelled: ${by}` }, nowMs);
+  return endedStatus(task, cancelledEnd(by), nowMs);
 }
 
 function withoutFindings({ name, completedAt, result }: CodingTaskStep): CodingTaskStep {

@@ -1,6 +1,7 @@
 import { findSecret, withoutSecrets } from "../../telemetry/index.ts";
 import { parsePatch } from "../git/parse-patch.ts";
 import type { PatchReading } from "../git/workshop.ts";
+import { cleanEnd } from "./clean-text.ts";
 import type { CoderFailure, CoderOutcome, CoderRequest } from "./coder.ts";
 import { readAnswer } from "./read-answer.ts";
 
@@ -9,6 +10,16 @@ const permanent: ReadonlySet<CoderFailure> = new Set(["NotStarted", "OutputTooLa
 
 export function coderFailure(reason: CoderFailure, message: string): CoderOutcome {
   return { kind: "failed", reason, message, retry: !permanent.has(reason) };
+}
+
+/** Describes how the coder ended, with the end of its output. */
+export function describeExit(
+  how: string,
+  { stdout, stderr }: { readonly stdout: string; readonly stderr: string },
+  secrets: readonly string[],
+): string {
+  const output = cleanEnd(stderr.trim() || stdout.trim(), 500, secrets);
+  return `The coder ${how}${output ? `: ${output}` : " and wrote nothing"}`;
 }
 
 /** Returns the outcome of a coder that exited with code 0. `change` is called only for an edit with a valid result. */

@@ -23,7 +23,7 @@ export async function runBuiltIn(attempt: CommandAttempt): Promise<End> {
   const refusal = await findRefusal(attempt, mergeRequest, discussions);
   if (refusal) return refusal;
   const note = findNote(attempt, discussions);
-  if (!note) throw new TypeError("whyNot refuses a deleted comment");
+  if (!note) throw new TypeError("findRefusal refuses a deleted comment");
   const { answer } = await attempt.progress.step("done", async () => {
     const done = await carryOut(attempt, mergeRequest, note);
     return { answer: withoutMarks([done, ...pauseText(attempt)].join("\n\n")) };
@@ -63,7 +63,7 @@ async function reviewAgain(attempt: CommandAttempt, mergeRequest: MergeRequest, 
   if (moved?.retry) throw new RemoteError("unavailable", moved.message);
   if (moved) return `Not reviewed: ${moved.message}.`;
   const { note, ...rest } = spec;
-  const place = { host: spec.project.host, projectId: spec.project.id, iid: spec.mergeRequest.iid };
+  const place = { host: spec.project.host, ...mergeRequestRef(spec) };
   const claimKey = claimKeys.reviewAgain(place, headSha, note.id);
   await addTask(attempt, {
     ...rest,

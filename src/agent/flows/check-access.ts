@@ -26,8 +26,7 @@ export async function checkAccess(
   { user, isRequested }: Requester,
 ): Promise<End | undefined> {
   const { minAccessLevel, forks } = settings;
-  // A reply of an earlier attempt must not announce work any longer.
-  const isQuiet = (progress.task.status?.attempts ?? 0) <= 1;
+  const isQuiet = progress.isFirstAttempt;
   let level: number;
   try {
     level = await gitlab.accessLevel(spec.project.id, user.id, signal);

@@ -1,8 +1,8 @@
 import { type End, type Failed, failedEnd } from "../end.ts";
 import type { Discussion, MergeRequest, Note } from "../gitlab/gitlab.ts";
-import { markers, withoutMarks } from "../markers.ts";
+import { withoutMarks } from "../markers.ts";
 import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
-import { postOrChange } from "../work/post-once.ts";
+import { postAnswer } from "../work/post-once.ts";
 import { type BranchOutcome, changeBranch } from "./change-branch.ts";
 import { checkAccess } from "./check-access.ts";
 
@@ -31,10 +31,9 @@ export async function runCommand(attempt: CommandAttempt): Promise<End> {
 
 /** Posts the only reply of the task below the comment, or changes it. */
 export async function reply(attempt: CommandAttempt, text: string): Promise<void> {
-  const { spec, uid, conversation, signal } = attempt;
+  const { spec, conversation, signal } = attempt;
   const discussionId = spec.note.discussionId ?? findThread(attempt, await conversation.discussions(signal))?.id;
-  const mark = markers.answer(uid);
-  await postOrChange(attempt, { mark, body: text, ...(discussionId === undefined ? {} : { discussionId }) });
+  await postAnswer(attempt, text, discussionId);
 }
 
 /**
@@ -48,9 +47,7 @@ export async function findRefusal(
   const { spec, gitlab, signal, progress } = attempt;
   const note = findNote(attempt, discussions);
   if (!note) {
-    // A reply of an earlier attempt must not announce work any longer.
-    const isQuiet = (progress.task.status?.attempts ?? 0) <= 1;
-    return { kind: "cancelled", message: "the comment was deleted", isQuiet };
+    return { kind: "cancelled", message: "the comment was deleted", isQuiet: progress.isFirstAttempt };
   }
   const { id: selfId } = await gitlab.self(signal);
   if (note.author.id === selfId) return { kind: "cancelled", message: "it is our own comment", isQuiet: true };

@@ -2,7 +2,7 @@ import type { Finding } from "../coder/coder.ts";
 import type { Note } from "../gitlab/gitlab.ts";
 import { markers, reviewedIn, withoutMarks } from "../markers.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
-import { keepOldest, postOnce } from "../work/post-once.ts";
+import { postOrChange } from "../work/post-once.ts";
 
 interface Reviewed {
   readonly summary: string;
@@ -19,17 +19,9 @@ export async function postSummary(attempt: ReviewAttempt, reviewed: Reviewed): P
     const own = await conversation.ownNotes(signal);
     const earlier = own.flatMap(({ body }) => reviewedIn(body) ?? []);
     const shas = [...new Set([spec.mergeRequest.headSha, ...earlier])].slice(0, maxRemembered);
-    const body = summaryText(reviewed, shas);
-    const find = (own: readonly Note[]) =>
-      keepOldest(
-        attempt,
-        own.filter(({ body }) => reviewedIn(body)),
-      );
-    const add = () => conversation.addNote(body, undefined, signal);
-    const note = await postOnce(attempt, find, add, own);
-    if (note.body === body || (await conversation.changeNote(note, body, signal))) return { note: String(note.id) };
-    // A person deleted it since it was read.
-    return { note: String((await postOnce(attempt, find, add)).id) };
+    const isSame = ({ body }: Note) => reviewedIn(body) !== undefined;
+    const note = await postOrChange(attempt, { text: summaryText(reviewed, shas), isSame }, own);
+    return { note: String(note.id) };
   });
 }
 

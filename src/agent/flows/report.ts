@@ -1,7 +1,6 @@
 import type { End } from "../end.ts";
-import { markers } from "../markers.ts";
 import type { Attempt, CommandAttempt, IssueAttempt, ReviewAttempt } from "../work/attempt.ts";
-import { postOrChange } from "../work/post-once.ts";
+import { postAnswer } from "../work/post-once.ts";
 import { reply } from "./command.ts";
 import { postComment } from "./issue.ts";
 
@@ -17,7 +16,7 @@ export async function reportEnd(attempt: Attempt, unsuccessful: UnsuccessfulEnd)
       // A review that was not requested needs no note about its cancellation.
       if (end.kind === "cancelled") return;
       const body = `⚠️ Automated review failed: ${end.message}.\n\nWrite \`/copilot retry\` to retry.`;
-      return postOrChange(attempt as ReviewAttempt, { mark: markers.answer(attempt.uid), body });
+      return postAnswer(attempt as ReviewAttempt, body);
     }
     case "Command":
       return reply(attempt as CommandAttempt, commandText(end));

@@ -2,7 +2,7 @@ import { type CodingTaskSpec, coderStep } from "../../resources/index.ts";
 import { claimKeys, type TaskDraft } from "../../tasks/index.ts";
 import { sleep } from "../../time/index.ts";
 import type { CoderOutcome, Finding, ReviewRequest } from "../coder/coder.ts";
-import { type End, failedEnd } from "../end.ts";
+import { type End, failedEnd, supersededEnd } from "../end.ts";
 import type { Changes, MergeRequest, MergeRequestRef, Note, Project } from "../gitlab/gitlab.ts";
 import { reviewedIn } from "../markers.ts";
 import { type Attempt, mergeRequestRef, type ReviewAttempt, type SpecOf } from "../work/attempt.ts";
@@ -64,7 +64,7 @@ async function checkCurrent(attempt: ReviewAttempt, mergeRequest: MergeRequest):
   if (headSha === spec.mergeRequest.headSha) return undefined;
   if (headSha === undefined) return failedEnd("NoCommits", "the merge request has no commit", true);
   await reviewHead(attempt, headSha);
-  return { kind: "superseded", by: headSha, message: `superseded by a newer commit: ${headSha.slice(0, 8)}` };
+  return supersededEnd(headSha);
 }
 
 function isReviewed(own: readonly Note[], sha: string): boolean {
@@ -146,7 +146,7 @@ function earlierFindings(own: readonly Note[]): readonly string[] {
  */
 async function reviewHead(attempt: ReviewAttempt, headSha: string): Promise<void> {
   const { spec } = attempt;
-  const place = { host: spec.project.host, projectId: spec.project.id, iid: spec.mergeRequest.iid };
+  const place = { host: spec.project.host, ...mergeRequestRef(spec) };
   const { again: _, requesterId: __, ...rest } = spec;
   const claimKey = claimKeys.review(place, headSha);
   await addTask(attempt, { ...rest, claimKey, mergeRequest: { ...spec.mergeRequest, headSha } });

@@ -184,7 +184,7 @@ describe("a run of git", () => {
       expect(text).not.toContain("glpat-secret");
       expect(text).not.toContain(basic);
     }
-    expect(error).toContain("Authorization: Basic ***");
+    expect(error).toContain("Authorization: Basic [redacted]");
   });
 
   it("ignores the settings of the user", async () => {

@@ -1,5 +1,5 @@
-import type { Git, GitOutput } from "../../process/index.ts";
-import { gitSettings, type HardenedGitOptions } from "../../process/index.ts";
+import { type Git, type GitOutput, gitSettings, type HardenedGitOptions } from "../../process/index.ts";
+import { withoutSecrets } from "../../telemetry/index.ts";
 import { RemoteError } from "../remote-error.ts";
 import type { AccessToken } from "../rest/rest-client.ts";
 import { isTokenRefused } from "./remote-failure.ts";
@@ -28,7 +28,8 @@ export function gitOnServer(git: Git, server: GitServer, protocols: HardenedGitO
     const basic = Buffer.from(`oauth2:${token}`).toString("base64");
     const header = [`http.${server.origin}/.extraHeader`, `Authorization: Basic ${basic}`] as const;
     const env = { ...options.env, ...gitSettings(protocols, [header]) };
-    return redactOutput([token, basic], await git(args, { ...options, env }));
+    const output = await git(args, { ...options, env });
+    return { ...output, stderr: withoutSecrets(output.stderr, [token, basic]) };
   }
 }
 
@@ -41,10 +42,4 @@ export function checkAddress({ cloneUrl }: Repository, { origin }: GitServer): v
     throw new RemoteError("refused", `the repository is on ${where}, but the token is for ${origin}`);
   }
   if (url.username || url.password) throw new RemoteError("refused", "a clone URL must not carry credentials");
-}
-
-function redactOutput(secrets: readonly string[], output: GitOutput): GitOutput {
-  let { stderr } = output;
-  for (const secret of secrets) if (secret) stderr = stderr.replaceAll(secret, "***");
-  return { ...output, stderr };
 }

@@ -1,6 +1,7 @@
+import { withoutSecrets } from "../../telemetry/index.ts";
 import { RemoteError, type RemoteErrorKind } from "../remote-error.ts";
 
-export interface FailedAnswer {
+export interface FailedResponse {
   readonly ask: { readonly method: string; readonly path: string };
   readonly response: { readonly status: number; readonly headers: Headers };
   readonly text: string;
@@ -10,11 +11,12 @@ export interface FailedAnswer {
 }
 
 /** Returns the error for a response with an error status. It contains the server's message, without our secrets. */
-export function toRemoteError({ ask, response, text, secrets, name, wallMs }: FailedAnswer): RemoteError {
+export function toRemoteError({ ask, response, text, secrets, name, wallMs }: FailedResponse): RemoteError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers.get("retry-after"), wallMs);
-  const detail = redactSecrets(secrets, messageIn(text)).slice(0, 500);
-  const message = `${name} responded ${status} to ${ask.method} ${redactSecrets(secrets, ask.path)}${detail && `: ${detail}`}`;
+  const path = withoutSecrets(ask.path, secrets);
+  const detail = withoutSecrets(extractMessage(text).replace(/\s+/g, " ").trim(), secrets).slice(0, 500);
+  const message = `${name} responded ${status} to ${ask.method} ${path}${detail && `: ${detail}`}`;
   return new RemoteError(errorKind(status), message, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
@@ -32,12 +34,7 @@ function retryAfter(value: string | null, wallMs: number): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - wallMs);
 }
 
-/** Extracts the message from the JSON of GitLab and Jira; other text as it is, in one line. */
-function messageIn(text: string): string {
-  const words = extractMessage(text);
-  return words.replace(/\s+/g, " ").trim();
-}
-
+/** Extracts the message from the JSON of GitLab and Jira; other text is returned unchanged. */
 function extractMessage(text: string): string {
   let body: unknown;
   try {
@@ -50,10 +47,4 @@ function extractMessage(text: string): string {
   const { message, error_description, error, errorMessages, errors } = body as Record<string, unknown>;
   const parts = [message, error_description ?? error, errorMessages, errors].filter((each) => each !== undefined);
   return parts.map((each) => (typeof each === "string" ? each : JSON.stringify(each))).join("; ");
-}
-
-function redactSecrets(secrets: readonly string[], text: string): string {
-  let clean = text;
-  for (const secret of secrets) if (secret) clean = clean.replaceAll(secret, "***");
-  return clean;
 }

@@ -1,5 +1,6 @@
 import { sleep } from "../../time/index.ts";
 import type { Note } from "../gitlab/gitlab.ts";
+import { markers } from "../markers.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { MergeRequestAttempt } from "./attempt.ts";
 
@@ -41,21 +42,36 @@ export async function keepOldest(
   return oldest;
 }
 
-/** Posts a note, in the discussion if one is given, or changes the note that has its mark. */
+interface TaskNote {
+  readonly text: string;
+  /** Recognises the note among our notes. */
+  readonly isSame: (note: Note) => boolean;
+  /** Where a new note is posted. */
+  readonly discussionId?: string | undefined;
+}
+
+/** Posts a note, or changes it if it exists. `own`: our notes, if they were just read. */
 export async function postOrChange(
   attempt: PostingAttempt,
-  { mark, body, discussionId }: { readonly mark: string; readonly body: string; readonly discussionId?: string },
-): Promise<void> {
+  { text, isSame, discussionId }: TaskNote,
+  own?: readonly Note[],
+): Promise<Note> {
   const { conversation, signal } = attempt;
-  const text = `${body}\n\n${mark}`;
-  const find = (own: readonly Note[]) =>
-    keepOldest(
-      attempt,
-      own.filter((note) => note.body.includes(mark)),
-    );
+  const find = (own: readonly Note[]) => keepOldest(attempt, own.filter(isSame));
   const add = () => conversation.addNote(text, discussionId, signal);
-  const note = await postOnce(attempt, find, add);
-  if (note.body === text || (await conversation.changeNote(note, text, signal))) return;
+  const note = await postOnce(attempt, find, add, own);
+  if (note.body === text || (await conversation.changeNote(note, text, signal))) return note;
   // A person has deleted the note since it was read.
-  await postOnce(attempt, find, add);
+  return await postOnce(attempt, find, add);
+}
+
+/** Posts the only note of the task about its progress and its end, or changes it. */
+export async function postAnswer(
+  attempt: PostingAttempt & Pick<MergeRequestAttempt, "uid">,
+  body: string,
+  discussionId?: string,
+): Promise<void> {
+  const mark = markers.answer(attempt.uid);
+  const isSame = (note: Note) => note.body.includes(mark);
+  await postOrChange(attempt, { text: `${body}\n\n${mark}`, isSame, discussionId });
 }

@@ -33,6 +33,16 @@ export class TaskProgress {
     return this.#task;
   }
 
+  /** Including the current one. */
+  get attempts(): number {
+    return this.#task.status?.attempts ?? 0;
+  }
+
+  /** False: a reply of an earlier attempt may announce work, so the end has to be reported there. */
+  get isFirstAttempt(): boolean {
+    return this.attempts <= 1;
+  }
+
   /** Returns the result of an earlier step; undefined if it was not done. */
   resultOf(step: string): Result | undefined {
     const found = this.#task.status?.steps?.find(({ name }) => name === step);

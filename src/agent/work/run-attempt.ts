@@ -6,7 +6,7 @@ import { begunAt, type CodingTask, codingTasks } from "../../resources/index.ts"
 import { backoffMs } from "../../time/index.ts";
 import type { AnnounceTask } from "../announce.ts";
 import { cancelRequest } from "../decide.ts";
-import { type End, type Failed, failedEnd, remoteErrorEnd } from "../end.ts";
+import { cancelledEnd, type End, type Failed, failedEnd, remoteErrorEnd, supersededEnd } from "../end.ts";
 import { runBuiltIn } from "../flows/built-in.ts";
 import { runCommand } from "../flows/command.ts";
 import { runIssue } from "../flows/issue.ts";
@@ -99,7 +99,7 @@ async function attemptUnderLock(
     return "left";
   }
   if (end.kind === "failed" && canRetry(attempt, end)) {
-    return scheduleRetry(attempt, end, countAttempts(progress) - (end.isOutage ? 1 : 0));
+    return scheduleRetry(attempt, end, progress.attempts - (end.isOutage ? 1 : 0));
   }
   return closeTask(attempt, end, deps);
 }
@@ -110,9 +110,9 @@ async function runToEnd(attempt: Attempt, deps: RunAttemptDeps, interrupted: Abo
   // Only the report to people is left.
   if (before) return failedEnd(before["reason"] ?? "Unknown", before["message"] ?? "it failed");
   const by = cancelRequest(progress.task);
-  if (by !== undefined) return { kind: "cancelled", message: `cancelled: ${by}` };
-  if (countAttempts(progress) >= settings.maxAttempts) {
-    return failedEnd("GaveUp", `none of ${countAttempts(progress)} attempts finished`);
+  if (by !== undefined) return cancelledEnd(by);
+  if (progress.attempts >= settings.maxAttempts) {
+    return failedEnd("GaveUp", `none of ${progress.attempts} attempts finished`);
   }
   const isFirstTry = begunAt(progress.task) === undefined;
   await progress.write((task) => runningStatus(task, client.serverNowMs()));
@@ -143,9 +143,9 @@ function interruptionEnd(interruption: Interruption): End | "stopping" {
     case "stopping":
       return "stopping";
     case "cancelled":
-      return { kind: "cancelled", message: `cancelled: ${interruption.by}` };
+      return cancelledEnd(interruption.by);
     case "superseded":
-      return { kind: "superseded", by: interruption.by, message: `superseded by a newer commit: ${interruption.by}` };
+      return supersededEnd(interruption.by);
   }
 }
 
@@ -160,7 +160,7 @@ function errorEnd({ log, progress }: Attempt, error: unknown): Failed {
 function canRetry(attempt: Attempt, { retry, isOutage = false }: Failed): boolean {
   const { progress, settings } = attempt;
   if (!retry) return false;
-  if (!isOutage) return countAttempts(progress) < settings.maxAttempts;
+  if (!isOutage) return progress.attempts < settings.maxAttempts;
   return elapsedMs(attempt) < settings.patienceMs;
 }
 
@@ -185,14 +185,15 @@ async function scheduleRetry(attempt: Attempt, failure: Failed, counted: number)
 async function closeTask(attempt: Attempt, end: End, { announce }: RunAttemptDeps): Promise<AttemptOutcome> {
   const { progress, client, log } = attempt;
   const isReported = (end.kind === "failed" || end.kind === "cancelled") && !end.isQuiet;
-  if (end.kind === "failed" && isReported) await recordFailure(attempt, end);
   if (isReported) {
+    const { kind, message } = end;
+    if (kind === "failed") await progress.step("failed", async () => ({ reason: end.reason, message }));
     try {
       await reportEnd({ ...attempt, signal: attempt.lease.signal }, end);
     } catch (error) {
       if (!isRemoteError(error)) throw error;
       const reportFailure = remoteErrorEnd(error);
-      if (canRetry(attempt, reportFailure)) return scheduleRetry(attempt, reportFailure, countAttempts(progress));
+      if (canRetry(attempt, reportFailure)) return scheduleRetry(attempt, reportFailure, progress.attempts);
       log.warn("task result note failed", { task: progress.task.metadata.name, error });
     }
   }
@@ -201,12 +202,4 @@ async function closeTask(attempt: Attempt, end: End, { announce }: RunAttemptDep
   await progress.write(() => status);
   announce.reportEnd(progress.task);
   return "closed";
-}
-
-async function recordFailure({ progress }: Attempt, { reason, message }: Failed): Promise<void> {
-  await progress.step("failed", async () => ({ reason, message }));
-}
-
-function countAttempts({ task }: TaskProgress): number {
-  return task.status?.attempts ?? 0;
 }

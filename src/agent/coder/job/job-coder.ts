@@ -3,9 +3,9 @@ import { type KubeClient, KubeError, type KubeObject, nameHash, type ObjectRef }
 import { type Clock, sleep } from "../../../time/index.ts";
 import { checkPatch } from "../../git/parse-patch.ts";
 import type { PatchLimits, PatchReading } from "../../git/workshop.ts";
-import { cleanEnd, cleanText } from "../clean-text.ts";
+import { cleanText } from "../clean-text.ts";
 import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
-import { coderFailure, toOutcome } from "../conclude.ts";
+import { coderFailure, describeExit, toOutcome } from "../conclude.ts";
 import { type CoderJobSettings, coderJob } from "./coder-job.ts";
 import { type ConfigMap, configMaps, largestMessage, type PodOrder, type PodResult, readResult } from "./messages.ts";
 import { explainFailure, explainKill, type PodEnd, type PodLimits } from "./pod-end.ts";
@@ -119,23 +119,19 @@ class JobRun {
       );
     if (result.code === 137)
       return await this.#toFailure("The coder", explainKill(await this.#pod(job, signal), this.#limits));
+    const known = await secrets();
     if (result.code === 126 || result.code === 127)
-      return coderFailure("NotStarted", await this.#describeOutput(result, "could not be started"));
+      return coderFailure("NotStarted", describeExit("could not be started", result, known));
     if (result.code !== 0)
-      return coderFailure("ExitCode", await this.#describeOutput(result, `exited with code ${result.code}`));
+      return coderFailure("ExitCode", describeExit(`exited with code ${result.code}`, result, known));
     const change = async () => this.#checkChange(result.change);
-    return await toOutcome(this.#order.request.kind, result.stdout, { secrets: await secrets(), change });
+    return await toOutcome(this.#order.request.kind, result.stdout, { secrets: known, change });
   }
 
   /** The result of the pod is checked again: the coder ran beside the container that created it. */
   #checkChange(change: PodResult["change"]): PatchReading {
     if (change.kind !== "patch") return change;
     return checkPatch({ base: this.#order.sha, bytes: change.bytes }, this.#options.patch);
-  }
-
-  async #describeOutput({ stderr, stdout }: PodResult, what: string): Promise<string> {
-    const output = cleanEnd(stderr.trim() || stdout.trim(), 500, await this.#options.secrets());
-    return `The coder ${what}${output ? `: ${output}` : " and wrote nothing"}`;
   }
 
   async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {

@@ -41,7 +41,9 @@ export async function runCoder(run: CoderRun, signal: AbortSignal): Promise<Code
     over.abort();
   };
   const seconds = Math.round(timeoutMs / 1_000);
-  const timer = clock.after(timeoutMs, () => end("Timeout", `it did not finish within ${seconds} s`));
+  const timer = clock.after(timeoutMs, () =>
+    end("Timeout", `it did not finish within ${seconds} s, see agent.timeout`),
+  );
   const stop = AbortSignal.any([signal, over.signal]);
   const watching = watchSize(run, stop, (message) => end("WorkTreeTooLarge", message));
   const stragglers = { end: () => killAll({ folder, mark, clock }), clock };
@@ -50,7 +52,11 @@ export async function runCoder(run: CoderRun, signal: AbortSignal): Promise<Code
     signal.throwIfAborted();
     if (exceeded) return exceeded;
     if (exit.truncated) {
-      return { how: "ended", why: "OutputTooLarge", message: `it wrote more than ${maxOutputBytes} bytes` };
+      return {
+        how: "ended",
+        why: "OutputTooLarge",
+        message: `it wrote more than ${maxOutputBytes} bytes, see agent.maxOutput`,
+      };
     }
     return toEnd(exit);
   } finally {

@@ -3,14 +3,15 @@ import { openOwnDirectory } from "../../../disk/index.ts";
 import { type IsolatedRun, type Isolation, isolatedCommand, killAll, visibleWorkTree } from "../../../process/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
 import type { Clock } from "../../../time/index.ts";
+import { removeFolder } from "../../git/own-folder.ts";
 import type { PatchLimits, Workshop, WorkTree } from "../../git/workshop.ts";
-import { cleanEnd, cleanText } from "../clean-text.ts";
+import { cleanText } from "../clean-text.ts";
 import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
 import { fillCommand } from "../coder.ts";
-import { coderFailure, toOutcome } from "../conclude.ts";
+import { coderFailure, describeExit, toOutcome } from "../conclude.ts";
 import { type DiskUse, diskUse } from "../disk-use.ts";
 import { type CoderEnd, runCoder } from "./coder-process.ts";
-import { clearAbandoned, createScratch, giveTo, lend, removeScratch, type Scratch } from "./scratch.ts";
+import { clearAbandoned, createScratch, giveTo, lend, type Scratch } from "./scratch.ts";
 
 export interface LocalCoderOptions {
   readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "createPatch">;
@@ -53,7 +54,7 @@ export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder>
   await clearAbandoned(options.directory, async (folder) => {
     options.log.warn("abandoned coder run found", { folder });
     await killAll({ folder, mark: runMark(folder), clock: options.clock });
-    await removeScratch(folder);
+    await removeFolder(folder);
   });
   return { run: (order, signal) => runOrder(order, { options, signal }) };
 }
@@ -87,7 +88,10 @@ async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutco
   if (end.how === "ended") return coderFailure(end.why, `The coder was stopped: ${end.message}.`);
   if (end.how === "not-started")
     return coderFailure("NotStarted", notStartedMessage(end.message, options.command, secrets));
-  if (end.code !== 0) return coderFailure("ExitCode", exitMessage(end, secrets, options.isolation));
+  if (end.code !== 0) {
+    const hint = options.isolation.network ? "" : " (It has no network: agent.network is none.)";
+    return coderFailure("ExitCode", `${describeExit(`exited with code ${end.code}`, end, secrets)}${hint}`);
+  }
   return await toOutcome(order.request.kind, end.stdout, {
     secrets,
     change: () => workshop.createPatch(tree, limits.patch, signal),
@@ -141,22 +145,14 @@ function runMark(folder: string): string {
 }
 
 function findExcess(now: DiskUse, before: DiskUse, { maxAddedBytes, maxAddedFiles }: CoderLimits): string | undefined {
-  if (now.bytes - before.bytes > maxAddedBytes) return `it wrote more than ${maxAddedBytes} bytes to disk`;
-  if (now.files - before.files > maxAddedFiles) return `it created more than ${maxAddedFiles} files`;
+  if (now.bytes - before.bytes > maxAddedBytes)
+    return `it wrote more than ${maxAddedBytes} bytes to disk, see agent.maxDisk`;
+  if (now.files - before.files > maxAddedFiles)
+    return `it created more than ${maxAddedFiles} files, see agent.maxDiskFiles`;
   return undefined;
 }
 
 function notStartedMessage(message: string, command: readonly string[], secrets: readonly string[]): string {
   const output = cleanText(message, 500, secrets);
   return `The coder could not be started (${command[0]}): ${output || "no reason given"}. See agent.command.`;
-}
-
-function exitMessage(
-  { code, stdout, stderr }: CoderEnd & { how: "exited" },
-  secrets: readonly string[],
-  { network }: Isolation,
-): string {
-  const output = cleanEnd(stderr.trim() || stdout.trim(), 500, secrets);
-  const hint = network ? "" : " (It has no network: agent.network is none.)";
-  return `The coder exited with code ${code}${output ? `: ${output}` : " and wrote nothing"}${hint}`;
 }

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { clearAbandoned, createScratch, removeScratch } from "./scratch.ts";
+import { removeFolder } from "../../git/own-folder.ts";
+import { clearAbandoned, createScratch } from "./scratch.ts";
 
 let directory: string;
 beforeEach(() => {
@@ -17,9 +18,9 @@ describe("the folder of a run", () => {
       const making = createScratch(directory, "{}", undefined).finally(() => {
         isMade = true;
       });
-      while (!isMade) await clearAbandoned(directory, removeScratch);
+      while (!isMade) await clearAbandoned(directory, removeFolder);
       await using scratch = await making;
-      await clearAbandoned(directory, removeScratch);
+      await clearAbandoned(directory, removeFolder);
 
       expect(existsSync(join(scratch.folder, "lock"))).toBe(true);
     }
@@ -32,7 +33,7 @@ describe("the folder of a run", () => {
     mkdirSync(left);
     writeFileSync(join(left, "owner"), "");
 
-    await clearAbandoned(directory, removeScratch);
+    await clearAbandoned(directory, removeFolder);
 
     expect(readdirSync(directory)).toEqual([basename(scratch.folder)]);
   });

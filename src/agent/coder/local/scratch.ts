@@ -1,10 +1,11 @@
 import { execFile } from "node:child_process";
 import type { FileHandle } from "node:fs/promises";
-import { chmod, chown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, mkdtemp, readdir, rename, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { assertOwned, lockIfThere } from "../../../disk/index.ts";
 import type { UserId } from "../../../process/index.ts";
+import { removeFolder } from "../../git/own-folder.ts";
 
 const run = promisify(execFile);
 
@@ -27,7 +28,7 @@ export async function createScratch(directory: string, request: string, user: Us
   return {
     folder,
     async [Symbol.asyncDispose]() {
-      await removeScratch(folder);
+      await removeFolder(folder);
       await owner.close();
     },
   };
@@ -54,12 +55,6 @@ export async function clearAbandoned(directory: string, clear: (folder: string) 
     await using owner = await lockIfThere(join(folder, "owner"));
     if (owner) await clear(folder);
   }
-}
-
-export async function removeScratch(folder: string): Promise<void> {
-  // The coder may have left folders without permissions, which only root could enter.
-  await run("chmod", ["-R", "u+rwX", "--", folder]).catch(() => {});
-  await rm(folder, { recursive: true, force: true });
 }
 
 /** Renames a folder until disposal. Both paths have to be on one volume. */

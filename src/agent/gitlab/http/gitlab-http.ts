@@ -1,6 +1,6 @@
 import type { z } from "../../../schema/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
-import { isRemoteError } from "../../remote-error.ts";
+import { isRemoteError, unlessMissing } from "../../remote-error.ts";
 import { parseResponse } from "../../rest/response.ts";
 import type { AccessToken } from "../../rest/rest-client.ts";
 import { type RestRequest, restClient } from "../../rest/rest-client.ts";
@@ -58,12 +58,8 @@ function accountCalls(read: Read, currentToken: AccessToken): Pick<GitLab, "self
     },
     async accessLevel(projectId, userId, signal) {
       const path = `projects/${projectId}/members/all/${userId}`;
-      try {
-        return (await read("member", memberSchema, { method: "GET", path, signal })).access_level;
-      } catch (error) {
-        if (isRemoteError(error, "missing")) return 0;
-        throw error;
-      }
+      const member = await unlessMissing(read("member", memberSchema, { method: "GET", path, signal }));
+      return member?.access_level ?? 0;
     },
   };
 }
@@ -124,54 +120,32 @@ function discussionCalls(
       return [...notes.values()].filter((note) => !note.system && isNew(note)).toSorted(byAge);
     },
     async discussions(place, signal) {
-      const list = {
-        path: `${mergeRequestPath(place)}/discussions`,
-        what: "discussions",
-        item: discussionSchema,
-        signal,
-      };
+      const path = `${mergeRequestPath(place)}/discussions`;
+      const list = { path, what: "discussions", item: discussionSchema, signal };
       const found = new Map((await readPages(rest, list)).map((each) => [each.id, each]));
       return [...found.values()];
     },
     async startDiscussion(place, { body, position }, signal) {
-      const ask: RestRequest = {
-        method: "POST",
-        path: `${mergeRequestPath(place)}/discussions`,
-        signal,
-        body: { body, position: wire(position) },
-      };
-      return await read("discussion", discussionSchema, ask);
+      const path = `${mergeRequestPath(place)}/discussions`;
+      const draft = { body, position: toWirePosition(position) };
+      return await read("discussion", discussionSchema, { method: "POST", path, body: draft, signal });
     },
     async addNote(place, body, discussionId, signal) {
       const thread = discussionId === undefined ? "" : `/discussions/${encodeURIComponent(discussionId)}`;
-      const ask: RestRequest = {
-        method: "POST",
-        path: `${mergeRequestPath(place)}${thread}/notes`,
-        body: { body },
-        signal,
-      };
-      const note = await read("note", noteSchema, ask);
+      const path = `${mergeRequestPath(place)}${thread}/notes`;
+      const note = await read("note", noteSchema, { method: "POST", path, body: { body }, signal });
       return discussionId === undefined ? note : { ...note, discussionId };
     },
     async changeNote(place, noteId, body, signal) {
       await rest({ method: "PUT", path: `${mergeRequestPath(place)}/notes/${noteId}`, body: { body }, signal });
     },
     async deleteNote(place, noteId, signal) {
-      try {
-        await rest({ method: "DELETE", path: `${mergeRequestPath(place)}/notes/${noteId}`, signal });
-      } catch (error) {
-        if (!isRemoteError(error, "missing")) throw error;
-      }
+      await unlessMissing(rest({ method: "DELETE", path: `${mergeRequestPath(place)}/notes/${noteId}`, signal }));
     },
     async award(place, noteId, emoji, signal) {
-      const ask: RestRequest = {
-        method: "POST",
-        path: `${mergeRequestPath(place)}/notes/${noteId}/award_emoji`,
-        body: { name: emoji },
-        signal,
-      };
+      const path = `${mergeRequestPath(place)}/notes/${noteId}/award_emoji`;
       try {
-        await rest(ask);
+        await rest({ method: "POST", path, body: { name: emoji }, signal });
       } catch (error) {
         // GitLab responds with 404 to an award that exists.
         if (!(isRemoteError(error) && /already been taken/i.test(error.message))) throw error;
@@ -184,7 +158,7 @@ function mergeRequestPath({ projectId, iid }: MergeRequestRef): string {
   return `projects/${projectId}/merge_requests/${iid}`;
 }
 
-function wire({ baseSha, startSha, headSha, oldPath, newPath, oldLine, newLine }: Position) {
+function toWirePosition({ baseSha, startSha, headSha, oldPath, newPath, oldLine, newLine }: Position) {
   const refs = { base_sha: baseSha, start_sha: startSha, head_sha: headSha };
   const lines = {
     ...(oldLine !== undefined && { old_line: oldLine }),

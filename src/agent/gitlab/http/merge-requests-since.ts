@@ -22,13 +22,8 @@ export async function mergeRequestsSince(
   let page = 1;
   while (more && found.size < limit) {
     const query = { state: "all", scope: "all", order_by: "updated_at", sort: "asc", updated_after: after };
-    const list = {
-      path: `projects/${projectId}/merge_requests`,
-      what: "merge requests",
-      item: mergeRequestSchema,
-      query,
-      signal,
-    };
+    const path = `projects/${projectId}/merge_requests`;
+    const list = { path, what: "merge requests", item: mergeRequestSchema, query, signal };
     const read = await readPage(rest, list, page, size);
     serverDate ??= readDate(read.headers);
     for (const each of read.items) {

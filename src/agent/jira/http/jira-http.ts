@@ -1,6 +1,6 @@
 import { z } from "../../../schema/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
-import { isRemoteError, RemoteError } from "../../remote-error.ts";
+import { RemoteError, unlessMissing } from "../../remote-error.ts";
 import { flag, instant, parseResponse, textOrEmpty } from "../../rest/response.ts";
 import type { AccessToken } from "../../rest/rest-client.ts";
 import { type Rest, type RestRequest, restClient } from "../../rest/rest-client.ts";
@@ -58,11 +58,8 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
       await rest({ method: "PUT", path, body: { body: markdownToAdf(markdown) }, signal });
     },
     async deleteComment(key, commentId, signal) {
-      try {
-        await rest({ method: "DELETE", path: `${issuePath(key)}/comment/${encodeURIComponent(commentId)}`, signal });
-      } catch (error) {
-        if (!isRemoteError(error, "missing")) throw error;
-      }
+      const path = `${issuePath(key)}/comment/${encodeURIComponent(commentId)}`;
+      await unlessMissing(rest({ method: "DELETE", path, signal }));
     },
   };
 }
