@@ -54,6 +54,13 @@ describe("the API server of a command", () => {
     await expect(portFor({})).rejects.toThrow(/kubeconfig .* does not exist; start Interlock .* --kubeconfig/);
   });
 
+  it.each([
+    [{ option: "missing" }, "missing does not exist; name another file with --kubeconfig"],
+    [{ INTERLOCK_KUBECONFIG: "missing" }, "missing does not exist; name another file with objects.kubeconfig"],
+  ])("is reported as missing with %j, which names a file that does not exist", async (when, problem) => {
+    await expect(portFor(when)).rejects.toThrow(problem);
+  });
+
   interface When {
     readonly option?: string;
     readonly context?: string;

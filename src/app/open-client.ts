@@ -14,8 +14,8 @@ import type { Clock, Random } from "../time/index.ts";
 
 export interface ClientOptions {
   readonly context?: string | undefined;
-  /** The command that starts Interlock here, for errors. */
-  readonly startCommand?: string;
+  /** What to do if the file does not exist, for the error. */
+  readonly ifMissing?: string;
   /** The environment of exec plugins. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
@@ -34,14 +34,11 @@ export async function openClient(
 
 async function connectBy(
   path: string | readonly string[],
-  { context, env, clock, startCommand = "interlock up" }: Omit<ClientOptions, "random">,
+  { context, env, clock, ifMissing = "correct the path" }: Omit<ClientOptions, "random">,
 ): Promise<Connection> {
   const connection = await fromKubeconfig({ path, context, env }).catch((error: Error) => {
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "ENOENT") throw error;
-    throw new Error(
-      `kubeconfig ${[path].flat().join(", ")} does not exist; start Interlock (${startCommand} or interlock api), which writes it, or name another file with --kubeconfig`,
-      { cause: error },
-    );
+    throw new Error(`kubeconfig ${[path].flat().join(", ")} does not exist; ${ifMissing}`, { cause: error });
   });
   // An exec plugin may ask an operator to log in, which takes longer than the time limit of a call.
   if (typeof connection.credentials === "function") await connection.credentials({ clock });
@@ -81,13 +78,13 @@ export async function openApiServer(options: ApiServerOptions): Promise<HttpClie
 
 /** How that API server is reached, for clients that act as other users. */
 export async function connectApiServer(options: Omit<ApiServerOptions, "random">): Promise<Connection> {
-  const { config, env, clock, startCommand } = options;
+  const { config, env, clock, startCommand = "interlock up" } = options;
   if (isInCluster(options)) return inCluster({ readFile: (path) => readFile(path, "utf8"), env });
   const context = options.context ?? config.objects.context;
-  return connectBy((await chooseKubeconfig(options)).paths, {
-    ...{ context, env, clock },
-    ...(startCommand === undefined ? {} : { startCommand }),
-  });
+  const { paths, origin } = await chooseKubeconfig(options);
+  const start = `start Interlock (${startCommand} or interlock api), which writes it, or name another file with --kubeconfig`;
+  const ifMissing = origin === "data directory" ? start : `name another file with ${origin}`;
+  return connectBy(paths, { context, env, clock, ifMissing });
 }
 
 /**

@@ -1,11 +1,12 @@
 import { Command, CommanderError } from "commander";
 import { exitStatus, exitStatuses, MisuseError } from "./command.ts";
 import type { Environments, Within } from "./context.ts";
-import { type About, type Declare, type Implementation, value, withConfig, withServer } from "./declare/declare.ts";
+import { type About, type Declare, type Implementation, withConfig, withData, withServer } from "./declare/declare.ts";
 import { declareInspection } from "./declare/inspect.ts";
 import { declareInstallation } from "./declare/install.ts";
 import { declareOperations } from "./declare/operate.ts";
 import { declareProcesses } from "./declare/processes.ts";
+import { declareStart } from "./declare/start.ts";
 import { versionText } from "./package.ts";
 import { arrangeArguments } from "./parsing/arguments.ts";
 
@@ -62,7 +63,11 @@ export function createProgram(
     .version(versionText(), "--version", "print the version")
     // Errors are thrown, and printed in one place.
     .configureOutput({ writeErr: () => {} })
-    .helpCommand("help [command]", "print the options of a command and an example")
+    // The group of the command that follows.
+    .commandsGroup("Start:")
+    .helpCommand("help [command]", "Print the options of a command and an example")
+    // Without arguments and options, which `help COMMAND` prints: the list fits a terminal of 80 columns.
+    .configureHelp({ subcommandTerm: (command) => [command.name(), ...command.aliases()].join(", ") })
     .addHelpText("after", `\nType ${calledAs} help COMMAND for its options and an example.`);
   refuseMisuse(program);
 
@@ -93,10 +98,11 @@ export function createProgram(
     inContext: (usage, about, parent) => perform(add(usage, about, parent), environments.inContext, about.load),
     atDesk: (usage, about) => perform(withDeskOptions(add(usage, about)), environments.atDesk, about.load),
   };
-  declareProcesses(declare);
+  declareStart(declare);
   declareInspection(declare);
   declareOperations(declare);
   declareInstallation(declare);
+  declareProcesses(declare);
   return program;
 }
 
@@ -139,6 +145,5 @@ function misuse(problem: string, command: Command): MisuseError {
 }
 
 function withDeskOptions(command: Command): Command {
-  const described = command.option("--data <DIR>", "data directory of up; default INTERLOCK_DATA, else .data", value);
-  return withConfig(withServer(described, "DIR/kubeconfig"));
+  return withConfig(withServer(withData(command), "DIR/kubeconfig"));
 }

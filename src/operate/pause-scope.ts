@@ -10,6 +10,7 @@ export type PauseScope =
   | { readonly scope: "Target"; readonly targetResource: string }
   | { readonly scope: "Workflow"; readonly workflowId: string };
 
+const scopesWithName = ["namespace", "target", "workflow"];
 const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
 /** Reads `all`, `namespace payment`, `target node/worker-1`, `target git:host/42` or `workflow restart`. A mistake must not pause nothing. */
@@ -17,10 +18,12 @@ export async function readPauseScope(
   words: readonly string[],
   context: Pick<OperateContext, "client" | "kinds">,
 ): Promise<PauseScope> {
-  const [scope, what, ...more] = words;
-  if (scope === "all" && what === undefined) return { scope: "All" };
-  if (what === undefined || what === "" || more.length > 0)
+  const [scope = "", what = ""] = words;
+  if (scope === "all" && what === "") return { scope: "All" };
+  if (scope.includes("/")) throw new OperationError("invalid", `"${scope}" is not a scope; write: target ${scope}`);
+  if (what === "" && scopesWithName.includes(scope)) {
     throw new OperationError("invalid", `missing argument: ${pauseScopes}`);
+  }
   switch (scope) {
     case "namespace":
       return { scope: "Namespace", targetNamespace: what };
@@ -29,7 +32,7 @@ export async function readPauseScope(
     case "workflow":
       return { scope: "Workflow", workflowId: await knownWorkflow(what, context.client) };
     default:
-      throw new OperationError("invalid", `"${scope}" cannot be paused: ${pauseScopes}`);
+      throw new OperationError("invalid", `"${words.join(" ")}" is not one of: ${pauseScopes}`);
   }
 }
 

@@ -45,6 +45,27 @@ describe("each command", () => {
   });
 });
 
+describe("the list of commands", () => {
+  it("fits a terminal of 80 columns, in groups", async () => {
+    const program = createProgram({ inContext: unused, atDesk: unused }, () => {});
+    const lines = program
+      .configureOutput({ getOutHelpWidth: () => 80 })
+      .helpInformation()
+      .split("\n");
+
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    expect(lines.filter((line) => /^\S.*:$/.test(line))).toEqual([
+      "Options:",
+      "Start:",
+      "Inspect:",
+      "Operate:",
+      "Install:",
+      "Processes:",
+      "Used by runs and Jobs:",
+    ]);
+  });
+});
+
 describe("a command with wrong arguments", () => {
   it.each([
     ["gte incidents", "unknown command 'gte' (did you mean get?); see interlock help"],

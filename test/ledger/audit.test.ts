@@ -106,6 +106,10 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
       ["--incident", "rr-1"],
       [1, 2],
     ],
+    [["rr-1"], [1, 2]],
+    [["incident/rr-1"], [1, 2]],
+    [["wfe-2"], [3]],
+    [["nothing"], []],
     [["--execution", "wfe-2"], [3]],
     [["--execution", "ns/wfe-2"], [3]],
     [["--type", "run.created"], [4]],
@@ -182,7 +186,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("interlock audit, on %s", (kind
       `${at(5)}  incident.closed       ${short}`,
     ]);
     expect((await audit(place, "export", "--incident", short)).lines).toHaveLength(1);
-    expect((await audit(place, "show", "--incident", "rr-nobody-1")).lines).toEqual(["nothing that fits is recorded"]);
+    expect((await audit(place, "show", "--incident", "rr-nobody-1")).lines).toEqual(["no event matches"]);
     expect((await audit(place, "export", "--incident", "rr-nobody-1")).lines).toEqual([]);
   });
 

@@ -34,7 +34,7 @@ describe("whoever has a workflow run", () => {
 
     await clock.advance(5_000);
 
-    expect(desk.read()).toBe("still waiting to be admitted: is an executor running?");
+    expect(desk.read()).toBe("still waiting to be admitted; to see what keeps it: interlock status");
     await skip();
     expect(await status).toBe(3);
   });

@@ -12,7 +12,7 @@ export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "cli
   const { client, terminal, clock } = desk;
   let last = "";
   const impatience = clock.after(patienceMs, () => {
-    if (last === "") terminal.print("still waiting to be admitted: is an executor running?");
+    if (last === "") terminal.print("still waiting to be admitted; to see what keeps it: interlock status");
   });
   const stopCounting = showElapsed(() => last || "waiting to be admitted", desk);
   const ended = await whenEnded(execution, { client, clock, seen: tell }).finally(() => {

@@ -75,6 +75,11 @@ export function quietOption(): Option {
   return new Option("-q, --quiet", "show no progress");
 }
 
+/** For commands that read what `up` has written. */
+export function withData(command: Command): Command {
+  return command.option("--data <DIR>", "data directory of up; default INTERLOCK_DATA, else .data", value);
+}
+
 export function withConfig(command: Command): Command {
   const order = "default INTERLOCK_CONFIG, else interlock.yaml, else ~/.config/interlock/config.yaml";
   return command.option("--config <FILE>", `settings in YAML, see docs/configuration.md; ${order}`, value);
@@ -90,6 +95,23 @@ export function withServer(command: Command, own: string): Command {
       "context of the kubeconfig; default INTERLOCK_KUBE_CONTEXT, else the current one",
       value,
     );
+}
+
+/** The options of commands that serve the embedded API server. */
+export function withApiOptions(command: Command): Command {
+  return command
+    .option("--data <DIR>", "directory of all data; default INTERLOCK_DATA, else .data", value)
+    .option("--listen <HOST:PORT>", "address of the API server; port 0 selects a free one", value, "127.0.0.1:7080")
+    .option(
+      "--token <TOKEN>",
+      "the admin's token; prefer INTERLOCK_TOKEN, which no process list shows. Without either, one is created in the data directory",
+      value,
+    )
+    .option(
+      "--accept-plain-tokens",
+      "accept tokens over plain HTTP, not over TLS alone; only on a loopback address. Or INTERLOCK_ACCEPT_PLAIN_TOKENS=true",
+    )
+    .option("--kubeconfig-out <FILE>", "where the kubeconfig is written; default DIR/kubeconfig", value);
 }
 
 /** The words for our kinds, as `interlock get` takes them. */

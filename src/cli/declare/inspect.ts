@@ -10,6 +10,7 @@ import {
   value,
   values,
   withConfig,
+  withData,
   withNamespace,
   withServer,
 } from "./declare.ts";
@@ -122,6 +123,9 @@ a merge request (its address, or group/app!7), a comment (its address, or note:I
 
 a signal (signal:NAME, by the name of its alert or of its source, or its fingerprint v1:…): why it had no effect.`;
 
+const ledgerSubject =
+  "SUBJECT is a target, or the name of an incident or of an execution, as the other commands print them. Without it, all events.";
+
 function declareLedger({ family, inContext }: Declare): void {
   const example = "interlock ledger show node/worker-1 --since 2h";
   const ledger = withConfig(family("ledger", { group, summary: "Show, export and verify the ledger", example }))
@@ -135,15 +139,17 @@ function declareLedger({ family, inContext }: Declare): void {
   const code = () => import("../commands/ledger/ledger.ts");
 
   withFilters(
-    add("show [target]", {
+    add("show [subject]", {
       summary: "Print events for people, one line each, oldest first",
+      details: ledgerSubject,
       example,
       load: async () => (await code()).show,
     }),
   );
   withFilters(
-    add("export [target]", {
+    add("export [subject]", {
       summary: "Print events as JSON lines, with the chain they stand in",
+      details: ledgerSubject,
       example: "interlock ledger export --type execution.skipped",
       load: async () => (await code()).exportRows,
     }),
@@ -190,8 +196,7 @@ function declareConfig({ family, inContext }: Declare): void {
     },
     config,
   );
-  withServer(withConfig(view), "DIR/kubeconfig")
-    .option("--data <DIR>", "data directory of up; default INTERLOCK_DATA, else .data", value)
+  withData(withServer(withConfig(view), "DIR/kubeconfig"))
     .option("-n, --namespace <NS>", "as for other commands", value)
     .option("--changed", "only settings that are not defaults")
     .addOption(outputOption(["table", "json", "yaml"], "the format"));
@@ -205,7 +210,7 @@ function fromOption(): Option {
 function withFilters(command: Command): Command {
   return command
     .addOption(fromOption())
-    .option("--target <TARGET>", "the same as the argument", value)
+    .option("--target <TARGET>", "events about this target", value)
     .option("--incident <NAME>", "as in: interlock get incidents", value)
     .option("--execution <NAME|UID>", "as in: interlock get executions", value)
     .option("--type <TYPE>", "such as execution.skipped", value)

@@ -30,7 +30,7 @@ function declareStarts({ atDesk }: Declare, group: string): void {
     .option("--gateway <URL>", "default: the gateway that runs on the data directory", value)
     .option("--token-file <FILE>", "file of senders and tokens; default: gateway-tokens in the data directory", value);
 
-  withDryRun(
+  withFollowing(
     atDesk("run <workflow>", {
       group,
       summary: "Run a workflow on a target",
@@ -41,24 +41,22 @@ function declareStarts({ atDesk }: Declare, group: string): void {
   )
     .requiredOption("--target <TARGET>", "the target of the workflow", value)
     .option("--param <NAME=VALUE>", "a parameter of the workflow; may be repeated", values)
-    .option("--approval <NAME>", "an approval that was answered already", value)
     .option("-n, --namespace <NS>", "namespace of the execution; default: that of incidents", value)
-    .option("--reason <TEXT>", "why; recorded with the execution", (text) => value(text.trim()))
-    .option("--no-wait", "do not wait for the end, or for the approval")
-    .addOption(quietOption());
+    .option("--reason <TEXT>", "why; recorded with the execution", (text) => value(text.trim()));
 
-  withObjects(
-    atDesk("retry <execution-or-incident>", {
-      group,
-      summary: "Repeat an execution",
-      details: `Creates an execution with the same workflow, target and parameters as one that has ended, or as the last one of an incident. The version of the workflow is the current one of the catalog. Everything is decided again, as for interlock run: a failure that waits for interlock ack still blocks.`,
-      example: 'interlock retry rr-s3rd7pvp-1 --reason "the registry is back"',
-      load: async () => (await import("../commands/run.ts")).retry,
-    }),
-  )
-    .option("--approval <NAME>", "an approval that was answered already", value)
-    .option("--no-wait", "do not wait for the end, or for the approval")
-    .addOption(quietOption());
+  withFollowing(
+    withNamespace(
+      withReason(
+        atDesk("retry <execution-or-incident>", {
+          group,
+          summary: "Repeat an execution",
+          details: `Creates an execution with the same workflow, target and parameters as one that has ended, or as the last one of an incident. The version of the workflow is the current one of the catalog. Everything is decided again, as for interlock run: a failure that waits for interlock ack still blocks.`,
+          example: 'interlock retry rr-s3rd7pvp-1 --reason "the registry is back"',
+          load: async () => (await import("../commands/run.ts")).retry,
+        }),
+      ),
+    ),
+  );
 }
 
 /** The commands that answer a question to the operator. */
@@ -86,6 +84,14 @@ function declareAnswers({ atDesk }: Declare, group: string): void {
       }),
     );
   }
+}
+
+/** For commands that start an execution, and follow it to its end. */
+function withFollowing(command: Command): Command {
+  return withDryRun(command)
+    .option("--approval <NAME>", "an approval that was answered already", value)
+    .option("--no-wait", "do not wait for the end, or for the approval")
+    .addOption(quietOption());
 }
 
 /** For commands on objects that are found by their names. */

@@ -15,7 +15,7 @@ import { isNamed, shortNames } from "../../../resources/short-names/index.ts";
 import { CommandError } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { unverified } from "../../own-name.ts";
-import { bareName } from "../../parsing/kinds.ts";
+import { bareName, splitKind } from "../../parsing/kinds.ts";
 import { readMoment } from "../../parsing/options.ts";
 import { type Archive, journalsOf, type Source } from "./archive.ts";
 import { type ArchiveOptions, inArchive } from "./open-archive.ts";
@@ -32,10 +32,10 @@ interface ShowOptions extends ArchiveOptions {
 }
 
 /** `interlock ledger show` */
-export async function show(around: CommandContext, target: string | undefined, options: ShowOptions): Promise<number> {
+export async function show(around: CommandContext, subject: string | undefined, options: ShowOptions): Promise<number> {
   return inArchive(around, options, async (archive) => {
-    const count = await list(archive, target, options, (row) => shortNames(shown(row)));
-    if (count === 0) archive.terminal.print("nothing that fits is recorded");
+    const count = await list(archive, subject, options, (row) => shortNames(shown(row)));
+    if (count === 0) archive.terminal.print("no event matches");
     return 0;
   });
 }
@@ -43,11 +43,11 @@ export async function show(around: CommandContext, target: string | undefined, o
 /** `interlock ledger export` */
 export async function exportRows(
   around: CommandContext,
-  target: string | undefined,
+  subject: string | undefined,
   options: ShowOptions,
 ): Promise<number> {
   return inArchive(around, options, async (archive) => {
-    await list(archive, target, options, (row) => JSON.stringify(row));
+    await list(archive, subject, options, (row) => JSON.stringify(row));
     return 0;
   });
 }
@@ -100,17 +100,31 @@ export async function keygen({ terminal }: CommandContext, { out }: { readonly o
 /** Prints the rows that the options select; returns their number. */
 async function list(
   archive: Archive,
-  argument: string | undefined,
+  subject: string | undefined,
   options: ShowOptions,
   line: (row: LedgerRow) => string,
 ): Promise<number> {
-  const filter = toFilter({ ...options, target: argument ?? options.target }, archive.nowMs);
   let count = 0;
-  for await (const row of wantedRows(archive, options.from ?? "database", filter)) {
-    archive.terminal.print(line(row));
-    count++;
+  for (const meant of subjectOptions(subject)) {
+    const filter = toFilter({ ...options, ...meant }, archive.nowMs);
+    for await (const row of wantedRows(archive, options.from ?? "database", filter)) {
+      archive.terminal.print(line(row));
+      count++;
+    }
+    if (count > 0) break;
   }
   return count;
+}
+
+/** The options that a subject stands for, in the order in which they are tried: a name has no slash, a target has one. */
+function subjectOptions(
+  subject: string | undefined,
+): readonly Pick<ShowOptions, "target" | "incident" | "execution">[] {
+  if (subject === undefined) return [{}];
+  const kind = splitKind(subject);
+  if (subject.includes("/") && !kind) return [{ target: subject }];
+  const name = kind?.name ?? subject;
+  return [{ incident: name }, { execution: name }];
 }
 
 /** Names may be cut short, as elsewhere. The database finds whole ones without reading everything, so they go first. */

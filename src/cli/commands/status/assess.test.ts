@@ -5,9 +5,11 @@ import type {
   NotificationRequest,
   ReadHeartbeat,
   RemediationRequest,
+  RemediationTarget,
   WorkflowExecution,
 } from "../../../resources/index.ts";
-import { assess, type StatusSnapshot } from "./assess.ts";
+import { assess } from "./assess.ts";
+import type { StatusSnapshot } from "./findings.ts";
 
 const nowMs = Date.parse("2026-03-01T12:00:00Z");
 const minute = 60_000;
@@ -150,6 +152,18 @@ describe("an installation", () => {
     ],
     ["blocked incidents", { incidents: [incident("Blocked")] }, "1 incident blocked", "interlock get incidents"],
     [
+      "failures that block until they are acknowledged",
+      { targets: [target({ failed: "wfe-2", at: 2 }), target({ failed: "wfe-1", at: 1 })] },
+      "2 failed executions not acknowledged, the first is wfe-1",
+      "interlock why wfe-1",
+    ],
+    [
+      "a failure after the one that was acknowledged",
+      { targets: [target({ failed: "wfe-2", at: 2, acknowledgedUntil: 1 })] },
+      "1 failed execution not acknowledged, the first is wfe-2",
+      "interlock why wfe-2",
+    ],
+    [
       "refused signals",
       { heartbeats: [beat({ signals: { refused: 2, ignored: 0, rejectedRequests: 0 } })] },
       "2 signals refused",
@@ -175,6 +189,12 @@ describe("an installation", () => {
     expect(notes).toEqual([
       expect.objectContaining({ message: expect.stringContaining(message), next: expect.stringContaining(next) }),
     ]);
+  });
+
+  it("does not mention a failure that was acknowledged", () => {
+    const targets = [target({ failed: "wfe-1", at: 1, acknowledgedUntil: 1 })];
+
+    expect(assess(snapshot({ targets })).notes).toEqual([]);
   });
 
   it("does not mention a replica that vanished over an hour ago and was replaced", () => {
@@ -204,8 +224,8 @@ const stalled = {
 };
 
 function snapshot(given: Partial<StatusSnapshot> = {}): StatusSnapshot {
-  const nothing = { incidents: [], executions: [], tasks: [], approvals: [], notices: [], pauses: [], unreadable: [] };
-  return { nowMs, heartbeats: [beat()], digestWindowMs: 5 * minute, ...nothing, ...given };
+  const nothing = { incidents: [], executions: [], tasks: [], approvals: [], targets: [], notices: [], pauses: [] };
+  return { nowMs, heartbeats: [beat()], digestWindowMs: 5 * minute, ...nothing, unreadable: [], ...given };
 }
 
 function stages(...names: readonly string[]) {
@@ -249,6 +269,17 @@ function skipNotice(name: string, ageMs: number): NotificationRequest {
 
 function incident(phase: string): RemediationRequest {
   return { metadata: { name: "rr-1" }, status: { phase } } as unknown as RemediationRequest;
+}
+
+/** A target on which a workflow failed after it had begun to act; times in minutes. */
+function target(given: { failed: string; at: number; acknowledgedUntil?: number }): RemediationTarget {
+  const time = (minutes: number) => new Date(nowMs + minutes * minute).toISOString();
+  const lastExecutionFailure = { executionName: given.failed, completedAt: time(given.at) };
+  const ack = given.acknowledgedUntil === undefined ? undefined : { coversUntil: time(given.acknowledgedUntil) };
+  return {
+    metadata: { name: "t" },
+    status: { workflows: [{ workflowId: "clean", lastExecutionFailure, ack }] },
+  } as unknown as RemediationTarget;
 }
 
 function task(): CodingTask {

@@ -14,13 +14,15 @@ import {
   readHeartbeat,
   remediationApprovalRequests,
   remediationRequests,
+  remediationTargets,
   workflowExecutions,
 } from "../../../resources/index.ts";
 import { shortNames } from "../../../resources/short-names/index.ts";
 import type { Desk } from "../../command.ts";
 import { jsonLines, type Line, type Tone } from "../../output/terminal.ts";
 import { yamlLines } from "../../output/yaml.ts";
-import { assess, type StatusFinding, type StatusReport, type StatusSnapshot } from "./assess.ts";
+import { assess, type StatusReport } from "./assess.ts";
+import type { StatusFinding, StatusSnapshot } from "./findings.ts";
 
 /** `interlock status`. Exit status 0 if everything is healthy, 1 if not. */
 export async function status(desk: Desk, { output }: { readonly output?: "json" | "yaml" }): Promise<number> {
@@ -33,18 +35,19 @@ async function observe({ client, heartbeatsIn, digestWindowMs }: Desk): Promise<
   const unreadable: string[] = [];
   const list = <T extends KubeObject>(type: ResourceType<T>, query?: ListQuery) =>
     listIfAllowed(client, type, { query, unreadable });
-  const [beats, incidents, executions, tasks, approvals, notices, pauses] = await Promise.all([
+  const [beats, incidents, executions, tasks, approvals, targets, notices, pauses] = await Promise.all([
     list(leases, { namespace: heartbeatsIn, labelSelector: heartbeatSelector }),
     list(remediationRequests),
     list(workflowExecutions),
     list(codingTasks),
     list(remediationApprovalRequests),
+    list(remediationTargets),
     list(notificationRequests),
     list(automationPauses),
   ]);
   const nowMs = client.serverNowMs();
   const heartbeats = beats.flatMap((lease) => readHeartbeat(lease, nowMs) ?? []);
-  const work = { incidents, executions, tasks, approvals, notices, pauses };
+  const work = { incidents, executions, tasks, approvals, targets, notices, pauses };
   return { nowMs, heartbeats, ...work, digestWindowMs, unreadable };
 }
 
