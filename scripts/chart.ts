@@ -3,12 +3,16 @@ import type { KubeObject } from "../src/kube/index.ts";
 import {
   agentManifests,
   consoleManifests,
+  digestPattern,
+  latestPattern,
   type ManifestOptions,
   manifests,
+  tagPattern,
   usualManifests,
   version,
 } from "../src/manifests/index.ts";
 import { resourceKinds, toCrd } from "../src/resources/index.ts";
+import { deployedImage } from "./deployed-image.ts";
 
 /**
  * The Helm chart, file by file: the manifests of `interlock manifests` with values of which every occurrence is found again and
@@ -95,10 +99,10 @@ function jsonText(value: object): string {
   return `${text.replace(/\[\s+([^\]]*?)\s+\]/g, (_list, items: string) => `[${items.replace(/\s+/g, " ")}]`)}\n`;
 }
 
-const { image, replicas, places } = usualManifests;
+const { replicas, places } = usualManifests;
 
-const valuesText = `# The image of all stages: that of your registry, best with its digest.
-image: ${image}
+const valuesText = `# The image of all stages: that of your registry, best with its digest: NAME@sha256:…
+image: ${deployedImage()}
 # Replicas of each stage.
 replicas: ${replicas}
 namespaces:
@@ -127,7 +131,11 @@ const valuesSchema = {
   additionalProperties: false,
   required: ["image", "replicas", "namespaces", "agent", "console", "gatewayTls"],
   properties: {
-    image: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9._/:@-]*$" },
+    image: {
+      type: "string",
+      pattern: "^[A-Za-z0-9][A-Za-z0-9._/:@-]*$",
+      anyOf: [{ pattern: digestPattern }, { pattern: tagPattern, not: { pattern: `${latestPattern}|@` } }],
+    },
     replicas: { type: "integer", minimum: 1 },
     namespaces: {
       type: "object",

@@ -6,9 +6,11 @@ import {
   grafanaDashboard,
   manifests,
   prometheusRules,
+  usualManifests,
 } from "../src/manifests/index.ts";
 import { resourceKinds, toCrd } from "../src/resources/index.ts";
 import { chartFiles } from "./chart.ts";
+import { deployedImage } from "./deployed-image.ts";
 
 // npx tsx scripts/deploy.ts           writes deploy and charts/interlock
 // npx tsx scripts/deploy.ts --check   fails if a file there is not what would be written
@@ -29,7 +31,8 @@ function generatedFiles(): ReadonlyMap<string, string> {
 /** Every file of deploy and what belongs in it. */
 function deployFiles(): ReadonlyMap<string, string> {
   const crds = resourceKinds.map((kind): [string, string] => [`crds/${kebab(kind.kind)}.yaml`, yamlOf(toCrd(kind))]);
-  const parts = [...manifests()].map(([name, objects]): [string, string] => [
+  const options = { ...usualManifests, image: deployedImage() };
+  const parts = [...manifests(options)].map(([name, objects]): [string, string] => [
     `${name}.yaml`,
     objects.map(yamlOf).join("---\n"),
   ]);
@@ -37,9 +40,9 @@ function deployFiles(): ReadonlyMap<string, string> {
   const files = [
     ...usual,
     ["kustomization.yaml", kustomizationOf(usual.map(([path]) => path))] as const,
-    ["agent/agent.yaml", agentManifests().map(yamlOf).join("---\n")] as const,
+    ["agent/agent.yaml", agentManifests(options).map(yamlOf).join("---\n")] as const,
     ["agent/kustomization.yaml", kustomizationOf(["agent.yaml"])] as const,
-    ["console/console.yaml", consoleManifests().map(yamlOf).join("---\n")] as const,
+    ["console/console.yaml", consoleManifests(options).map(yamlOf).join("---\n")] as const,
     ["console/kustomization.yaml", kustomizationOf(["console.yaml"])] as const,
   ];
   return new Map([

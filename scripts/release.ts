@@ -3,6 +3,8 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { releaseChangelog } from "./changelog.ts";
+import { imageFile } from "./deployed-image.ts";
+import { publishImage } from "./publish-image.ts";
 
 export interface Release {
   /** The root of the repository. */
@@ -16,13 +18,19 @@ export interface Release {
   readonly versionFiles: readonly string[];
   /** Writes generated files again, with the new version. */
   readonly generate: readonly string[];
+  /** Where the image is pushed, without a tag: `registry.example/interlock`. */
+  readonly repository: string;
+  /** Builds and pushes the image of a commit, and returns its digest. */
+  readonly publishImage: (image: string, commit: string, directory: string) => string;
 }
 
 /**
- * Checks, sets the version, writes the changelog's section, commits, tags, packs into `release/`, and writes checksums. Nothing is
- * changed before all checks have passed, and nothing is pushed or published. Returns the path of the tarball.
+ * Checks, sets the version, writes the changelog's section, commits, publishes the image and writes its digest into `deploy/` and
+ * the chart, tags, packs into `release/`, and writes checksums. Nothing is changed before all checks have passed, and everything
+ * is as before if the image cannot be published. Neither the commits nor the package are pushed. Returns the path of the tarball.
  */
-export function release({ directory, version, date, checks, versionFiles, generate }: Release): string {
+export function release(options: Release): string {
+  const { directory, version, date, checks, versionFiles, generate, repository } = options;
   const run = (command: string, ...args: string[]) =>
     execFileSync(command, args, { cwd: directory, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] }).trim();
   const path = (file: string) => join(directory, file);
@@ -36,14 +44,30 @@ export function release({ directory, version, date, checks, versionFiles, genera
   if (run("git", "status", "--porcelain") !== "") throw new Error("there are uncommitted changes; commit them first");
   if (run("git", "tag", "--list", tag) !== "") throw new Error(`the tag ${tag} exists already; choose another version`);
   releaseChangelog(readFileSync(path("CHANGELOG.md"), "utf8"), { version, date });
+  if (!/^[a-z0-9][a-z0-9._:/-]*$/.test(repository) || /:[^/]*$/.test(repository)) {
+    throw new Error(`"${repository}" is not the repository of an image; write one such as registry.example/interlock`);
+  }
   for (const check of checks) run("npm", "run", check);
 
+  const start = run("git", "rev-parse", "HEAD");
   run("npm", "version", "--no-git-tag-version", "--ignore-scripts", version);
   edit("CHANGELOG.md", (text) => releaseChangelog(text, { version, date }));
   for (const file of versionFiles) edit(file, (text) => text.replaceAll(before, version));
-  for (const script of generate) run("npm", "run", script);
-  run("git", "add", "--all");
-  run("git", "commit", "--quiet", "--message", `release: ${version}`);
+  writeFileSync(path(imageFile), `${repository}:${version}\n`);
+  const commit = (message: string) => {
+    for (const script of generate) run("npm", "run", script);
+    run("git", "add", "--all");
+    run("git", "commit", "--quiet", "--message", message);
+  };
+  commit(`release: ${version}`);
+  try {
+    const image = pinnedImage(`${repository}:${version}`, run("git", "rev-parse", "HEAD"), options);
+    writeFileSync(path(imageFile), `${image}\n`);
+  } catch (error) {
+    run("git", "reset", "--hard", "--quiet", start);
+    throw error;
+  }
+  commit(`deploy: name the image of ${version} by its digest`);
   run("git", "tag", "--annotate", tag, "--message", `Interlock ${version}`);
 
   const folder = path("release");
@@ -54,6 +78,13 @@ export function release({ directory, version, date, checks, versionFiles, genera
   const digest = createHash("sha256").update(readFileSync(tarball)).digest("hex");
   writeFileSync(join(folder, "SHA256SUMS"), `${digest}  ${filename}\n`);
   return tarball;
+}
+
+/** The published image with its digest. */
+function pinnedImage(image: string, commit: string, { publishImage, directory }: Release): string {
+  const digest = publishImage(image, commit, directory);
+  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) throw new Error(`the digest of ${image} is missing: "${digest}"`);
+  return `${image}@${digest}`;
 }
 
 /** Whether `version` is MAJOR.MINOR.PATCH and above `before`. */
@@ -77,11 +108,13 @@ if (import.meta.filename === process.argv[1]) {
       version: process.argv[2] ?? "",
       date: new Date().toISOString().slice(0, 10),
       checks: ["check", "test"],
-      versionFiles: ["src/manifests/manifests.ts", "Dockerfile"],
+      versionFiles: ["src/manifests/manifests.ts", "src/config/sections/agent.ts", "Dockerfile"],
       generate: ["docs"],
+      repository: process.argv[3] ?? "",
+      publishImage,
     });
     console.log(
-      `${tarball} is packed and the commit is tagged; next: git push --follow-tags, then npm publish ${tarball}; keep it for the tests of upgrades: npx tsx scripts/keep-release.ts ${tarball}`,
+      `${tarball} is packed, the image is pushed and the commit is tagged; next: git push --follow-tags, then npm publish ${tarball}; keep it for the tests of upgrades: npx tsx scripts/keep-release.ts ${tarball}`,
     );
   } catch (error) {
     console.error(`error: ${(error as Error).message}`);

@@ -1,6 +1,7 @@
 export { type Alert, alerts, prometheusRules } from "./alerts.ts";
 export { grafanaDashboard, panels } from "./dashboard.ts";
 export { ackIdentity, approvalIdentity, identityPolicies, resumeIdentity } from "./identity.ts";
+export { digestPattern, imageProblem, latestPattern, tagPattern } from "./image.ts";
 export {
   agentManifests,
   consoleManifests,

@@ -176,7 +176,7 @@ describe("interlock upgrade", () => {
   });
 
   it("asks for the image where the installed one does not name its version", async () => {
-    await run(install, { image: "registry.example/interlock@sha256:abc" });
+    await run(install, { image: `registry.example/interlock@sha256:${"ab".repeat(32)}` });
     await makeOlder("0.0.9");
 
     await expect(run(upgrade, {})).rejects.toThrow("--image is needed");

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import type { KubeObject } from "../../src/kube/index.ts";
-import { type ReleaseOptions, releaseObjects, usualManifests } from "../../src/manifests/index.ts";
+import { imageProblem, type ReleaseOptions, releaseObjects, usualManifests } from "../../src/manifests/index.ts";
 
 const folder = "charts/interlock";
+const pinned = `registry.example:5000/interlock@sha256:${"0123456789abcdef".repeat(4)}`;
 const defaults = parse(readFileSync(`${folder}/values.yaml`, "utf8")) as Values;
 
 interface Values {
@@ -19,12 +20,14 @@ interface Values {
 
 describe("the Helm chart", () => {
   it("renders to what interlock manifests prints, with the values that it has", () => {
-    expect(render(defaults)).toEqual(sorted(releaseObjects({ ...usualManifests, agent: false })));
+    const { image } = defaults;
+
+    expect(render(defaults)).toEqual(sorted(releaseObjects({ ...usualManifests, image, agent: false })));
   });
 
   it("renders to the same manifests with every other value", () => {
     const values: Values = {
-      image: "registry.example:5000/interlock@sha256:abc",
+      image: pinned,
       replicas: 5,
       namespaces: { stages: "on", watermarks: "marks", runs: "runs", agents: "agents" },
       agent: true,
@@ -51,9 +54,19 @@ describe("the Helm chart", () => {
     expect(schema.additionalProperties).toBe(false);
     for (const name of Object.values(defaults.namespaces))
       expect(name).toMatch(new RegExp(schema.properties.namespaces.properties.stages.pattern));
-    expect(defaults.image).toMatch(new RegExp(schema.properties.image.pattern));
-    for (const bad of ["a b", "a: b", "{{ x }}", ""])
-      expect(bad).not.toMatch(new RegExp(schema.properties.image.pattern));
+  });
+
+  it("has a schema that accepts an image with a digest or a version, as the command line does", () => {
+    const { image } = JSON.parse(readFileSync(`${folder}/values.schema.json`, "utf8")).properties;
+    const isValid = (text: string) => fits(text, image) && image.anyOf.some((rule: TextRule) => fits(text, rule));
+
+    for (const good of [defaults.image, pinned, "interlock:0.1.0", "localhost:5000/interlock:0.1.0"]) {
+      expect([good, isValid(good), imageProblem(good)]).toEqual([good, true, undefined]);
+    }
+    for (const bad of ["a", "a:latest", "localhost:5000/a", "a@sha256:abc", "a:1@sha256:abc", "a@b:c"]) {
+      expect([bad, isValid(bad), imageProblem(bad)]).toEqual([bad, false, expect.any(String)]);
+    }
+    for (const text of ["a b:1", "a: b", "{{ x }}:1", ""]) expect([text, isValid(text)]).toEqual([text, false]);
   });
 
   it("has the version of the package", () => {
@@ -75,6 +88,15 @@ if (spawnSync("helm", ["version"]).status === 0) {
     expect(stderr).toBe("");
     expect(sorted(documents(stdout))).toEqual(render(defaults));
   });
+}
+
+interface TextRule {
+  readonly pattern: string;
+  readonly not?: TextRule;
+}
+
+function fits(text: string, { pattern, not }: TextRule): boolean {
+  return new RegExp(pattern).test(text) && !(not && fits(text, not));
 }
 
 /** By kind and name, because files and documents may come in any order. */

@@ -1,13 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { releaseChangelog } from "../../scripts/changelog.ts";
-import { release } from "../../scripts/release.ts";
+import { publishImage } from "../../scripts/publish-image.ts";
+import { type Release, release } from "../../scripts/release.ts";
 
 const date = "2026-11-16";
+const repository = "registry.example:5000/scratch";
+const imageDigest = `sha256:${"0123456789abcdef".repeat(4)}`;
 
 describe("a release", () => {
   let directory: string;
@@ -17,6 +20,8 @@ describe("a release", () => {
     write("package.json", JSON.stringify({ name: "@scope/scratch", version: "0.1.0", scripts, files: ["image"] }));
     write("CHANGELOG.md", "# Changelog\n\n## Unreleased\n\n* New.\n\n## 0.1.0 (2026-01-01)\n\n* First.\n");
     write("image", "scratch:0.1.0\n");
+    mkdirSync(join(directory, "deploy"));
+    write("deploy/image.txt", "scratch:0.1.0\n");
     write(".gitignore", "release/\n");
     git("init", "--quiet");
     git("config", "user.name", "Test");
@@ -33,7 +38,10 @@ describe("a release", () => {
       `# Changelog\n\n## Unreleased\n\n## 0.2.0 (${date})\n\n* New.\n\n## 0.1.0 (2026-01-01)\n\n* First.\n`,
     );
     expect(read("image")).toBe("scratch:0.2.0\n");
-    expect(git("show", "--stat", "--format=%s", "v0.2.0")).toContain("release: 0.2.0");
+    expect(git("log", "--format=%s", "-2", "v0.2.0")).toBe(
+      "deploy: name the image of 0.2.0 by its digest\nrelease: 0.2.0",
+    );
+    expect(read("deploy/image.txt")).toBe(`${repository}:0.2.0@${imageDigest}\n`);
     expect(git("status", "--porcelain")).toBe("");
     const digest = createHash("sha256").update(readFileSync(tarball)).digest("hex");
     expect(read("release/SHA256SUMS")).toBe(`${digest}  scope-scratch-0.2.0.tgz\n`);
@@ -76,8 +84,64 @@ describe("a release", () => {
     expect([git("rev-parse", "HEAD"), git("tag"), git("status", "--porcelain")]).toEqual(before);
   });
 
-  function releaseIt(version: string): string {
-    return release({ directory, version, date, checks: ["check"], versionFiles: ["image"], generate: ["generate"] });
+  it("publishes the image of the commit that sets the version", () => {
+    const published: string[] = [];
+
+    releaseIt("0.2.0", {
+      publishImage(image, commit) {
+        published.push(image, commit);
+        return imageDigest;
+      },
+    });
+
+    expect(published).toEqual([`${repository}:0.2.0`, git("rev-parse", "v0.2.0~1")]);
+  });
+
+  it.each<[string, Partial<Release>, string]>([
+    [
+      "an image without a digest",
+      { publishImage: () => "" },
+      "the digest of registry.example:5000/scratch:0.2.0 is missing",
+    ],
+    ["an image that cannot be pushed", { publishImage: () => fail("no access") }, "no access"],
+    ["no repository of the image", { repository: "" }, '"" is not the repository of an image'],
+    ["a repository with a tag", { repository: "scratch:latest" }, '"scratch:latest" is not the repository of an image'],
+  ])("is refused for %s, and everything is as before", (_name, options, problem) => {
+    const before = [git("rev-parse", "HEAD"), git("tag"), read("package.json")];
+
+    expect(() => releaseIt("0.2.0", options)).toThrow(problem);
+
+    expect([git("rev-parse", "HEAD"), git("tag"), read("package.json")]).toEqual(before);
+    expect(git("status", "--porcelain")).toBe("");
+  });
+
+  it("builds the image with its commit, and reads the digest of all platforms", () => {
+    const docker = `#!/bin/sh
+echo "$@" > ${directory}/arguments
+while [ "$1" != --metadata-file ]; do shift; done
+echo '{"containerimage.digest": "${imageDigest}"}' > "$2"
+`;
+    mkdirSync(join(directory, "bin"));
+    write("bin/docker", docker);
+    chmodSync(join(directory, "bin/docker"), 0o755);
+    vi.stubEnv("PATH", `${directory}/bin:${process.env["PATH"]}`);
+
+    expect(publishImage("scratch:0.2.0", "0123456789abcdef0123", directory)).toBe(imageDigest);
+
+    expect(read("arguments")).toMatch(/^buildx build --push .*--build-arg COMMIT=0123456789ab --tag scratch:0.2.0 /);
+    vi.unstubAllEnvs();
+  });
+
+  function releaseIt(version: string, options: Partial<Release> = {}): string {
+    return release({
+      ...{ directory, version, date, checks: ["check"], versionFiles: ["image"], generate: ["generate"], repository },
+      publishImage: () => imageDigest,
+      ...options,
+    });
+  }
+
+  function fail(message: string): never {
+    throw new Error(message);
   }
 
   function write(file: string, text: string): void {

@@ -72,7 +72,7 @@ function withProgress(command: Command): Command {
 
 function withRelease(command: Command): Command {
   return command
-    .option("--image <IMAGE>", "default interlock:VERSION", value)
+    .option("--image <IMAGE>", "best with its digest: NAME@sha256:…; default interlock:VERSION", value)
     .option("--replicas <N>", "replicas of each stage; default 2", value)
     .option("-n, --namespace <NS>", "namespace of the stages, incidents and Leases; default kubernaut-system", value)
     .option("--watermarks-in <NS>", "namespace of watermarks; default interlock-watermarks", value)

@@ -23,6 +23,8 @@ describe("the options of an installation", () => {
 
   it.each([
     [{ replicas: "none" }, "--replicas"],
+    [{ image: "registry.example/interlock" }, "--image"],
+    [{ image: "registry.example/interlock:latest" }, "--image"],
     [{ watermarksIn: "kubernaut-system" }, "--watermarks-in"],
   ])("are refused where they cannot work: %o", (given, option) => {
     expect(() => releaseOptions(given)).toThrow(option);

@@ -1,4 +1,4 @@
-import { type ReleaseOptions, usualManifests } from "../../../manifests/index.ts";
+import { imageProblem, type ReleaseOptions, usualManifests } from "../../../manifests/index.ts";
 import { MisuseError } from "../../command.ts";
 
 /** Options of `manifests`, `install` and `upgrade`, as they are typed. */
@@ -22,6 +22,8 @@ export function releaseOptions(given: ReleaseArguments, before: ReleaseOptions =
   const { console = before.console ?? false } = given;
   const replicas = Number(given.replicas ?? before.replicas);
   if (!Number.isInteger(replicas) || replicas < 1) throw new MisuseError("--replicas needs a whole number, 1 or more");
+  const problem = given.image === undefined ? undefined : imageProblem(given.image);
+  if (problem !== undefined) throw new MisuseError(`--image ${problem}`);
   // A replica that may write watermarks may write every ConfigMap of their namespace.
   if ([namespace, runsIn, agentsIn].includes(watermarksIn)) {
     throw new MisuseError("--watermarks-in must name a namespace that holds nothing else");
