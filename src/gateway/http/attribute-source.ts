@@ -28,7 +28,7 @@ export function attributeSource({ source }: Pick<Signal, "source">, sender: Send
 }
 
 function attributeClaim(source: string, sender: Sender, { builtIn }: RouteSources): Attribution {
-  if (builtIn.has(source)) {
+  if (builtIn.has(shownAs(source))) {
     return { kind: "forbidden", problem: `source ${JSON.stringify(source)} is built in: it has a route of its own` };
   }
   if (sender.sources && !sender.sources.includes(source)) {
@@ -36,6 +36,11 @@ function attributeClaim(source: string, sender: Sender, { builtIn }: RouteSource
     return { kind: "forbidden", problem };
   }
   return { kind: "source", source };
+}
+
+/** A source as a reader takes it: without regard to case, spaces, invisible characters and other forms of a letter. */
+function shownAs(source: string): string {
+  return source.normalize("NFKC").replace(/[\p{C}\s]/gu, "").toLowerCase();
 }
 
 /** Whether the sender has anything to post on the route at all. */
