@@ -48,6 +48,27 @@ describe("a dry run", () => {
     expect(incident?.status?.deduplication?.occurrenceCount ?? 0).toBeLessThanOrEqual(1);
   });
 
+  it.each(["1", "TRUE", "yes", "", "true&dryRun=true"])(
+    "is never taken for a real request: dryRun=%s is refused",
+    async (value) => {
+      const { post, incidents } = await serve();
+
+      expect(await post(`/api/v1/signals?dryRun=${value}`, disk)).toMatchObject({ status: 400 });
+
+      expect(await incidents()).toHaveLength(0);
+    },
+  );
+
+  it("explains at most 100 signals: a longer payload could stall the process", async () => {
+    const { post } = await serve();
+
+    const most = await post(dry, Array(100).fill(disk));
+    const more = await post(dry, Array(101).fill(disk));
+
+    expect(most.status).toBe(200);
+    expect(more).toMatchObject({ status: 413, body: { detail: expect.stringContaining("at most 100 signals") } });
+  });
+
   it("reports signals that are out of scope, invalid or without effect", async () => {
     const { post } = await serve({ settings: { ...settings, scope: "labels" } });
 

@@ -190,13 +190,16 @@ async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps:
   if (deps.bodyChecks.has(request)) return sendProblem(reply, 401, details[401] ?? "");
   const { sender, route } = admitted;
   const { reader, retries429 } = route;
-  if (listLength(request.body) > deps.limits.signalsPerRequest) return tooLarge(reply, deps);
+  const dryRun = readDryRun(request);
+  if (dryRun === "invalid") return sendProblem(reply, 400, "dryRun is true or false.");
+  const maxSignals = Math.min(deps.limits.signalsPerRequest, dryRun ? maxDryRunSignals : Number.POSITIVE_INFINITY);
+  if (listLength(request.body) > maxSignals) return tooLarge(reply, maxSignals, gateway);
   const receivedAt = new Date(clock.wallMs()).toISOString();
   const reading = reader.read(request.body, receivedAt);
   if (reading.kind === "problems")
     return sendProblem(reply, 422, "The payload contains no valid signal.", reading.problems);
   // Groups and mappings may find more signals than the longest list of the body has entries.
-  if (reading.readings.length > deps.limits.signalsPerRequest) return tooLarge(reply, deps);
+  if (reading.readings.length > maxSignals) return tooLarge(reply, maxSignals, gateway);
 
   const attributed = attributeAll(reading, sender, deps.sourcesOf(reader.source));
   if (attributed.kind === "forbidden") {
@@ -209,13 +212,16 @@ async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps:
     const seconds = String(tooMany.waitSeconds);
     return sendProblem(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
   }
-  if (isDryRun(request)) return answerDryRun(reply, attributed, reader.explain(request.body, receivedAt), deps);
+  if (dryRun) return answerDryRun(reply, attributed, reader.explain(request.body, receivedAt), deps);
   return answer(reply, attributed, admitted, gateway);
 }
 
-function tooLarge(reply: FastifyReply, { gateway, limits }: SignalDeps) {
+/** A dry run explains each signal, which costs many times as much as to admit it. */
+const maxDryRunSignals = 100;
+
+function tooLarge(reply: FastifyReply, maxSignals: number, gateway: Gateway) {
   gateway.metrics.rejected("too-large");
-  const instead = `Send at most ${limits.signalsPerRequest} signals in one request (max_alerts of Alertmanager's receiver).`;
+  const instead = `Send at most ${maxSignals} signals in one such request (max_alerts of Alertmanager's receiver).`;
   return sendProblem(reply, 413, instead);
 }
 
@@ -311,8 +317,10 @@ async function answerDryRun(
   return reply.code(isRetry ? 503 : 200).send({ dryRun: true, results: explained, ...more });
 }
 
-function isDryRun({ query }: FastifyRequest): boolean {
-  return (query as { readonly dryRun?: string }).dryRun === "true";
+/** Any other value is refused: a caller that means a dry run must not change anything. */
+function readDryRun({ query }: FastifyRequest): boolean | "invalid" {
+  const { dryRun = "false" } = query as { readonly dryRun?: unknown };
+  return dryRun === "true" || (dryRun === "false" ? false : "invalid");
 }
 
 async function previewReading(
