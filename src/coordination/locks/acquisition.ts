@@ -7,6 +7,10 @@ import type { LockRequest } from "./waiter.ts";
 
 export interface AcquisitionContext extends Timing {
   readonly store: LockStore;
+  /** The first part of our holders. New for each process start: a pod name would let two acquisitions of one pod pass as one. */
+  readonly clientId: string;
+  /** Counts the acquisitions of this process. */
+  nextNumber(): number;
 }
 
 /** The slot that asked: it gets the responses of the store and the end of the grant. */
@@ -26,7 +30,6 @@ export interface AcquisitionOwner {
  */
 export class Acquisition implements Bid, Grant, LeaseCallbacks {
   readonly key: Key;
-  readonly holder: string;
   readonly wait: boolean;
   readonly cohort: number;
   ttlMs: number;
@@ -37,18 +40,26 @@ export class Acquisition implements Bid, Grant, LeaseCallbacks {
   fence = 0n;
   #nextFence = 0n;
   #fencesLeft = 0;
+  readonly #number: number;
+  #holder: string | undefined;
   readonly #owner: AcquisitionOwner;
   readonly #in: AcquisitionContext;
 
-  constructor(key: Key, holder: string, request: LockRequest, owner: AcquisitionOwner, context: AcquisitionContext) {
+  constructor(key: Key, request: LockRequest, owner: AcquisitionOwner, context: AcquisitionContext) {
     this.key = key;
-    this.holder = holder;
+    this.#number = context.nextNumber();
     this.wait = request.wait;
     this.cohort = request.cohort;
     this.ttlMs = request.ttlMs;
     this.purpose = request.purpose;
     this.#owner = owner;
     this.#in = context;
+  }
+
+  /** Built when it is first read: a store inside this process never reads it. */
+  get holder(): string {
+    this.#holder ??= `${this.#in.clientId}.${this.#number.toString(36)}`;
+    return this.#holder;
   }
 
   get bid(): Bid {

@@ -12,8 +12,8 @@ export interface LeaseOwner {
 export class HeldLease implements Lease {
   readonly key: Key;
   readonly fence: bigint;
-  readonly holder: string;
   readonly acquiredAt: number;
+  readonly #acquisition: { readonly holder: string };
   readonly #renewer: LeaseRenewer;
   readonly #origin: LeaseOwner;
   /** Created on first access: most leases are released without a listener. */
@@ -23,17 +23,21 @@ export class HeldLease implements Lease {
 
   constructor(
     key: Key,
-    { fence, holder }: { readonly fence: bigint; readonly holder: string },
+    acquisition: { readonly fence: bigint; readonly holder: string },
     renewer: LeaseRenewer,
     acquiredAt: number,
     origin: LeaseOwner,
   ) {
     this.key = key;
-    this.fence = fence;
-    this.holder = holder;
+    this.fence = acquisition.fence;
+    this.#acquisition = acquisition;
     this.acquiredAt = acquiredAt;
     this.#renewer = renewer;
     this.#origin = origin;
+  }
+
+  get holder(): string {
+    return this.#acquisition.holder;
   }
 
   get signal(): AbortSignal {

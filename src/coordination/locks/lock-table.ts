@@ -54,8 +54,8 @@ class LockTable implements Locks {
       events,
       who,
       agenda: new Agenda(clock, agendaResolutionMs),
-      // The client part is new for each process start: a pod name would let two acquisitions of one pod pass as one.
-      nextHolder: () => `${clientId}.${(acquisitions++).toString(36)}`,
+      clientId,
+      nextNumber: () => acquisitions++,
       onEmpty: (slot) => this.#slots.delete(slot.key),
     };
   }
@@ -117,7 +117,6 @@ class LockTable implements Locks {
     if (mistake) return Promise.reject(new TypeError(mistake));
 
     const { events, clock, agenda } = this.#context;
-    const since = clock.now();
     events.attempted?.(key);
     if (this.#closed) return this.#refuse(key, closedError());
     if (request.signal?.aborted) return this.#refuse(key, abortedError(key, request.signal));
@@ -134,6 +133,7 @@ class LockTable implements Locks {
       return Promise.resolve(atOnce);
     }
     this.#waiting++;
+    const since = clock.now();
     return new Promise((resolve, reject) => {
       new Waiter(request, since, slot, agenda, { resolve, reject, answered: this.#answered }).join();
     });

@@ -12,7 +12,6 @@ export interface SlotContext extends AcquisitionContext {
   readonly events: LockEvents;
   /** stage/pod/pid of this process. */
   readonly who: string;
-  nextHolder(): string;
   /** The slot has neither holder nor waiter left. */
   onEmpty(slot: Slot): void;
 }
@@ -129,7 +128,7 @@ export class Slot implements WaitQueue, AcquisitionOwner {
   }
 
   #newAcquisition(request: LockRequest) {
-    return new Acquisition(this.key, this.#in.nextHolder(), request, this, this.#in);
+    return new Acquisition(this.key, request, this, this.#in);
   }
 
   /** The grant for the first waiter, or a late response to a request that is no longer needed. */
