@@ -24,6 +24,14 @@ export { actAs, type Connection, type CredentialSource, type Credentials } from 
 export { inCluster } from "./connection/in-cluster.ts";
 export { fromKubeconfig } from "./connection/kubeconfig.ts";
 export { listContexts } from "./connection/kubeconfig-files.ts";
+export {
+  type CrdVersion,
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  type PrinterColumn,
+  type StructuralSchema,
+  type ValidationRule,
+} from "./custom-resource-definition.ts";
 export { type KubeEvent, kubeEvents } from "./event.ts";
 export { type HttpClient, type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
 export { exactTimeHeader } from "./http/server-time.ts";

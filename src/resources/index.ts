@@ -1,4 +1,12 @@
-export { linearPattern } from "../kube/index.ts";
+export {
+  type CrdVersion,
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  linearPattern,
+  type PrinterColumn,
+  type StructuralSchema,
+  type ValidationRule,
+} from "../kube/index.ts";
 export {
   type BlockReason,
   blockReasons,
@@ -55,12 +63,7 @@ export {
   isBuiltIn,
 } from "./kinds/coding-task.ts";
 export { toCrd } from "./kinds/crd.ts";
-export {
-  type CrdVersion,
-  type CustomResourceDefinition,
-  customResourceDefinitions,
-} from "./kinds/custom-resource-definition.ts";
-export type { Kind, PrinterColumn } from "./kinds/define-kind.ts";
+export type { Kind } from "./kinds/define-kind.ts";
 export { waitUntilEstablished } from "./kinds/established.ts";
 export { type CrdStep, crdsToInstall, installCrds } from "./kinds/install.ts";
 export {
@@ -158,8 +161,6 @@ export {
 } from "./names.ts";
 export { type ObjectFacts, objectFacts } from "./object-facts.ts";
 export { type Reading, read } from "./reading.ts";
-export type { CelRule } from "./schema/rules.ts";
-export type { StructuralSchema } from "./schema/structural.ts";
 export {
   type FiringSeries,
   type FirstSignal,

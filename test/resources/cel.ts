@@ -1,5 +1,5 @@
 import { Environment } from "@marcbachmann/cel-js";
-import type { CelRule, StructuralSchema } from "../../src/resources/index.ts";
+import type { StructuralSchema, ValidationRule } from "../../src/resources/index.ts";
 
 const cel = new Environment({ homogeneousAggregateLiterals: false })
   .registerVariable("self", "dyn")
@@ -17,13 +17,13 @@ export function brokenRules(schema: StructuralSchema, value: unknown, old?: unkn
   return [...broken.map((rule) => messageOf(rule, value, old)), ...deeper];
 }
 
-function holds({ rule }: CelRule, self: unknown, oldSelf: unknown): boolean {
+function holds({ rule }: ValidationRule, self: unknown, oldSelf: unknown): boolean {
   if (rule.includes("oldSelf") && oldSelf === undefined) return true;
   return cel.evaluate(rule, { self: plain(self), oldSelf: plain(oldSelf) }) === true;
 }
 
-function messageOf({ message, messageExpression }: CelRule, self: unknown, oldSelf: unknown): string {
-  return messageExpression ? String(cel.evaluate(messageExpression, { self, oldSelf })) : message;
+function messageOf({ message, messageExpression }: ValidationRule, self: unknown, oldSelf: unknown): string {
+  return messageExpression ? String(cel.evaluate(messageExpression, { self, oldSelf })) : (message ?? "");
 }
 
 /** As it would come over the wire: a field that is undefined is not there. */

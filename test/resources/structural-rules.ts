@@ -36,7 +36,9 @@ export function structuralViolations(schema: StructuralSchema, path = "root", is
   }
   const isUnlimited = isRepeated || schema.maxItems === undefined;
   if (items) wrong.push(...structuralViolations(items, `${path}[]`, isUnlimited));
-  if (additionalProperties) wrong.push(...structuralViolations(additionalProperties, `${path}[*]`, true));
+  if (typeof additionalProperties === "object") {
+    wrong.push(...structuralViolations(additionalProperties, `${path}[*]`, true));
+  }
   return wrong;
 }
 

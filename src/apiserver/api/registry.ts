@@ -1,6 +1,6 @@
+import type { CustomResourceDefinition } from "../../kube/index.ts";
 import { configMaps, secrets } from "../kinds/config.ts";
 import { customResources } from "../kinds/custom.ts";
-import type { Definition } from "../kinds/definition.ts";
 import { definitions } from "../kinds/definitions.ts";
 import { events, newEvents } from "../kinds/events.ts";
 import { leases } from "../kinds/leases.ts";
@@ -64,7 +64,7 @@ export class Registry {
   }
 
   #define({ object }: Entry, since: number) {
-    this.#custom.set(object.metadata.name ?? "", customResources(object as Definition, since));
+    this.#custom.set(object.metadata.name ?? "", customResources(object as CustomResourceDefinition, since));
   }
 
   #rebuild() {

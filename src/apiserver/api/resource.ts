@@ -1,8 +1,7 @@
-import type { KubeObject } from "../../kube/index.ts";
+import type { KubeObject, StructuralSchema } from "../../kube/index.ts";
 import type { Draft } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import type { Compiled } from "../structural/compiled.ts";
-import type { Schema } from "../structural/schema.ts";
 import type { Column } from "../tables/column.ts";
 import type { FieldProblem } from "./problem.ts";
 import type { Subject } from "./status-error.ts";
@@ -23,7 +22,7 @@ export interface Resource extends Subject {
   /** Made by a CustomResourceDefinition. */
   readonly custom: boolean;
   /** With a description of every field: undescribed fields are not stored. */
-  readonly schema: Schema;
+  readonly schema: StructuralSchema;
   /** Its patterns and rules, ready to run. Only the schemas of definitions have some. */
   readonly compiled?: Compiled;
   /** Whether the schema has CEL rules. */

@@ -1,19 +1,19 @@
+import type { CustomResourceDefinition } from "../../kube/index.ts";
 import { type Api, commit, sealObject, timestamp } from "../api/api.ts";
 import { deleteObject } from "../api/delete.ts";
 import type { Resource } from "../api/resource.ts";
 import { markEnded } from "../api/update.ts";
-import type { Definition } from "../kinds/definition.ts";
 import { definitions } from "../kinds/definitions.ts";
 
 /** Marks a new definition as established; removes the objects of a deleted one, then the definition. */
 export async function reconcileDefinition(api: Api, name: string): Promise<void> {
-  const definition = api.store.get(definitions.storedAs, "", name)?.object as Definition | undefined;
+  const definition = api.store.get(definitions.storedAs, "", name)?.object as CustomResourceDefinition | undefined;
   if (!definition) return;
   if (definition.metadata.deletionTimestamp) await removeDefinition(api, definition);
   else await establish(api, definition);
 }
 
-async function establish(api: Api, { metadata, status, spec }: Definition) {
+async function establish(api: Api, { metadata, status, spec }: CustomResourceDefinition) {
   const { shortNames, categories, ...names } = spec.names;
   const accepted = { ...names, ...(shortNames && { shortNames }), ...(categories && { categories }) };
   const ready = status?.conditions?.some(({ type }) => type === "Established");
@@ -29,7 +29,7 @@ async function establish(api: Api, { metadata, status, spec }: Definition) {
     condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
   ];
   await commit(api, definitions, { namespace: "", name: metadata.name ?? "" }, (current, revision) => {
-    const latest = current?.object as Definition | undefined;
+    const latest = current?.object as CustomResourceDefinition | undefined;
     if (!latest || latest.metadata.resourceVersion !== metadata.resourceVersion)
       return { do: "nothing", result: undefined };
     const changed = sealObject(
@@ -40,7 +40,7 @@ async function establish(api: Api, { metadata, status, spec }: Definition) {
   });
 }
 
-async function removeDefinition(api: Api, { metadata, spec }: Definition) {
+async function removeDefinition(api: Api, { metadata, spec }: CustomResourceDefinition) {
   const resource = api.registry.all.find(
     ({ custom, storedAs }) => custom && storedAs === `${spec.names.plural}.${spec.group}`,
   );

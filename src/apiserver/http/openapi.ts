@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import type { StructuralSchema } from "../../kube/index.ts";
 import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
 import { objectMeta } from "../kinds/object-meta.ts";
-import type { Schema } from "../structural/schema.ts";
 import { listGroups, listVersions } from "./discovery.ts";
 
 const conventions = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
@@ -86,7 +86,7 @@ function kindSchema(resource: Resource): object {
         description: `Standard object's metadata. More info: ${conventions}#metadata`,
         allOf: [{ $ref: `#/components/schemas/${metaName}` }],
       },
-      ...(fields as Readonly<Record<string, Schema>>),
+      ...(fields as Readonly<Record<string, StructuralSchema>>),
     },
     "x-kubernetes-group-version-kind": [{ group, kind, version }],
   };

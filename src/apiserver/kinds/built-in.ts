@@ -1,14 +1,15 @@
+import type { StructuralSchema } from "../../kube/index.ts";
 import { subdomainProblem } from "../api/names.ts";
 import type { Conversion, Resource } from "../api/resource.ts";
 import { deepFreeze, writeJson } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
-import { anything, type Schema } from "../structural/schema.ts";
+import { anything } from "../structural/schema.ts";
 import { ageColumn, nameColumn } from "../tables/column.ts";
 import { objectMeta } from "./object-meta.ts";
 
 /** The required properties of a built-in kind; all others have defaults. */
 export type KindDescription = Pick<Resource, "kind" | "plural"> &
-  Partial<Resource> & { readonly fields?: Schema["properties"] };
+  Partial<Resource> & { readonly fields?: StructuralSchema["properties"] };
 
 const usualVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
@@ -54,8 +55,8 @@ export function selectableFields(namespaced: boolean, more: readonly string[] = 
   return new Map(fields.map((field) => [field, field.split(".")]));
 }
 
-function kindSchema(fields: NonNullable<Schema["properties"]>): Schema {
-  const text: Schema = { type: "string" };
+function kindSchema(fields: NonNullable<StructuralSchema["properties"]>): StructuralSchema {
+  const text: StructuralSchema = { type: "string" };
   return { type: "object", properties: { apiVersion: text, kind: text, metadata: objectMeta, ...fields } };
 }
 

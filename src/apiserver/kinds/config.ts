@@ -1,12 +1,11 @@
-import type { KubeObject } from "../../kube/index.ts";
+import type { KubeObject, StructuralSchema } from "../../kube/index.ts";
 import { type FieldProblem, forbiddenField, invalidValue, requiredField, tooLong } from "../api/problem.ts";
 import { type Draft, isRecord, member, sameJson } from "../json/json.ts";
-import type { Schema } from "../structural/schema.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
 import { builtIn, selectableFields } from "./built-in.ts";
 
-const texts: Schema = { type: "object", additionalProperties: { type: "string" } };
-const bytes: Schema = { type: "object", additionalProperties: { type: "string", format: "byte" } };
+const texts: StructuralSchema = { type: "object", additionalProperties: { type: "string" } };
+const bytes: StructuralSchema = { type: "object", additionalProperties: { type: "string", format: "byte" } };
 const maxBytes = 1_048_576;
 
 export const configMaps = builtIn({

@@ -1,3 +1,4 @@
+import type { CrdVersion, CustomResourceDefinition, StructuralSchema } from "../../kube/index.ts";
 import { subdomainProblem } from "../api/names.ts";
 import type { Conversion, Resource } from "../api/resource.ts";
 import { deepFreeze, toDraft, writeJson } from "../json/json.ts";
@@ -5,11 +6,9 @@ import type { Entry } from "../object-store.ts";
 import { Compiled } from "../structural/compiled.ts";
 import { applyDefaults, hasDefaults } from "../structural/defaults.ts";
 import { hasRules } from "../structural/rules.ts";
-import type { Schema } from "../structural/schema.ts";
 import { ageColumn, type Column, nameColumn } from "../tables/column.ts";
 import { printerColumn } from "../tables/printer-column.ts";
 import { convertEntry, onceEach, selectableFields } from "./built-in.ts";
-import type { Definition, DefinitionVersion } from "./definition.ts";
 import { objectMeta } from "./object-meta.ts";
 
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
@@ -18,9 +17,9 @@ const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "
  * The resources that a definition makes, one for each version it serves. Objects older than `since` miss its defaults, and
  * may not fit its schema.
  */
-export function customResources(definition: Definition, since: number): Resource[] {
+export function customResources(definition: CustomResourceDefinition, since: number): Resource[] {
   const { versions } = definition.spec;
-  const storage = versions.find((version) => version.storage) ?? (versions[0] as DefinitionVersion);
+  const storage = versions.find((version) => version.storage) ?? (versions[0] as CrdVersion);
   const refreshed = refresher(rootSchema(storage), since);
   return versions
     .filter(({ served }) => served)
@@ -31,9 +30,9 @@ export function customResources(definition: Definition, since: number): Resource
 }
 
 function customResource(
-  { spec }: Definition,
-  version: DefinitionVersion,
-  storage: DefinitionVersion,
+  { spec }: CustomResourceDefinition,
+  version: CrdVersion,
+  storage: CrdVersion,
   refreshed: (entry: Entry) => Entry,
 ): Omit<Resource, "isCurrent"> {
   const { group, names } = spec;
@@ -74,9 +73,9 @@ function customResource(
 }
 
 /** The schema of the whole object: a definition cannot change the schema of metadata. */
-function rootSchema({ schema }: DefinitionVersion): Schema {
+function rootSchema({ schema }: CrdVersion): StructuralSchema {
   const root = schema?.openAPIV3Schema ?? {};
-  const text: Schema = { type: "string" };
+  const text: StructuralSchema = { type: "string" };
   return {
     ...root,
     type: "object",
@@ -84,7 +83,7 @@ function rootSchema({ schema }: DefinitionVersion): Schema {
   };
 }
 
-function columns({ additionalPrinterColumns }: DefinitionVersion): Column[] {
+function columns({ additionalPrinterColumns }: CrdVersion): Column[] {
   const own = additionalPrinterColumns?.map(printerColumn) ?? [ageColumn("date")];
   return [nameColumn, ...own];
 }
@@ -96,7 +95,7 @@ function sameButVersion(group: string, version: string, stored: string): Convers
   };
 }
 
-function refresher(schema: Schema, since: number): (entry: Entry) => Entry {
+function refresher(schema: StructuralSchema, since: number): (entry: Entry) => Entry {
   if (!hasDefaults(schema)) return (entry) => entry;
   const fill = onceEach((entry) => {
     const draft = toDraft(entry.object);

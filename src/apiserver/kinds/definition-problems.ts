@@ -1,14 +1,13 @@
+import type { CrdVersion, CustomResourceDefinition, StructuralSchema, ValidationRule } from "../../kube/index.ts";
 import { subdomainProblem } from "../api/names.ts";
 import { type FieldProblem, forbiddenField, invalidValue, notSupported, requiredField } from "../api/problem.ts";
 import { isRecord } from "../json/json.ts";
 import { compilePattern } from "../structural/compiled.ts";
 import { ruleMistake } from "../structural/rules.ts";
-import type { Schema, ValidationRule } from "../structural/schema.ts";
 import { jsonPath } from "../tables/json-path.ts";
-import type { Definition, DefinitionVersion } from "./definition.ts";
 
 /** The problems of a definition, including features that this server cannot serve faithfully. */
-export function definitionProblems({ metadata, spec }: Definition): FieldProblem[] {
+export function definitionProblems({ metadata, spec }: CustomResourceDefinition): FieldProblem[] {
   const { group = "", names, scope, conversion } = spec;
   const versions = spec.versions ?? [];
   const problems: FieldProblem[] = [];
@@ -28,7 +27,7 @@ export function definitionProblems({ metadata, spec }: Definition): FieldProblem
   return problems;
 }
 
-function storageProblems(versions: readonly DefinitionVersion[]): FieldProblem[] {
+function storageProblems(versions: readonly CrdVersion[]): FieldProblem[] {
   if (versions.filter(({ storage }) => storage).length === 1) return [];
   const shown = `[]apiextensions.CustomResourceDefinitionVersion{${versions.map(goVersion).join(", ")}}`;
   const rule = "must have exactly one version marked as storage version";
@@ -42,7 +41,7 @@ function storageProblems(versions: readonly DefinitionVersion[]): FieldProblem[]
   return problems;
 }
 
-function goVersion({ name, served = false, storage = false }: DefinitionVersion): string {
+function goVersion({ name, served = false, storage = false }: CrdVersion): string {
   const fields = [
     `Name:${JSON.stringify(name)}`,
     `Served:${served}`,
@@ -57,7 +56,7 @@ function goVersion({ name, served = false, storage = false }: DefinitionVersion)
   return `apiextensions.CustomResourceDefinitionVersion{${fields.join(", ")}}`;
 }
 
-function versionProblems(version: DefinitionVersion, at: number, count: number): FieldProblem[] {
+function versionProblems(version: CrdVersion, at: number, count: number): FieldProblem[] {
   const path = `spec.versions[${at}]`;
   const schema = version.schema?.openAPIV3Schema;
   const problems: FieldProblem[] = [];
@@ -75,7 +74,7 @@ function versionProblems(version: DefinitionVersion, at: number, count: number):
   return [...problems, ...schemaMistakes(schema, schemaPath, "at the root")];
 }
 
-function schemaMistakes(schema: Schema, path: string, where: string): FieldProblem[] {
+function schemaMistakes(schema: StructuralSchema, path: string, where: string): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const untyped = schema["x-kubernetes-int-or-string"] || schema["x-kubernetes-preserve-unknown-fields"];
   if (!schema.type && !untyped) problems.push(requiredField(`${path}.type`, `must not be empty ${where}`));

@@ -1,15 +1,13 @@
-import type { KubeObject } from "../../kube/index.ts";
+import type { CustomResourceDefinition, KubeObject, StructuralSchema } from "../../kube/index.ts";
 import { type Draft, member } from "../json/json.ts";
-
-import { anything, type Schema } from "../structural/schema.ts";
+import { anything } from "../structural/schema.ts";
 import { createdAtColumn, nameColumn } from "../tables/column.ts";
 import { builtIn } from "./built-in.ts";
-import type { Definition } from "./definition.ts";
 import { definitionProblems } from "./definition-problems.ts";
 
-const text: Schema = { type: "string" };
-const texts: Schema = { type: "array", items: text };
-const flag: Schema = { type: "boolean" };
+const text: StructuralSchema = { type: "string" };
+const texts: StructuralSchema = { type: "array", items: text };
+const flag: StructuralSchema = { type: "boolean" };
 
 /** The finalizer that keeps a deleted definition until its objects are gone. */
 const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
@@ -79,7 +77,7 @@ export const definitions = builtIn({
   },
   columns: [nameColumn, createdAtColumn],
   prepare: (draft, old) => prepare(draft, old),
-  problems: (object) => definitionProblems(object as Definition),
+  problems: (object) => definitionProblems(object as CustomResourceDefinition),
   dies: (draft, now) => {
     const metadata = draft.metadata as Draft;
     metadata["finalizers"] = [cleanupFinalizer];

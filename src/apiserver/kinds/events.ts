@@ -1,16 +1,15 @@
-import type { KubeObject } from "../../kube/index.ts";
+import type { KubeObject, StructuralSchema } from "../../kube/index.ts";
 import { type FieldProblem, invalidValue, requiredField } from "../api/problem.ts";
 import type { Conversion } from "../api/resource.ts";
 import { type Draft, member } from "../json/json.ts";
-import type { Schema } from "../structural/schema.ts";
 import { age, nameColumn, textColumn } from "../tables/column.ts";
 import { builtIn, convertEntry, onceEach, selectableFields } from "./built-in.ts";
 
-const text: Schema = { type: "string" };
-const time: Schema = { type: "string", format: "date-time" };
-const microTime: Schema = { type: "string", format: "micro-time" };
-const int: Schema = { type: "integer", format: "int32" };
-const reference: Schema = {
+const text: StructuralSchema = { type: "string" };
+const time: StructuralSchema = { type: "string", format: "date-time" };
+const microTime: StructuralSchema = { type: "string", format: "micro-time" };
+const int: StructuralSchema = { type: "integer", format: "int32" };
+const reference: StructuralSchema = {
   type: "object",
   properties: {
     kind: text,
@@ -22,8 +21,11 @@ const reference: Schema = {
     fieldPath: text,
   },
 };
-const source: Schema = { type: "object", properties: { component: text, host: text } };
-const series: Schema = { type: "object", properties: { count: int, lastObservedTime: microTime, state: text } };
+const source: StructuralSchema = { type: "object", properties: { component: text, host: text } };
+const series: StructuralSchema = {
+  type: "object",
+  properties: { count: int, lastObservedTime: microTime, state: text },
+};
 
 const objectFields = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"];
 

@@ -1,10 +1,10 @@
-import type { Schema } from "../structural/schema.ts";
+import type { StructuralSchema } from "../../kube/index.ts";
 
-const text: Schema = { type: "string" };
-const texts: Schema = { type: "object", additionalProperties: text };
+const text: StructuralSchema = { type: "string" };
+const texts: StructuralSchema = { type: "object", additionalProperties: text };
 
 /** metadata, the same for every kind. */
-export const objectMeta: Schema = {
+export const objectMeta: StructuralSchema = {
   type: "object",
   description: "ObjectMeta is metadata that all persisted resources must have.",
   properties: {

@@ -1,5 +1,5 @@
+import type { CustomResourceDefinition, PrinterColumn } from "../../kube/index.ts";
 import { customResources } from "./custom.ts";
-import type { Definition } from "./definition.ts";
 
 /** tekton.dev/v1 without Tekton's schemas: runs are stored as they come. A real definition in the store replaces these. */
 export const tektonKinds = [
@@ -9,10 +9,10 @@ export const tektonKinds = [
   { kind: "Task", plural: "tasks", shortNames: [] },
 ].flatMap(({ kind, plural, shortNames }) => customResources(definition(kind, plural, shortNames), 0));
 
-function definition(kind: string, plural: string, shortNames: readonly string[]): Definition {
+function definition(kind: string, plural: string, shortNames: readonly string[]): CustomResourceDefinition {
   const free = { type: "object", "x-kubernetes-preserve-unknown-fields": true } as const;
   const succeeded = '.status.conditions[?(@.type=="Succeeded")]';
-  const columns = [
+  const columns: readonly PrinterColumn[] = [
     { name: "Succeeded", type: "string", jsonPath: `${succeeded}.status` },
     { name: "Reason", type: "string", jsonPath: `${succeeded}.reason` },
     { name: "StartTime", type: "date", jsonPath: ".status.startTime" },

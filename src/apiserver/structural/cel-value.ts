@@ -1,8 +1,9 @@
+import type { StructuralSchema } from "../../kube/index.ts";
 import { isRecord } from "../json/json.ts";
-import { fieldSchema, type Schema } from "./schema.ts";
+import { fieldSchema } from "./schema.ts";
 
 /** A value as CEL sees it: integers are int, fractions double, date-times timestamps; by the schema, not by the digits. */
-export function celValue(value: unknown, schema: Schema | undefined): unknown {
+export function celValue(value: unknown, schema: StructuralSchema | undefined): unknown {
   if (typeof value === "number") {
     const whole = schema?.type === "integer" || schema?.["x-kubernetes-int-or-string"] || schema?.type === undefined;
     return whole && Number.isInteger(value) ? BigInt(value) : value;

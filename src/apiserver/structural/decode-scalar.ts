@@ -1,4 +1,4 @@
-import type { Schema } from "./schema.ts";
+import type { StructuralSchema } from "../../kube/index.ts";
 
 /** A value of a built-in kind has a type that its field cannot hold. Becomes a 400, not a list of problems. */
 export class WrongTypeError extends Error {
@@ -6,7 +6,7 @@ export class WrongTypeError extends Error {
 }
 
 /** The string, number or boolean that a field of a built-in kind takes from `value`. Throws `WrongTypeError`. */
-export function decodeScalar(value: unknown, { type, format }: Schema, path: string): unknown {
+export function decodeScalar(value: unknown, { type, format }: StructuralSchema, path: string): unknown {
   switch (type) {
     case "string":
       if (typeof value !== "string") throw mismatch(value, "string", path);

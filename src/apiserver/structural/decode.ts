@@ -1,12 +1,13 @@
+import type { StructuralSchema } from "../../kube/index.ts";
 import { type Draft, isRecord } from "../json/json.ts";
 import { decodeScalar, mismatch } from "./decode-scalar.ts";
-import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
+import { fieldPath, fieldSchema } from "./schema.ts";
 
 /**
  * Removes the fields that are not in `schema` from `value`, in place, and adds their paths to `unknown`. A frozen value is
  * stored, and has no such fields.
  */
-export function prune(value: unknown, schema: Schema, path: string, unknown: string[]): void {
+export function prune(value: unknown, schema: StructuralSchema, path: string, unknown: string[]): void {
   if (Object.isFrozen(value)) return;
   if (Array.isArray(value)) {
     if (schema.items) for (const [i, item] of value.entries()) prune(item, schema.items, `${path}[${i}]`, unknown);
@@ -25,14 +26,14 @@ export function prune(value: unknown, schema: Schema, path: string, unknown: str
   }
 }
 
-function embeddedField(schema: Schema, key: string): Schema | undefined {
+function embeddedField(schema: StructuralSchema, key: string): StructuralSchema | undefined {
   if (!schema["x-kubernetes-embedded-resource"]) return undefined;
   return ["apiVersion", "kind", "metadata"].includes(key)
     ? { "x-kubernetes-preserve-unknown-fields": true }
     : undefined;
 }
 
-function describesFields({ type, properties, additionalProperties }: Schema): boolean {
+function describesFields({ type, properties, additionalProperties }: StructuralSchema): boolean {
   return type === "object" || properties !== undefined || additionalProperties !== undefined;
 }
 
@@ -40,7 +41,7 @@ function describesFields({ type, properties, additionalProperties }: Schema): bo
  * Reads `value` as Go reads JSON into a struct: unknown fields and nulls are dropped, a wrong type is refused, times are
  * normalised. Changes `value` in place and returns its replacement. A frozen value is stored, and was decoded before.
  */
-export function decodeValue(value: unknown, schema: Schema, path: string, unknown: string[]): unknown {
+export function decodeValue(value: unknown, schema: StructuralSchema, path: string, unknown: string[]): unknown {
   if (typeof value === "object" && value !== null && Object.isFrozen(value)) return value;
   if (value === null && !schema.nullable) return undefined;
   if (schema["x-kubernetes-preserve-unknown-fields"] && !schema.properties) return value;
@@ -49,7 +50,7 @@ export function decodeValue(value: unknown, schema: Schema, path: string, unknow
   return decodeScalar(value, schema, path);
 }
 
-function decodeRecord(value: unknown, schema: Schema, path: string, unknown: string[]): Draft {
+function decodeRecord(value: unknown, schema: StructuralSchema, path: string, unknown: string[]): Draft {
   if (!isRecord(value)) throw mismatch(value, "object", path);
 
   const keepsUnknown = schema["x-kubernetes-preserve-unknown-fields"] === true;
@@ -68,7 +69,7 @@ function decodeRecord(value: unknown, schema: Schema, path: string, unknown: str
   return value;
 }
 
-function decodeList(value: unknown, schema: Schema, path: string, unknown: string[]): unknown[] {
+function decodeList(value: unknown, schema: StructuralSchema, path: string, unknown: string[]): unknown[] {
   if (!Array.isArray(value)) throw mismatch(value, "array", path);
   const items = schema.items;
   if (!items) return value;
@@ -79,7 +80,7 @@ function decodeList(value: unknown, schema: Schema, path: string, unknown: strin
 }
 
 /** What Go makes of a null in a list: the empty value of the list's type. Only optional values stay null. */
-function emptyValue({ type }: Schema): unknown {
+function emptyValue({ type }: StructuralSchema): unknown {
   switch (type) {
     case "object":
       return {};

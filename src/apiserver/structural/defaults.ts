@@ -1,11 +1,12 @@
+import type { StructuralSchema } from "../../kube/index.ts";
 import { type Draft, isRecord, toDraft } from "../json/json.ts";
-import { fieldSchema, type Schema } from "./schema.ts";
+import { fieldSchema } from "./schema.ts";
 
 /**
  * Fills in the defaults of `schema`, in place; a frozen value is stored, and has them. A null where none is allowed counts as
  * absent, as on the real server: it is replaced by the default, or removed.
  */
-export function applyDefaults(value: unknown, schema: Schema): void {
+export function applyDefaults(value: unknown, schema: StructuralSchema): void {
   if (Object.isFrozen(value)) return;
   if (Array.isArray(value)) {
     if (schema.items) for (const item of value) applyDefaults(item, schema.items);
@@ -25,7 +26,7 @@ export function applyDefaults(value: unknown, schema: Schema): void {
   }
 }
 
-function dropNulls(value: Draft, schema: Schema) {
+function dropNulls(value: Draft, schema: StructuralSchema) {
   for (const name of Object.keys(value)) {
     if (value[name] !== null) continue;
     const field = fieldSchema(schema, name);
@@ -33,12 +34,12 @@ function dropNulls(value: Draft, schema: Schema) {
   }
 }
 
-function describesType(field: Schema): boolean {
+function describesType(field: StructuralSchema): boolean {
   return field.type !== undefined || field["x-kubernetes-int-or-string"] === true;
 }
 
 /** Whether any default is left to fill in: objects stored before a default was added need it when they are read. */
-export function hasDefaults(schema: Schema): boolean {
+export function hasDefaults(schema: StructuralSchema): boolean {
   if (schema.default !== undefined) return true;
   if (schema.items && hasDefaults(schema.items)) return true;
   if (typeof schema.additionalProperties === "object" && hasDefaults(schema.additionalProperties)) return true;

@@ -1,8 +1,9 @@
+import type { StructuralSchema, ValidationRule } from "../../kube/index.ts";
 import { duplicateValue, type FieldProblem, forbiddenField, invalidValue, requiredField } from "../api/problem.ts";
 import { isRecord, sameJson } from "../json/json.ts";
 import { celValue } from "./cel-value.ts";
 import { type Compiled, compileExpression } from "./compiled.ts";
-import { fieldPath, fieldSchema, type Schema, type ValidationRule } from "./schema.ts";
+import { fieldPath, fieldSchema } from "./schema.ts";
 import { undefinedField } from "./undefined-field.ts";
 import { typeName } from "./validate.ts";
 
@@ -10,7 +11,7 @@ import { typeName } from "./validate.ts";
 interface ValueChange {
   readonly value: unknown;
   readonly old: unknown;
-  readonly schema: Schema;
+  readonly schema: StructuralSchema;
   readonly path: string;
 }
 
@@ -33,14 +34,14 @@ function collect(compiled: Compiled, change: ValueChange, problems: FieldProblem
 }
 
 /** Whether `schema` has a rule anywhere: most have none, and need no walk. */
-export function hasRules(schema: Schema): boolean {
+export function hasRules(schema: StructuralSchema): boolean {
   return Boolean(schema["x-kubernetes-validations"]?.length) || hasInnerRules(schema);
 }
 
 /** Schemas are read for every object that is written, and never change. */
-const innerRules = new WeakMap<Schema, boolean>();
+const innerRules = new WeakMap<StructuralSchema, boolean>();
 
-function hasInnerRules(schema: Schema): boolean {
+function hasInnerRules(schema: StructuralSchema): boolean {
   const known = innerRules.get(schema);
   if (known !== undefined) return known;
   const found = innerSchemas(schema).some(hasRules);
@@ -48,13 +49,13 @@ function hasInnerRules(schema: Schema): boolean {
   return found;
 }
 
-function innerSchemas({ items, additionalProperties, properties }: Schema): readonly Schema[] {
+function innerSchemas({ items, additionalProperties, properties }: StructuralSchema): readonly StructuralSchema[] {
   const other = typeof additionalProperties === "object" ? [additionalProperties] : [];
   return [...(items ? [items] : []), ...other, ...Object.values(properties ?? {})];
 }
 
 /** Why the expressions of `rule` cannot be run on a value of `schema`; undefined if they can. */
-export function ruleMistake({ rule, messageExpression }: ValidationRule, schema: Schema): string | undefined {
+export function ruleMistake({ rule, messageExpression }: ValidationRule, schema: StructuralSchema): string | undefined {
   for (const expression of [rule, ...(messageExpression === undefined ? [] : [messageExpression])]) {
     try {
       compileExpression(expression);

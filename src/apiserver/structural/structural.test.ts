@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
+import type { StructuralSchema } from "../../kube/index.ts";
 import { Compiled } from "./compiled.ts";
 import { prune } from "./decode.ts";
 import { applyDefaults } from "./defaults.ts";
 import { ruleMistake, ruleProblems } from "./rules.ts";
-import type { Schema } from "./schema.ts";
 import { schemaProblems } from "./validate.ts";
 
-const schema: Schema = {
+const schema: StructuralSchema = {
   type: "object",
   properties: {
     size: { type: "integer", default: 1 },
@@ -66,7 +66,7 @@ describe("defaults", () => {
 });
 
 describe("validation", () => {
-  it.each<[Schema, unknown, string | undefined]>([
+  it.each<[StructuralSchema, unknown, string | undefined]>([
     [{ type: "string" }, 1, 'Invalid value: "integer": x in body must be of type string: "integer"'],
     [{ type: "integer" }, 1.5, 'Invalid value: "number": x in body must be of type integer: "number"'],
     [{ type: "number" }, 1, undefined],
@@ -116,7 +116,7 @@ describe("a CEL rule", () => {
   });
 
   it("reaches into parts, and matches list elements by their keys", () => {
-    const list: Schema = {
+    const list: StructuralSchema = {
       type: "array",
       "x-kubernetes-list-type": "map",
       "x-kubernetes-list-map-keys": ["name"],
@@ -132,7 +132,7 @@ describe("a CEL rule", () => {
       { name: "a", v: 4 },
       { name: "new", v: 0 },
     ];
-    const schema: Schema = { type: "object", properties: { steps: list } };
+    const schema: StructuralSchema = { type: "object", properties: { steps: list } };
     const change = { schema, value: { steps: after }, old: { steps: before } };
 
     const problems = ruleProblems(new Compiled(), change);
@@ -154,8 +154,8 @@ describe("a CEL rule", () => {
   });
 });
 
-function withRule(rule: string): Schema {
-  const integer: Schema = { type: "integer" };
+function withRule(rule: string): StructuralSchema {
+  const integer: StructuralSchema = { type: "integer" };
   return {
     type: "object",
     properties: {

@@ -1,11 +1,11 @@
 import { TypeError as CelTypeError, Environment } from "@marcbachmann/cel-js";
-import type { Schema } from "./schema.ts";
+import type { StructuralSchema } from "../../kube/index.ts";
 
 /**
  * The field that a rule reads and `schema` does not have; undefined if there is none. Of all that a typed compiler could
  * find this is the mistake people make, and the only one that we are sure of.
  */
-export function undefinedField(rule: string, schema: Schema): { name: string; column: number } | undefined {
+export function undefinedField(rule: string, schema: StructuralSchema): { name: string; column: number } | undefined {
   const types = new TypeNames();
   const type = types.nameOf(schema);
   types.environment.registerVariable("self", type).registerVariable("oldSelf", type);
@@ -22,7 +22,7 @@ class TypeNames {
   readonly environment = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true });
   #count = 0;
 
-  nameOf(schema: Schema | undefined): string {
+  nameOf(schema: StructuralSchema | undefined): string {
     if (!schema || schema["x-kubernetes-int-or-string"] || schema["x-kubernetes-preserve-unknown-fields"]) return "dyn";
     switch (schema.type) {
       case "integer":
@@ -42,7 +42,7 @@ class TypeNames {
     }
   }
 
-  #objectName({ properties, additionalProperties }: Schema): string {
+  #objectName({ properties, additionalProperties }: StructuralSchema): string {
     if (!properties)
       return typeof additionalProperties === "object" ? `map<string, ${this.nameOf(additionalProperties)}>` : "dyn";
     const fields = Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, this.nameOf(field)]));

@@ -1,3 +1,4 @@
+import type { StructuralSchema } from "../../kube/index.ts";
 import {
   duplicateValue,
   type FieldProblem,
@@ -10,7 +11,7 @@ import {
 } from "../api/problem.ts";
 import { isRecord, sameJson, writeJson } from "../json/json.ts";
 import type { Compiled } from "./compiled.ts";
-import { fieldPath, fieldSchema, type Schema } from "./schema.ts";
+import { fieldPath, fieldSchema } from "./schema.ts";
 
 interface SchemaCheck {
   readonly path?: string;
@@ -22,7 +23,7 @@ interface SchemaCheck {
 export function schemaProblems(
   compiled: Compiled,
   value: unknown,
-  schema: Schema,
+  schema: StructuralSchema,
   { path = "", trustsFrozen = false }: SchemaCheck = {},
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
@@ -36,7 +37,7 @@ interface Findings {
   readonly trustsFrozen: boolean;
 }
 
-function check(value: unknown, schema: Schema, path: string, found: Findings): void {
+function check(value: unknown, schema: StructuralSchema, path: string, found: Findings): void {
   if (found.trustsFrozen && typeof value === "object" && value !== null && Object.isFrozen(value)) return;
   const mismatch = typeProblem(value, schema, path);
   if (mismatch) {
@@ -52,7 +53,7 @@ function check(value: unknown, schema: Schema, path: string, found: Findings): v
   checkCombinations(value, schema, path, found);
 }
 
-function typeProblem(value: unknown, schema: Schema, path: string): FieldProblem | undefined {
+function typeProblem(value: unknown, schema: StructuralSchema, path: string): FieldProblem | undefined {
   if (value === null && schema.nullable) return undefined;
   const found = typeName(value);
   const wanted = schema["x-kubernetes-int-or-string"] ? ["integer", "string"] : schema.type ? [schema.type] : [];
@@ -70,12 +71,12 @@ export function typeName(value: unknown): string {
   return typeof value;
 }
 
-function checkEnum(value: unknown, schema: Schema, path: string, found: Findings) {
+function checkEnum(value: unknown, schema: StructuralSchema, path: string, found: Findings) {
   if (!schema.enum || schema.enum.some((allowed) => sameJson(allowed, value))) return;
   found.problems.push(notSupported(path, value, schema.enum));
 }
 
-function checkString(value: string, schema: Schema, path: string, found: Findings) {
+function checkString(value: string, schema: StructuralSchema, path: string, found: Findings) {
   const { maxLength, minLength, pattern, format } = schema;
   if (maxLength !== undefined && lengthOf(value) > maxLength) found.problems.push(tooLong(path, maxLength));
   if (minLength !== undefined && lengthOf(value) < minLength) {
@@ -95,7 +96,7 @@ function lengthOf(text: string): number {
   return length;
 }
 
-function checkNumber(value: number | bigint, schema: Schema, path: string, found: Findings) {
+function checkNumber(value: number | bigint, schema: StructuralSchema, path: string, found: Findings) {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema;
   if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
     const bound = exclusiveMaximum ? "less than" : "less than or equal to";
@@ -110,7 +111,7 @@ function checkNumber(value: number | bigint, schema: Schema, path: string, found
   }
 }
 
-function checkList(value: readonly unknown[], schema: Schema, path: string, found: Findings) {
+function checkList(value: readonly unknown[], schema: StructuralSchema, path: string, found: Findings) {
   const { maxItems, minItems, items } = schema;
   if (maxItems !== undefined && value.length > maxItems) found.problems.push(tooMany(path, value.length, maxItems));
   if (minItems !== undefined && value.length < minItems) {
@@ -120,7 +121,7 @@ function checkList(value: readonly unknown[], schema: Schema, path: string, foun
   checkUnique(value, schema, path, found);
 }
 
-function checkUnique(value: readonly unknown[], schema: Schema, path: string, found: Findings) {
+function checkUnique(value: readonly unknown[], schema: StructuralSchema, path: string, found: Findings) {
   const listType = schema["x-kubernetes-list-type"];
   if (listType !== "set" && listType !== "map") return;
   const keys = schema["x-kubernetes-list-map-keys"] ?? [];
@@ -137,7 +138,7 @@ function pick(item: unknown, keys: readonly string[]): unknown {
   return Object.fromEntries(keys.filter((key) => Object.hasOwn(item, key)).map((key) => [key, item[key]]));
 }
 
-function checkRecord(value: Record<string, unknown>, schema: Schema, path: string, found: Findings) {
+function checkRecord(value: Record<string, unknown>, schema: StructuralSchema, path: string, found: Findings) {
   const { maxProperties, minProperties } = schema;
   const names = Object.keys(value);
   if (maxProperties !== undefined && names.length > maxProperties)
@@ -156,9 +157,14 @@ function checkRecord(value: Record<string, unknown>, schema: Schema, path: strin
   }
 }
 
-function checkCombinations(value: unknown, { allOf, anyOf, oneOf, not }: Schema, path: string, found: Findings) {
+function checkCombinations(
+  value: unknown,
+  { allOf, anyOf, oneOf, not }: StructuralSchema,
+  path: string,
+  found: Findings,
+) {
   // What fits the whole schema need not fit each of these.
-  const fits = (one: Schema) => schemaProblems(found.compiled, value, one, { path }).length === 0;
+  const fits = (one: StructuralSchema) => schemaProblems(found.compiled, value, one, { path }).length === 0;
   const name = path || "object";
   for (const one of allOf ?? []) check(value, one, path, found);
   if (anyOf && !anyOf.some(fits)) {

@@ -1,5 +1,5 @@
+import type { PrinterColumn } from "../../kube/index.ts";
 import { writeJson } from "../json/json.ts";
-import type { PrinterColumn } from "../kinds/definition.ts";
 import { age, type Column } from "./column.ts";
 import { jsonPath } from "./json-path.ts";
 

@@ -1,6 +1,5 @@
 import { parseAllDocuments } from "yaml";
-import { maxYamlDepth, yamlDepth } from "../../kube/index.ts";
-import { type CustomResourceDefinition, customResourceDefinitions } from "../kinds/custom-resource-definition.ts";
+import { type CustomResourceDefinition, customResourceDefinitions, maxYamlDepth, yamlDepth } from "../../kube/index.ts";
 import { maxAliases, type TextFile } from "../yaml-file.ts";
 
 export type DefinitionsReading =

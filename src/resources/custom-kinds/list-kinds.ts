@@ -1,10 +1,7 @@
 import type { KubeClient } from "../../kube/index.ts";
-import {
-  type CustomResourceDefinition,
-  customResourceDefinitions,
-  toCustomKinds,
-} from "../kinds/custom-resource-definition.ts";
+import { type CustomResourceDefinition, customResourceDefinitions } from "../../kube/index.ts";
 import { type CustomKind, type Kinds, kindsWith } from "../target/kinds.ts";
+import { toCustomKinds } from "./to-custom-kinds.ts";
 
 /**
  * The kinds that a target may be of: those that every cluster has, those that `definitions` define, and those that are

@@ -6,9 +6,8 @@ import {
 } from "../../../test/doubles/certificate-definition.ts";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
 import { type TestCluster, testCluster } from "../../../test/doubles/test-cluster.ts";
-import { type KubeClient, KubeError, type Problem } from "../../kube/index.ts";
+import { customResourceDefinitions, type KubeClient, KubeError, type Problem } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
-import { customResourceDefinitions } from "../kinds/custom-resource-definition.ts";
 import { parseTarget } from "../target/parse-target.ts";
 import { type KindsCache, watchKinds } from "./watch-kinds.ts";
 

@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from "node:util";
-import { informer, type KubeClient, KubeError, type ReportProblem } from "../../kube/index.ts";
+import {
+  customResourceDefinitions,
+  informer,
+  type KubeClient,
+  KubeError,
+  type ReportProblem,
+} from "../../kube/index.ts";
 import type { Clock, Random, Timer } from "../../time/index.ts";
-import { customResourceDefinitions, namesOnly } from "../kinds/custom-resource-definition.ts";
 import type { CustomKind, Kinds } from "../target/kinds.ts";
 import { listKinds, readKinds } from "./list-kinds.ts";
+import { namesOnly } from "./to-custom-kinds.ts";
 
 /** The kinds that are known now, while definitions come and go. */
 export interface KindsCache {

@@ -1,11 +1,11 @@
-import { annotationKeys, managedBy } from "../names.ts";
-import type { StructuralSchema } from "../schema/structural.ts";
-import { structuralSchema } from "../schema/structural-schema.ts";
 import {
   type CrdVersion,
   type CustomResourceDefinition,
   customResourceDefinitions,
-} from "./custom-resource-definition.ts";
+  type StructuralSchema,
+} from "../../kube/index.ts";
+import { annotationKeys, managedBy } from "../names.ts";
+import { structuralSchema } from "../schema/structural-schema.ts";
 import { group, type Kind } from "./define-kind.ts";
 import type { KindSchema } from "./schemas/define-schema.ts";
 import { kindSchema } from "./schemas/kind-schema.ts";

@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from "../../kube/index.ts";
+import type { KubeObject, PrinterColumn, ResourceType } from "../../kube/index.ts";
 
 /** One of our kinds: its resource type and printer columns. Its schema is in `schemas/`, for those who check objects. */
 export interface Kind<T extends KubeObject = KubeObject> extends ResourceType<T> {
@@ -7,15 +7,6 @@ export interface Kind<T extends KubeObject = KubeObject> extends ResourceType<T>
   readonly columns: readonly PrinterColumn[];
   /** Fields of `spec` that a field selector may name, such as `spec.targetResource`. */
   readonly selectable: readonly string[];
-}
-
-export interface PrinterColumn {
-  readonly name: string;
-  readonly type: "string" | "integer" | "date" | "boolean";
-  readonly jsonPath: string;
-  readonly description?: string;
-  /** 1: only with `-o wide`. */
-  readonly priority?: 1;
 }
 
 export const group = "kubernaut.ai";

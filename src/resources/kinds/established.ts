@@ -1,6 +1,11 @@
-import { type KubeClient, type KubeObject, refOf } from "../../kube/index.ts";
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  type KubeClient,
+  type KubeObject,
+  refOf,
+} from "../../kube/index.ts";
 import { type Clock, sleep } from "../../time/index.ts";
-import { customResourceDefinitions } from "./custom-resource-definition.ts";
 
 const withinMs = 30_000;
 const lookEveryMs = 200;
@@ -19,11 +24,7 @@ export async function waitUntilEstablished(
   return true;
 }
 
-interface WithConditions extends KubeObject {
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
-}
-
-function isEstablished(definition: WithConditions | undefined): boolean {
+function isEstablished(definition: CustomResourceDefinition | undefined): boolean {
   return (
     definition?.status?.conditions?.some(({ type, status }) => type === "Established" && status === "True") ?? false
   );

@@ -1,16 +1,17 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { type KubeClient, KubeError } from "../../kube/index.ts";
-import { systemRandom } from "../../time/index.ts";
-import { kindsWith } from "../target/kinds.ts";
-import { parseTarget } from "../target/parse-target.ts";
-import { toCrd } from "./crd.ts";
 import {
   type CustomResourceDefinition,
   customResourceDefinitions,
-  toCustomKinds,
-} from "./custom-resource-definition.ts";
+  type KubeClient,
+  KubeError,
+} from "../../kube/index.ts";
+import { systemRandom } from "../../time/index.ts";
+import { toCustomKinds } from "../custom-kinds/to-custom-kinds.ts";
+import { kindsWith } from "../target/kinds.ts";
+import { parseTarget } from "../target/parse-target.ts";
+import { toCrd } from "./crd.ts";
 import { crdsToInstall, installCrds } from "./install.ts";
 import { resourceKinds } from "./resource-kinds.ts";
 

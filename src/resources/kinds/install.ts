@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Call, type KubeClient, KubeError } from "../../kube/index.ts";
+import {
+  type Call,
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  type KubeClient,
+  KubeError,
+} from "../../kube/index.ts";
 import { annotationKeys, managedBy } from "../names.ts";
-import { type CustomResourceDefinition, customResourceDefinitions } from "./custom-resource-definition.ts";
 import { ourCrds } from "./our-crds.ts";
 
 /** What to do about one definition. */

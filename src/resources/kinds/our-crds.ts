@@ -1,5 +1,5 @@
+import type { CustomResourceDefinition } from "../../kube/index.ts";
 import { toCrd } from "./crd.ts";
-import type { CustomResourceDefinition } from "./custom-resource-definition.ts";
 import { resourceKinds } from "./resource-kinds.ts";
 
 /** The definitions of all our kinds. The bundle has them as data: to derive them from the schemas takes a tenth of a second. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import { type CelRule, celField, celIsOneOf } from "./rules.ts";
-import type { StructuralSchema } from "./structural.ts";
+import type { StructuralSchema, ValidationRule } from "../../kube/index.ts";
+import { celField, celIsOneOf } from "./rules.ts";
 
 /**
  * One object schema for the variants of a discriminated union. Structural schemas have no unions of objects: the fields
@@ -49,7 +49,7 @@ interface Union {
   readonly properties: Readonly<Record<string, StructuralSchema>>;
 }
 
-function variantRules(variant: StructuralSchema, { discriminator, required, properties }: Union): CelRule[] {
+function variantRules(variant: StructuralSchema, { discriminator, required, properties }: Union): ValidationRule[] {
   const which = valuesOf(variant, discriminator);
   const needed = (variant.required ?? []).filter((name) => !required.includes(name));
   const narrowed = Object.keys(variant.properties ?? {}).filter((name) => {

@@ -1,18 +1,12 @@
-/** A rule in CEL that the API server checks. `message` states the rule, for the user who broke it. */
-export interface CelRule {
-  readonly rule: string;
-  readonly message: string;
-  /** CEL for a message with details; the server falls back on `message`. */
-  readonly messageExpression?: string;
-}
+import type { ValidationRule } from "../../kube/index.ts";
 
 /** A stored value never changes. */
-export function immutable(message: string): CelRule {
+export function immutable(message: string): ValidationRule {
   return { rule: "self == oldSelf", message };
 }
 
 /** Of `fields`, those in `removable` may be removed, and nothing else changes. */
-export function onlyRemoves(removable: readonly string[], fields: readonly string[], message: string): CelRule {
+export function onlyRemoves(removable: readonly string[], fields: readonly string[], message: string): ValidationRule {
   const kept = fields.filter((field) => !removable.includes(field)).map(isUnchanged);
   const removed = removable.map((field) => {
     const is = celField(field);
@@ -33,7 +27,7 @@ export function isUnchanged(field: string): string {
 export type Transitions = Readonly<Record<string, readonly string[]>>;
 
 /** The status moves along `transitions` or stays in its phase. A stale writer is refused by the server. */
-export function onlyTransitions(transitions: Transitions): CelRule {
+export function onlyTransitions(transitions: Transitions): ValidationRule {
   const steps = Object.entries(transitions)
     .filter(([, next]) => next.length > 0)
     .map(([from, next]) => `(oldSelf.phase == ${celText(from)} && ${celIsOneOf("self.phase", next)})`);
@@ -45,7 +39,7 @@ export function onlyTransitions(transitions: Transitions): CelRule {
 }
 
 /** A status that has reached one of `phases` stays in it. */
-export function finalPhases(phases: readonly string[]): CelRule {
+export function finalPhases(phases: readonly string[]): ValidationRule {
   return {
     rule: `!(${celIsOneOf("oldSelf.phase", phases)}) || self.phase == oldSelf.phase`,
     message: "the phase is final",

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import type { StructuralSchema } from "../../kube/index.ts";
 import { mergeVariants } from "./merge-variants.ts";
-import type { StructuralSchema } from "./structural.ts";
 
 /** The structural schema of `schema`. Refinements are left out; a schema without a structural form throws. */
 export function structuralSchema(schema: z.ZodType): StructuralSchema {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CelRule } from "../../schema/rules.ts";
+import type { ValidationRule } from "../../../kube/index.ts";
 import { apiVersion } from "../define-kind.ts";
 
 /** How objects of one of our kinds are checked. */
@@ -12,7 +12,7 @@ export interface KindSchema {
   /** Spec and status with what surrounds them. */
   readonly object: z.ZodType;
   /** Rules about the object as a whole. */
-  readonly rules: readonly CelRule[];
+  readonly rules: readonly ValidationRule[];
 }
 
 type SchemaDraft = Omit<KindSchema, "object" | "rules"> & Partial<Pick<KindSchema, "rules">>;

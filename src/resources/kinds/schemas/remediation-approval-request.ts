@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type CelRule, immutable, isUnchanged } from "../../schema/rules.ts";
+import type { ValidationRule } from "../../../kube/index.ts";
+import { immutable, isUnchanged } from "../../schema/rules.ts";
 import { defineSchema } from "./define-schema.ts";
 import { conditions, incidentRef, parameters, targetText, text, timestamp, version, workflowId } from "./fields.ts";
 
@@ -40,14 +41,14 @@ const common = { conditions: conditions.describe("Conditions, for tools that wai
 /** The whole answer, not only its decision: who gave it, when and why cannot be rewritten either. */
 const answerFields = ["decision", "decidedBy", "decidedVia", "decidedAt", "decisionMessage"] as const;
 
-const decidedOnce: CelRule = {
+const decidedOnce: ValidationRule = {
   rule: answerFields.map(isUnchanged).join(" && "),
   message: "this was decided already",
   messageExpression: "'this was decided already: ' + oldSelf.decision",
 };
 
 /** A rule on the status alone is not asked when the status is removed. */
-const staysDecided: CelRule = {
+const staysDecided: ValidationRule = {
   rule: "!has(oldSelf.status) || has(self.status)",
   message: "this was decided already: an answer cannot be withdrawn",
 };
