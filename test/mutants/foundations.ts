@@ -53,6 +53,11 @@ export const foundationMutants = [
       ],
     ],
   ),
+  ...mutantsOf({ file: "src/coordination/redis/batch.ts", suite: "src/coordination/redis/batch.test.ts" }, [
+    ["sends everything in one call", "this.#calls === 0 && size >= minDivided", "false"],
+    ["sends a third call", "if (this.#scheduled || this.#calls >= maxCalls) return;", "if (this.#scheduled) return;"],
+    ["divides every call", "this.#calls === 0 && size >= minDivided", "size >= minDivided"],
+  ]),
   ...mutantsOf({ file: "src/time/backoff.ts", suite: "src/time/backoff.test.ts" }, [
     ["waits without a limit", "Math.min(maxMs,", "Math.max(maxMs,"],
     ["doubles the first wait", "Math.max(0, attempt - 1)", "Math.max(0, attempt)"],

@@ -13,6 +13,8 @@ export interface PendingOperation {
 const maxPerCall = 128;
 /** Calls under way at once: while the server works on one, we prepare the next. */
 const maxCalls = 2;
+/** From so many on, operations that come together leave in two calls: in one, client and server would wait for each other. */
+const minDivided = 16;
 
 /**
  * Gathers the operations of one event-loop turn into one call. That is where the throughput comes from: the cost of a
@@ -66,10 +68,13 @@ export class Batch {
   }
 
   #flush() {
-    if (this.#pending.size === 0 || this.#calls >= maxCalls) return;
+    const { size } = this.#pending;
+    if (size === 0) return;
+    const isDivided = this.#calls === 0 && size >= minDivided;
+    const count = Math.min(isDivided ? Math.ceil(size / 2) : size, maxPerCall);
     const questions: PendingOperation[] = [];
     for (const question of this.#pending) {
-      if (questions.push(question) === maxPerCall) break;
+      if (questions.push(question) === count) break;
     }
     if (questions.length === this.#pending.size) this.#pending.clear();
     else for (const question of questions) this.#pending.delete(question);
