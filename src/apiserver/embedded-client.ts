@@ -59,34 +59,34 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
 
     async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call?: Call) {
       const resource = enter("get", type, ref, call);
-      const entry = api.store.get(resource.storedAs, namespaceOf(resource, ref), ref.name);
+      const entry = api.store.get(resource.storedAs, requireNamespace(resource, ref), ref.name);
       return entry && (resource.view(entry).object as T);
     },
 
     async list<T extends KubeObject>(type: ResourceType<T>, query: ListQuery = {}, call?: Call): Promise<List<T>> {
       const resource = enter("list", type, query, call);
-      const { items, revision } = await translated(() => listObjects(api, resource, query));
+      const { items, revision } = await translateErrors(() => listObjects(api, resource, query));
       return { items: Object.freeze(items.map(({ object }) => object as T)), resourceVersion: String(revision) };
     },
 
     async create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: CreateCall): Promise<CreateOutcome<T>> {
       const resource = enter("create", type, object.metadata, call);
       const value = wholeObject(type, object);
-      const options = { namespace: namespaceOf(resource, object.metadata), dryRun: call?.dryRun ?? false };
+      const options = { namespace: requireNamespace(resource, object.metadata), dryRun: call?.dryRun ?? false };
       return createOutcome(
-        await outcomeOf(() => createObject(api, resource, { value, fieldValidation: "Ignore" }, options)),
+        await tryWrite(() => createObject(api, resource, { value, fieldValidation: "Ignore" }, options)),
       );
     },
 
     async update<T extends KubeObject>(type: ResourceType<T>, object: T, call?: WriteCall): Promise<UpdateOutcome<T>> {
       const resource = enter("update", type, object.metadata, call);
-      const ref = refOf(resource, object.metadata, call);
+      const ref = toRef(resource, object.metadata, call);
       if (resource.createdByUpdate && !api.store.get(resource.storedAs, ref.namespace, ref.name)) {
         enter("create", type, object.metadata, call);
       }
       const value = wholeObject(type, object);
       return updateOutcome(
-        await outcomeOf(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)),
+        await tryWrite(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)),
       );
     },
 
@@ -97,9 +97,9 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       call?: WriteCall,
     ): Promise<UpdateOutcome<T>> {
       const resource = enter("patch", type, target, call);
-      const ref = { ...refOf(resource, target, call), fieldValidation: "Ignore" as const };
+      const ref = { ...toRef(resource, target, call), fieldValidation: "Ignore" as const };
       const [kind, value] = "json" in patch ? (["json", patch.json] as const) : (["merge", patch.merge] as const);
-      return updateOutcome(await outcomeOf(() => patchObject(api, resource, { kind, value }, ref)));
+      return updateOutcome(await tryWrite(() => patchObject(api, resource, { kind, value }, ref)));
     },
 
     async delete(
@@ -109,8 +109,8 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       call?: Call,
     ): Promise<DeleteOutcome> {
       const resource = enter("delete", type, target, call);
-      const removing = deleteObject(api, resource, refOf(resource, target), { preconditions, propagation });
-      const outcome = await outcomeOf(async () => ({ entry: (await removing).entry, warnings: [] }));
+      const removing = deleteObject(api, resource, toRef(resource, target), { preconditions, propagation });
+      const outcome = await tryWrite(async () => ({ entry: (await removing).entry, warnings: [] }));
       if (outcome.kind === "done") return { kind: "deleted" };
       return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
     },
@@ -118,14 +118,14 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
     async evict(pod: ObjectRef, { uid }: EvictOptions = {}, call?: Call): Promise<EvictOutcome> {
       const attempt = { verb: "create", type: pods, where: pod, call, subresource: "eviction" } as const;
       const resource = checkCall(api, { identity, allows }, attempt);
-      return evictOutcome(() => evictPod(api, resource, refOf(resource, pod), { ...(uid !== undefined && { uid }) }));
+      return evictOutcome(() => evictPod(api, resource, toRef(resource, pod), { ...(uid !== undefined && { uid }) }));
     },
 
     async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, call: Call = {}) {
       // The first question to an aborted watch finds it ended, as would the next one to an open watch.
       if (call.signal?.aborted) return;
       const resource = enter("watch", type, query, call);
-      const events = await translated(() => watchEvents(api, resource, query, call.signal));
+      const events = await translateErrors(() => watchEvents(api, resource, query, call.signal));
       for await (const event of events) yield event as WatchEvent<T>;
     },
   };
@@ -151,14 +151,14 @@ function checkCall(
   if (call.signal?.aborted) {
     throw new KubeError("aborted", `${verb} ${type.plural} was aborted`, { cause: call.signal.reason });
   }
-  const resource = resourceOf(api, type);
+  const resource = findResource(api, type);
   const plural = subresource ? `${type.plural}/${subresource}` : type.plural;
   const attempt = { verb, resource: plural, group: resource.group, namespace: where.namespace };
   if (allows && !allows(attempt)) throw forbiddenError(attempt, resource, identity, where.name);
   return resource;
 }
 
-function resourceOf({ registry }: Api, { apiVersion, plural }: ResourceType): Resource {
+function findResource({ registry }: Api, { apiVersion, plural }: ResourceType): Resource {
   const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
   const resource = registry.find(group ?? "", version ?? "", plural);
   if (resource) return resource;
@@ -177,13 +177,13 @@ function forbiddenError(
   return new KubeError("forbidden", `${title} is forbidden: ${attempt}`);
 }
 
-function refOf(resource: Resource, where: Partial<ObjectRef>, call: WriteCall = {}) {
+function toRef(resource: Resource, where: Partial<ObjectRef>, call: WriteCall = {}) {
   if (!where.name) throw new TypeError(`a name of ${resource.plural} is required`);
   const { subresource, dryRun = false } = call;
-  return { namespace: namespaceOf(resource, where), name: where.name, subresource, dryRun };
+  return { namespace: requireNamespace(resource, where), name: where.name, subresource, dryRun };
 }
 
-function namespaceOf({ namespaced, plural }: Resource, { namespace }: Partial<ObjectRef>): string {
+function requireNamespace({ namespaced, plural }: Resource, { namespace }: Partial<ObjectRef>): string {
   if (!namespaced) return "";
   if (!namespace) throw new TypeError(`a namespace of ${plural} is required`);
   return namespace;
@@ -199,7 +199,7 @@ type Outcome =
   | { readonly kind: "conflict"; readonly message: string }
   | { readonly kind: "not-found"; readonly message: string };
 
-async function outcomeOf(write: () => Promise<WriteResult>): Promise<Outcome> {
+async function tryWrite(write: () => Promise<WriteResult>): Promise<Outcome> {
   try {
     return { kind: "done", object: (await write()).entry.object };
   } catch (error) {
@@ -240,7 +240,7 @@ function updateOutcome<T extends KubeObject>(outcome: Outcome): UpdateOutcome<T>
   return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
 }
 
-async function translated<T>(ask: () => T | Promise<T>): Promise<T> {
+async function translateErrors<T>(ask: () => T | Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {

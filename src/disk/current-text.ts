@@ -24,7 +24,7 @@ export function currentText({ read, freshForMs, onProblem }: CurrentTextOptions)
   function report(error: unknown, now: number) {
     if (now - reportedAt < freshForMs) return;
     reportedAt = now;
-    onProblem?.(problemOf(error));
+    onProblem?.(describeError(error));
   }
 
   return async ({ now, refused }) => {
@@ -41,7 +41,7 @@ export function currentText({ read, freshForMs, onProblem }: CurrentTextOptions)
 }
 
 /** `ENOENT`, or what else it is. */
-export function problemOf(error: unknown): string {
+export function describeError(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
 }
 

@@ -85,15 +85,15 @@ export async function openWatermarks(address: string, options: OpenOptions = {})
   const backend = await prepareBackend(address, options);
   switch (backend.backend) {
     case "memory":
-      return watermarksIn(memoryWatermarks());
+      return toWatermarks(memoryWatermarks());
     case "redis":
-      return connect(backend, watermarksIn(redisWatermarks(backend)));
+      return connect(backend, toWatermarks(redisWatermarks(backend)));
     case "kubernetes":
-      return watermarksIn(kubernetesWatermarks(backend));
+      return toWatermarks(kubernetesWatermarks(backend));
   }
 }
 
-function watermarksIn(store: WatermarkStore): Watermarks {
+function toWatermarks(store: WatermarkStore): Watermarks {
   return { open: (key, options) => openWatermark(store, key, options), close: async () => {} };
 }
 

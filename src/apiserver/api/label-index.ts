@@ -19,7 +19,7 @@ export class LabelIndex {
 
   /** The objects of `resource` whose label `key` is `value`, in the order of the store. Undefined without an index. */
   find(resource: string, key: string, value: string): Iterable<StoredEntry> | undefined {
-    const index = this.#indexOf(resource, key);
+    const index = this.#findIndex(resource, key);
     if (!index) return undefined;
     const keys = [...index.get(value)].sort(byPlace);
     return keys.flatMap(({ namespace, name }) => this.#store.get(resource, namespace, name) ?? []);
@@ -30,7 +30,7 @@ export class LabelIndex {
     this.#indexes.clear();
   }
 
-  #indexOf(resource: string, key: string): Multimap<ObjectKey> | undefined {
+  #findIndex(resource: string, key: string): Multimap<ObjectKey> | undefined {
     const name = `${resource} ${key}`;
     const known = this.#indexes.get(name);
     if (known || this.#indexes.size >= maxIndexes) return known;

@@ -47,7 +47,7 @@ function page(entries: Iterable<StoredEntry>, { chosen, resource, revision, afte
   let last = "";
   let remaining = 0;
   for (const stored of entries) {
-    const here = placeOf(stored);
+    const here = entryPlace(stored);
     if (after !== undefined && here <= after) continue;
     const entry = resource.view(stored);
     // Without a selector the namespace is enough, and no object has to be parsed.
@@ -70,7 +70,7 @@ function page(entries: Iterable<StoredEntry>, { chosen, resource, revision, afte
   };
 }
 
-function placeOf({ key }: StoredEntry): string {
+function entryPlace({ key }: StoredEntry): string {
   return place(key.namespace, key.name);
 }
 
@@ -106,9 +106,9 @@ function entriesAt(
   history.stop();
   if (undone.size === 0) return store.list(resource.storedAs, chosen.namespace);
 
-  const then = [...store.list(resource.storedAs, chosen.namespace)].filter((entry) => !undone.has(placeOf(entry)));
+  const then = [...store.list(resource.storedAs, chosen.namespace)].filter((entry) => !undone.has(entryPlace(entry)));
   for (const entry of undone.values()) if (entry) then.push(entry);
-  return then.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+  return then.sort((a, b) => (entryPlace(a) < entryPlace(b) ? -1 : 1));
 }
 
 function historyExpired(after: string | undefined): StatusError {

@@ -43,7 +43,7 @@ export function watchObjects(api: Api, resource: Resource, options: WatchOptions
   const wantsInitial = options.sendInitialEvents ?? from === undefined;
   // A watch alone stays silent until the version it begins at; one that begins with a list promises one not older.
   if (wantsInitial && from !== undefined && from > api.store.revision) throw tooLarge(from, api.store.revision);
-  const revision = wantsInitial ? api.store.revision : (waitedFor(from) ?? api.store.revision);
+  const revision = wantsInitial ? api.store.revision : (startRevision(from) ?? api.store.revision);
   const initial = wantsInitial ? initialEntries(api, resource, chosen) : [];
 
   const early: Event[] = [];
@@ -65,7 +65,7 @@ export function watchObjects(api: Api, resource: Resource, options: WatchOptions
  * A store that counts from 1 never comes to 2^32, and one that began by the clock never was below 2^43. What lies between
  * belongs to no store of ours, old or new: it is waited for like any version that has not come yet.
  */
-function waitedFor(from: number | undefined): number | undefined {
+function startRevision(from: number | undefined): number | undefined {
   return from !== undefined && from >= 2 ** 32 && from < 2 ** 43 ? Number.MAX_SAFE_INTEGER : from;
 }
 

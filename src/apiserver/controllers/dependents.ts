@@ -21,12 +21,12 @@ export class Dependents {
     }
   }
 
-  of(uid: string | undefined): ObjectKey[] {
+  list(uid: string | undefined): ObjectKey[] {
     return [...(this.#byOwner.get(uid ?? "")?.values() ?? [])];
   }
 
   /** Where the owners of an object would be, whether or not they exist. */
-  ownersOf(registry: Registry, { object: { metadata } }: Entry): ObjectKey[] {
+  listOwners(registry: Registry, { object: { metadata } }: Entry): ObjectKey[] {
     return (metadata.ownerReferences ?? []).flatMap((owner) => ownerKey(registry, owner, metadata.namespace) ?? []);
   }
 }

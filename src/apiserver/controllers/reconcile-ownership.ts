@@ -30,8 +30,8 @@ interface Owner {
 
 async function orphanDependents(api: Api, dependents: Dependents, { resource, entry }: Owner) {
   const { uid } = entry.object.metadata;
-  for (const key of dependents.of(uid)) {
-    const dependent = found(api, key);
+  for (const key of dependents.list(uid)) {
+    const dependent = findOwner(api, key);
     if (dependent) await setOwners(api, dependent, (owner) => owner.uid !== uid);
   }
   await dropFinalizer(api, resource, entry.object, "orphan");
@@ -40,11 +40,11 @@ async function orphanDependents(api: Api, dependents: Dependents, { resource, en
 async function awaitDependents(api: Api, dependents: Dependents, { resource, entry }: Owner) {
   const { uid } = entry.object.metadata;
   let blocking = 0;
-  for (const key of dependents.of(uid)) {
-    const dependent = found(api, key);
+  for (const key of dependents.list(uid)) {
+    const dependent = findOwner(api, key);
     if (!dependent) continue;
     await keepIfOwned(api, dependent.resource, dependent.entry);
-    const still = found(api, key)?.entry.object.metadata.ownerReferences ?? [];
+    const still = findOwner(api, key)?.entry.object.metadata.ownerReferences ?? [];
     if (still.some((owner) => owner.uid === uid && owner.blockOwnerDeletion)) blocking++;
   }
   if (blocking === 0) await dropFinalizer(api, resource, entry.object, "foregroundDeletion");
@@ -76,7 +76,7 @@ function ownerState(api: Api, owner: OwnerReference, namespace: string | undefin
   return metadata.deletionTimestamp && metadata.finalizers?.includes("foregroundDeletion") ? "waits" : "lives";
 }
 
-function found(api: Api, key: ObjectKey): Owner | undefined {
+function findOwner(api: Api, key: ObjectKey): Owner | undefined {
   const entry = api.store.get(key.resource, key.namespace, key.name);
   const resource = api.registry.all.find(({ storedAs }) => storedAs === key.resource);
   return entry && resource && { entry, resource };

@@ -46,9 +46,9 @@ export function runControllers(api: Api): { stop(): void } {
     const exists = change.do === "put";
     dependents.update(key, previous, exists ? entry : undefined);
     if (exists && needsCare(key.resource, entry)) work.add(key);
-    if (!exists) for (const dependent of dependents.of(entry.object.metadata.uid)) work.add(dependent);
+    if (!exists) for (const dependent of dependents.list(entry.object.metadata.uid)) work.add(dependent);
     if (!exists || previous?.object.metadata.deletionTimestamp !== entry.object.metadata.deletionTimestamp) {
-      for (const owner of dependents.ownersOf(api.registry, entry)) work.add(owner);
+      for (const owner of dependents.listOwners(api.registry, entry)) work.add(owner);
     }
     wakeContainers(change, exists);
   }
@@ -121,7 +121,7 @@ async function reconcileNamespace(api: Api, name: string): Promise<void> {
   if (!deletionTimestamp) return;
 
   let left = 0;
-  for (const resource of storedIn(api)) left += await deleteObjects(api, resource, name);
+  for (const resource of listNamespaced(api)) left += await deleteObjects(api, resource, name);
   if (left > 0) return;
   await commit(api, namespaces, { namespace: "", name }, (current, revision) => {
     if (!current?.object.metadata.deletionTimestamp || current.object.metadata.finalizers) {
@@ -132,7 +132,7 @@ async function reconcileNamespace(api: Api, name: string): Promise<void> {
 }
 
 /** One resource for each kind of object that lives in namespaces. */
-function storedIn({ registry }: Api): Resource[] {
+function listNamespaced({ registry }: Api): Resource[] {
   const each = new Map(registry.all.filter(({ namespaced }) => namespaced).map((one) => [one.storedAs, one]));
   return [...each.values()];
 }

@@ -15,7 +15,7 @@ const transforms = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList
 export function acceptedFormat(accept: string | undefined): Format {
   if (accept === undefined || accept === "" || accept === "application/json") return plainJson;
   for (const { type, parameters } of mediaTypes(accept)) {
-    const format = formatOf(type, parameters);
+    const format = toFormat(type, parameters);
     if (format) return format;
   }
   throw notAcceptable();
@@ -42,8 +42,8 @@ export function mediaTypes(header: string): MediaType[] {
   });
 }
 
-function formatOf(type: string, parameters: ReadonlyMap<string, string>): Format | undefined {
-  const text = textOf(type);
+function toFormat(type: string, parameters: ReadonlyMap<string, string>): Format | undefined {
+  const text = textFormat(type);
   if (!text) return undefined;
   const as = parameters.get("as");
   if (as === undefined) return { text, as: "object", version: "v1" };
@@ -54,7 +54,7 @@ function formatOf(type: string, parameters: ReadonlyMap<string, string>): Format
   return { text, as: known, version };
 }
 
-function textOf(type: string): "json" | "yaml" | undefined {
+function textFormat(type: string): "json" | "yaml" | undefined {
   if (["application/json", "*/*", "application/*"].includes(type)) return "json";
   return type === "application/yaml" ? "yaml" : undefined;
 }

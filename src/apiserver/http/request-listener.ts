@@ -34,7 +34,7 @@ export function requestListener(options: ListenerOptions) {
 async function answer(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
   const { api, authenticate, admission, watches, bodies, log, acceptPlainTokens } = options;
   const { segments, query } = location(request.url ?? "/");
-  if (answeredHealth(response, segments, query)) return;
+  if (answerHealth(response, segments, query)) return;
   if (!acceptPlainTokens) refusePlainCredentials(request);
   const caller = segments[0] === "version" ? anonymousCaller : authenticate(request.headers);
   await dispatch({
@@ -99,7 +99,7 @@ function toStatusError(error: unknown, request: IncomingMessage, log: Logger | u
 const endpoints = new Set(["healthz", "livez", "readyz"]);
 
 /** Answers the health questions, which need no token. False if it is not one of them. */
-function answeredHealth(response: ServerResponse, segments: readonly string[], query: URLSearchParams): boolean {
+function answerHealth(response: ServerResponse, segments: readonly string[], query: URLSearchParams): boolean {
   const [endpoint = "", check] = segments;
   if (!endpoints.has(endpoint) || segments.length > 2 || (check !== undefined && check !== "ping")) return false;
   const verbose = query.has("verbose");

@@ -20,7 +20,7 @@ const maxDepth = 400;
  * with `text`: a small object outlives the large body that it came in.
  */
 export function parseJson(text: string): Parsed {
-  const value = plainlyWritten(text);
+  const value = parsePlain(text);
   if (value !== undefined) return { value, duplicates: [] };
   const reader = new JsonReader(text);
   return { value: reader.document(), duplicates: reader.duplicates };
@@ -30,7 +30,7 @@ export function parseJson(text: string): Parsed {
  * The value of a text that is exactly what the built-in writer would write, as programs send it: then no field is there
  * twice and no digit was lost, and the built-in parser is several times faster than ours. Undefined for all others.
  */
-function plainlyWritten(text: string): unknown {
+function parsePlain(text: string): unknown {
   if (text.includes("__proto__") || isJsonDeeper(text, maxDepth)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -42,7 +42,7 @@ function plainlyWritten(text: string): unknown {
 }
 
 /** The engine may keep a long part of a string as a reference to the whole; this one stands alone. */
-function standingAlone(part: string): string {
+function copyText(part: string): string {
   return part.length < minReferenceLength ? part : (JSON.parse(JSON.stringify(part)) as string);
 }
 
@@ -156,7 +156,7 @@ class JsonReader {
       const code = this.#text.charCodeAt(at);
       if (code === 0x22) {
         this.#at = at + 1;
-        return standingAlone(this.#text.slice(start, at));
+        return copyText(this.#text.slice(start, at));
       }
       if (code === 0x5c || code < 0x20) return this.#escapedString(at);
     }
@@ -201,7 +201,7 @@ class JsonReader {
       throw this.#at >= this.#text.length ? this.#end() : this.#unexpected("looking for beginning of value");
     }
     this.#at += literal.length;
-    return numberOf(literal);
+    return parseNumber(literal);
   }
 
   #skipSpace() {
@@ -234,7 +234,7 @@ class JsonReader {
 const numberAt = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /** A number, or a bigint for an int64 that a number cannot hold. What fits neither becomes the nearest number. */
-function numberOf(literal: string): number | bigint {
+function parseNumber(literal: string): number | bigint {
   const number = Number(literal);
   if (Number.isSafeInteger(number) || !/^-?\d+$/.test(literal)) return number === 0 ? 0 : number;
   const exact = BigInt(literal);

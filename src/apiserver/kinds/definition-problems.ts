@@ -65,7 +65,7 @@ function versionProblems(version: CrdVersion, at: number, count: number): FieldP
     problems.push(forbiddenField(`${path}.subresources.scale`, "this embedded API server has no scale subresource"));
   }
   for (const [i, column] of (version.additionalPrinterColumns ?? []).entries()) {
-    const wrong = errorOf(() => jsonPath(column.jsonPath ?? ""));
+    const wrong = tryMessage(() => jsonPath(column.jsonPath ?? ""));
     if (wrong) problems.push(invalidValue(`${path}.additionalPrinterColumns[${i}].jsonPath`, column.jsonPath, wrong));
   }
   if (!isRecord(schema)) return [...problems, requiredField(`${path}.schema.openAPIV3Schema`, "schemas are required")];
@@ -80,7 +80,7 @@ function schemaMistakes(schema: StructuralSchema, path: string, where: string): 
   if (!schema.type && !untyped) problems.push(requiredField(`${path}.type`, `must not be empty ${where}`));
   if (Object.hasOwn(schema, "$ref")) problems.push(forbiddenField(`${path}.$ref`, "$ref is not supported"));
   if (schema.pattern !== undefined) {
-    const wrong = errorOf(() => compilePattern(schema.pattern ?? ""));
+    const wrong = tryMessage(() => compilePattern(schema.pattern ?? ""));
     if (wrong)
       problems.push(invalidValue(`${path}.pattern`, schema.pattern, `must be a valid regular expression: ${wrong}`));
   }
@@ -114,7 +114,7 @@ function goRule({ rule, message = "", messageExpression = "", fieldPath = "" }: 
   return `apiextensions.ValidationRule{${fields.join(", ")}}`;
 }
 
-function errorOf(attempt: () => unknown): string | undefined {
+function tryMessage(attempt: () => unknown): string | undefined {
   try {
     attempt();
     return undefined;

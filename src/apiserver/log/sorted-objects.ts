@@ -15,21 +15,21 @@ export class SortedObjects {
   readonly #chunks: Chunk[] = [];
 
   set(object: StoredObject): void {
-    const index = this.#chunkOf(object.key.namespace, object.key.name);
+    const index = this.#findChunk(object.key.namespace, object.key.name);
     const chunk = this.#chunks[index];
     if (!chunk) {
       this.#chunks.push([object]);
       return;
     }
-    const at = positionIn(chunk, object.key.namespace, object.key.name);
+    const at = findPosition(chunk, object.key.namespace, object.key.name);
     if (isAt(chunk[at], object.key.namespace, object.key.name)) this.#chunks[index] = chunk.with(at, object);
     else this.#chunks.splice(index, 1, ...splitChunk(chunk.toSpliced(at, 0, object)));
   }
 
   delete(namespace: string, name: string): void {
-    const index = this.#chunkOf(namespace, name);
+    const index = this.#findChunk(namespace, name);
     const chunk = this.#chunks[index] ?? [];
-    const at = positionIn(chunk, namespace, name);
+    const at = findPosition(chunk, namespace, name);
     if (!isAt(chunk[at], namespace, name)) return;
     const rest = chunk.toSpliced(at, 1);
     if (rest.length > 0) this.#chunks[index] = rest;
@@ -47,9 +47,9 @@ export class SortedObjects {
    */
   listAfter(key: Pick<ObjectKey, "namespace" | "name"> | undefined): readonly StoredObject[] {
     if (!key) return this.#chunks[0] ?? [];
-    const index = this.#chunkOf(key.namespace, key.name);
+    const index = this.#findChunk(key.namespace, key.name);
     const chunk = this.#chunks[index] ?? [];
-    const rest = chunk.slice(positionIn(chunk, key.namespace, `${key.name}\u0000`));
+    const rest = chunk.slice(findPosition(chunk, key.namespace, `${key.name}\u0000`));
     return rest.length > 0 ? rest : (this.#chunks[index + 1] ?? []);
   }
 
@@ -57,18 +57,18 @@ export class SortedObjects {
   in(namespace: string): Iterable<StoredObject> {
     // The string that comes right after the namespace: nothing lies between the two.
     const next = `${namespace}\u0000`;
-    const first = this.#chunkOf(namespace, "");
-    const chunks = this.#chunks.slice(first, this.#chunkOf(next, "") + 1);
+    const first = this.#findChunk(namespace, "");
+    const chunks = this.#chunks.slice(first, this.#findChunk(next, "") + 1);
     const last = chunks.length - 1;
     if (last < 0) return [];
     // From the end, because both may be in the same chunk.
-    chunks[last] = chunks[last]?.slice(0, positionIn(chunks[last], next, "")) ?? [];
-    chunks[0] = chunks[0]?.slice(positionIn(chunks[0], namespace, "")) ?? [];
+    chunks[last] = chunks[last]?.slice(0, findPosition(chunks[last], next, "")) ?? [];
+    chunks[0] = chunks[0]?.slice(findPosition(chunks[0], namespace, "")) ?? [];
     return objectReader(chunks);
   }
 
   /** The last chunk that does not begin behind the key, or the first: where the key is, or belongs. */
-  #chunkOf(namespace: string, name: string): number {
+  #findChunk(namespace: string, name: string): number {
     let low = 0;
     let high = this.#chunks.length;
     while (low < high) {
@@ -94,7 +94,7 @@ function splitChunk(chunk: Chunk): Chunk[] {
 }
 
 /** The first position that is not before the key. */
-function positionIn(chunk: Chunk, namespace: string, name: string): number {
+function findPosition(chunk: Chunk, namespace: string, name: string): number {
   let low = 0;
   let high = chunk.length;
   while (low < high) {

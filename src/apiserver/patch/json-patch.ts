@@ -25,7 +25,7 @@ interface Root {
   copied: number;
 }
 
-function copyOf(root: Root, value: unknown): unknown {
+function copyWithin(root: Root, value: unknown): unknown {
   root.copied += writeJson(value ?? null).length;
   if (root.copied > maxCopiedCharacters) throw rejectedRequest();
   return toDraft(value);
@@ -48,12 +48,12 @@ function operate(root: Root, { op, path, from = "", value }: PatchOperation) {
     case "remove":
       return remove(root, path);
     case "test":
-      if (!sameJson(found(root, path) ?? null, value ?? null)) throw rejectedRequest();
+      if (!sameJson(readValue(root, path) ?? null, value ?? null)) throw rejectedRequest();
       return;
     case "copy":
-      return add(root, path, copyOf(root, found(root, from)));
+      return add(root, path, copyWithin(root, readValue(root, from)));
     case "move": {
-      const moved = found(root, from);
+      const moved = readValue(root, from);
       remove(root, from);
       return add(root, path, moved);
     }
@@ -82,7 +82,7 @@ function remove(root: Root, path: string) {
   else throw rejectedRequest();
 }
 
-function found(root: Root, path: string): unknown {
+function readValue(root: Root, path: string): unknown {
   const { parent, key } = place(root, path);
   if (Array.isArray(parent)) return parent[index(key, parent.length - 1)];
   return Object.hasOwn(parent, key) ? parent[key] : undefined;

@@ -100,7 +100,7 @@ function ruleProblem(compiled: Compiled, rule: ValidationRule, { value, old, sch
   } catch (error) {
     return invalidValue(where, typeName(value), `rule evaluation error: ${(error as Error).message}: ${rule.rule}`);
   }
-  return problemOf(rule, where, value, message(compiled, rule, context));
+  return toProblem(rule, where, value, message(compiled, rule, context));
 }
 
 function message(compiled: Compiled, { rule, message: fixed, messageExpression }: ValidationRule, context: object) {
@@ -115,7 +115,7 @@ function message(compiled: Compiled, { rule, message: fixed, messageExpression }
   return fixed ?? `failed rule: ${rule}`;
 }
 
-function problemOf({ reason }: ValidationRule, where: string, value: unknown, text: string): FieldProblem {
+function toProblem({ reason }: ValidationRule, where: string, value: unknown, text: string): FieldProblem {
   switch (reason) {
     case "FieldValueForbidden":
       return forbiddenField(where, text);

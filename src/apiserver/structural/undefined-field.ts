@@ -7,7 +7,7 @@ import type { StructuralSchema } from "../../kube/index.ts";
  */
 export function undefinedField(rule: string, schema: StructuralSchema): { name: string; column: number } | undefined {
   const types = new TypeNames();
-  const type = types.nameOf(schema);
+  const type = types.declare(schema);
   types.environment.registerVariable("self", type).registerVariable("oldSelf", type);
   const { valid, error } = types.environment.parse(rule).check();
   if (valid || !(error instanceof CelTypeError) || error.code !== "no_such_key") return undefined;
@@ -22,7 +22,7 @@ class TypeNames {
   readonly environment = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true });
   #count = 0;
 
-  nameOf(schema: StructuralSchema | undefined): string {
+  declare(schema: StructuralSchema | undefined): string {
     if (!schema || schema["x-kubernetes-int-or-string"] || schema["x-kubernetes-preserve-unknown-fields"]) return "dyn";
     switch (schema.type) {
       case "integer":
@@ -34,7 +34,7 @@ class TypeNames {
       case "string":
         return schema.format === "date-time" ? "google.protobuf.Timestamp" : "string";
       case "array":
-        return `list<${this.nameOf(schema.items)}>`;
+        return `list<${this.declare(schema.items)}>`;
       case "object":
         return this.#objectName(schema);
       default:
@@ -44,8 +44,8 @@ class TypeNames {
 
   #objectName({ properties, additionalProperties }: StructuralSchema): string {
     if (!properties)
-      return typeof additionalProperties === "object" ? `map<string, ${this.nameOf(additionalProperties)}>` : "dyn";
-    const fields = Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, this.nameOf(field)]));
+      return typeof additionalProperties === "object" ? `map<string, ${this.declare(additionalProperties)}>` : "dyn";
+    const fields = Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, this.declare(field)]));
     const name = `Object${++this.#count}`;
     this.environment.registerType(name, { fields });
     return name;

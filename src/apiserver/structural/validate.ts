@@ -78,8 +78,8 @@ function checkEnum(value: unknown, schema: StructuralSchema, path: string, found
 
 function checkString(value: string, schema: StructuralSchema, path: string, found: Findings) {
   const { maxLength, minLength, pattern, format } = schema;
-  if (maxLength !== undefined && lengthOf(value) > maxLength) found.problems.push(tooLong(path, maxLength));
-  if (minLength !== undefined && lengthOf(value) < minLength) {
+  if (maxLength !== undefined && countCharacters(value) > maxLength) found.problems.push(tooLong(path, maxLength));
+  if (minLength !== undefined && countCharacters(value) < minLength) {
     found.problems.push(invalidValue(path, value, `${path} in body should be at least ${minLength} chars long`));
   }
   if (pattern !== undefined && !found.compiled.pattern(pattern).test(value)) {
@@ -90,7 +90,7 @@ function checkString(value: string, schema: StructuralSchema, path: string, foun
     found.problems.push(wrongType(path, value, `${path} in body must be of type ${wrong}: ${JSON.stringify(value)}`));
 }
 
-function lengthOf(text: string): number {
+function countCharacters(text: string): number {
   let length = 0;
   for (const _ of text) length++;
   return length;

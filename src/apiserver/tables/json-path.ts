@@ -22,14 +22,14 @@ function parsePath(text: string): Step[] {
     const match = stepAt.exec(text);
     if (!match) throw new SyntaxError(`unrecognized path at ${JSON.stringify(text.slice(at))}`);
     const after = stepAt.lastIndex;
-    steps.push(stepOf(match.groups ?? {}));
+    steps.push(parseStep(match.groups ?? {}));
     // Reading a filter reads another path with the same expression.
     stepAt.lastIndex = after;
   }
   return steps;
 }
 
-function stepOf({ filter, value, index, quoted, double, name }: Readonly<Record<string, string | undefined>>): Step {
+function parseStep({ filter, value, index, quoted, double, name }: Readonly<Record<string, string | undefined>>): Step {
   if (filter !== undefined) return { kind: "where", path: parsePath(filter), equals: literal(value ?? "") };
   if (index !== undefined) return { kind: "index", at: Number(index) };
   const field = quoted ?? double ?? name?.replace(/\\(.)/g, "$1");

@@ -19,12 +19,12 @@ export function printerColumn({
     format,
     description: description || `Custom resource definition column (in JSONPath format): ${path}`,
     priority,
-    cell: (object, nowMs) => cellOf(values(object), type, nowMs),
+    cell: (object, nowMs) => toCell(values(object), type, nowMs),
   };
 }
 
 /** Null if absent or not of the column's type. */
-function cellOf([value, ...more]: readonly unknown[], type: string, nowMs: number): unknown {
+function toCell([value, ...more]: readonly unknown[], type: string, nowMs: number): unknown {
   if (value === undefined || value === null) return null;
   switch (type) {
     case "integer":

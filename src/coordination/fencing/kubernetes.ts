@@ -64,7 +64,7 @@ export async function fencedUpdate<T extends KubeObject>(
     lease.assertHeld();
     outcome = subresource
       ? await updateStatus(client, type, { read, changed, lease, call })
-      : await client.update(type, marked(changed, read, lease), call);
+      : await client.update(type, fencedSuccessor(changed, read, lease), call);
     if (outcome.kind !== "conflict") return outcome;
   }
   return outcome;
@@ -85,12 +85,12 @@ async function updateStatus<T extends KubeObject>(
 ): Promise<UpdateOutcome<T>> {
   let base = read;
   if (fenceOf(read) !== lease.fence) {
-    const raised = await client.update(type, marked(read, read, lease), call);
+    const raised = await client.update(type, fencedSuccessor(read, read, lease), call);
     if (raised.kind !== "updated") return raised;
     base = raised.object;
     lease.assertHeld();
   }
-  return client.update(type, marked(changed, base, lease), { ...call, subresource: "status" });
+  return client.update(type, fencedSuccessor(changed, base, lease), { ...call, subresource: "status" });
 }
 
 /** Creates an object under a lock. Its name must follow from its purpose, so that two holders mean the same object. */
@@ -156,7 +156,7 @@ export function fenceOf(object: KubeObject): bigint | undefined {
 }
 
 /** `changed` under our fence, as the successor of exactly `read`: whatever `change` did to the fields that identify it. */
-function marked<T extends KubeObject>(changed: T, read: T, lease: Fence): T {
+function fencedSuccessor<T extends KubeObject>(changed: T, read: T, lease: Fence): T {
   const fenced = withFence(changed, lease.fence);
   return { ...fenced, metadata: { ...fenced.metadata, ...toObjectIdentity(read) } };
 }

@@ -37,9 +37,9 @@ export function nextMove(lease: KubeLease, bid: ClaimBid, { now, since, serverNo
   }
 
   // Both times come from the server: when it was written, and now.
-  const leftMs = timeOf(lease, annotation.until) - serverNowMs;
+  const leftMs = readTime(lease, annotation.until) - serverNowMs;
   if (!(leftMs > 0)) return { do: "take" };
-  const atMs = timeOf(lease, annotation.settledAt);
+  const atMs = readTime(lease, annotation.settledAt);
   switch (state) {
     case "retry":
       return answer(lease, { state: "in-flight", holder: undefined, retryAfterMs: leftMs });
@@ -73,7 +73,7 @@ export function isSettledBy(lease: KubeLease, bid: ClaimBid, ending: Ending): bo
 
 /** Whether the object can be removed. An unfinished claim may still be held, whatever its age seems to be. */
 export function isExpired(lease: KubeLease, serverNowMs: number): boolean {
-  return !isClaimed(lease) && timeOf(lease, annotation.until) <= serverNowMs;
+  return !isClaimed(lease) && readTime(lease, annotation.until) <= serverNowMs;
 }
 
 /** `lease` claimed by `bid` for a whole period. Nothing of its former state remains. */
@@ -132,6 +132,6 @@ function read(lease: KubeLease, name: string): string | undefined {
   return lease.metadata.annotations?.[name];
 }
 
-function timeOf(lease: KubeLease, name: string): number {
+function readTime(lease: KubeLease, name: string): number {
   return Date.parse(read(lease, name) ?? "");
 }

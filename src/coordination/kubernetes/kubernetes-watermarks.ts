@@ -51,29 +51,29 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
     const former = await findIn(formerNamespace, key);
     if (!former) return undefined;
     const metadata = { ...refTo(key), labels, annotations: { [keyAnnotation]: key } };
-    const outcome = await client.create(configMaps, { metadata, data: dataOf(recordIn(former)) });
+    const outcome = await client.create(configMaps, { metadata, data: toData(parseRecord(former)) });
     return outcome.kind === "created" ? outcome.object : findIn(namespace, key);
   }
 
   async function read(key: Key): Promise<WatermarkRecord | undefined> {
     const found = await find(key);
-    return found && recordIn(found);
+    return found && parseRecord(found);
   }
 
   async function write(key: Key, next: WatermarkEntry, expected: string | "absent"): Promise<WriteOutcome> {
     const found = await find(key);
-    const refused = refusedBy(found && recordIn(found), next, expected);
+    const refused = findRefusal(found && parseRecord(found), next, expected);
     if (refused) return refused;
 
     const metadata = { ...refTo(key), labels, annotations: { [keyAnnotation]: key }, ...found?.metadata };
-    const object: ConfigMap = { metadata, data: dataOf(next) };
+    const object: ConfigMap = { metadata, data: toData(next) };
     const outcome = found ? await client.update(configMaps, object) : await client.create(configMaps, object);
     if (outcome.kind === "updated" || outcome.kind === "created") {
-      return { kind: "written", record: recordIn(outcome.object) };
+      return { kind: "written", record: parseRecord(outcome.object) };
     }
     // Another process was faster. Its record decides, as if it had existed before.
     const winner = await read(key);
-    return refusedBy(winner, next, expected) ?? { kind: "conflict", current: winner };
+    return findRefusal(winner, next, expected) ?? { kind: "conflict", current: winner };
   }
 
   return {
@@ -83,7 +83,7 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
   };
 }
 
-function refusedBy(
+function findRefusal(
   current: WatermarkRecord | undefined,
   next: WatermarkEntry,
   expected: string | "absent",
@@ -92,12 +92,12 @@ function refusedBy(
   return (current?.revision ?? "absent") === expected ? undefined : { kind: "conflict", current };
 }
 
-function dataOf({ cursor, fence }: WatermarkEntry): Record<string, string> {
+function toData({ cursor, fence }: WatermarkEntry): Record<string, string> {
   const { updatedAt, id } = cursor;
   return { updatedAt, fence: String(fence), ...(id !== undefined && { id }) };
 }
 
-function recordIn({ metadata, data }: ConfigMap): WatermarkRecord {
+function parseRecord({ metadata, data }: ConfigMap): WatermarkRecord {
   const { updatedAt = "", fence = "", id } = data ?? {};
   if (!/^\d+$/.test(fence) || updatedAt === "") {
     throw new CoordinationError("collision", `ConfigMap ${metadata.name} does not hold a watermark (any more)`);

@@ -5,7 +5,7 @@ import type { Guarantee } from "../locks/locks.ts";
 import { authenticate, type CredentialSource, FreshCredentials } from "./credentials.ts";
 import { checkFormat } from "./format.ts";
 import { PrimaryFinder, primaryConnector } from "./primary.ts";
-import { guaranteeOf, parseRedisUrl, prefixOf, type RedisAddress, type RedisNode } from "./redis-address.ts";
+import { keyPrefix, parseRedisUrl, type RedisAddress, type RedisNode, redisGuarantee } from "./redis-address.ts";
 import type { Script, Scripts } from "./script.ts";
 import { ScriptSender } from "./script-sender.ts";
 
@@ -66,8 +66,8 @@ export class RedisConnection implements Scripts {
     const address = parseRedisUrl(options.url);
     const { finder, settings } = redisRoute(address, { ...options, onProblem });
     const io = new Redis({ ...settings, ...ioDefaults({ ...options, commandTimeoutMs }) });
-    this.guarantee = guaranteeOf(address);
-    this.prefix = prefixOf(address);
+    this.guarantee = redisGuarantee(address);
+    this.prefix = keyPrefix(address);
     this.#io = io;
     this.#sender = new ScriptSender(io, { clock, withinMs: commandTimeoutMs, distrust: () => this.#distrust() });
     this.#commandTimeoutMs = commandTimeoutMs;
@@ -239,7 +239,7 @@ function redisRoute(
   const tls: ConnectionOptions | undefined = isTls ? { ...(ca && { ca }) } : undefined;
   if (address.kind === "server") return { settings: { ...address.node, ...access, ...(tls && { tls }) } };
 
-  const finder = new PrimaryFinder(address, { tls, sentinelPassword, prefix: prefixOf(address) });
+  const finder = new PrimaryFinder(address, { tls, sentinelPassword, prefix: keyPrefix(address) });
   return { finder, settings: { ...access, Connector: primaryConnector({ finder, tls, clock, random, onProblem }) } };
 }
 

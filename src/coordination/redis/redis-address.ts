@@ -42,12 +42,12 @@ export function parseRedisUrl(url: string): RedisAddress {
 }
 
 /** The guarantee of this Redis: a failover loses writes that were not replicated yet. */
-export function guaranteeOf({ kind }: RedisAddress): Guarantee {
+export function redisGuarantee({ kind }: RedisAddress): Guarantee {
   return kind === "server" ? "single" : "async-replicated";
 }
 
 /** First part of all keys. In a Cluster everything is in one slot, and so on one server. */
-export function prefixOf({ kind }: RedisAddress): string {
+export function keyPrefix({ kind }: RedisAddress): string {
   return kind === "cluster" ? "{interlock}:" : "interlock:";
 }
 

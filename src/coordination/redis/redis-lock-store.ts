@@ -86,7 +86,7 @@ export class RedisLockStore implements LockStore {
           resolve(
             reply === 1
               ? { kind: "ok", ...validityFrom(sentAt, operation.ttlMs, marginMs) }
-              : { kind: "lost", holder: holderIn(String(reply)) },
+              : { kind: "lost", holder: parseHolder(String(reply)) },
           ),
         failed: (cause) => resolve({ kind: "unknown", cause }),
       });
@@ -154,9 +154,9 @@ export class RedisLockStore implements LockStore {
       case 0:
         if (!bid.wait) {
           this.#forget(open);
-          return bid.busy(holderIn(value));
+          return bid.busy(parseHolder(value));
         }
-        bid.queued(holderIn(value));
+        bid.queued(parseHolder(value));
         return this.#lookAgain(open, Math.max(0, number) + 5 + 20 * place);
       case -1:
         return this.#delayed(open, number);
@@ -286,7 +286,7 @@ function notConnected(): Error {
   return new Error("not connected");
 }
 
-function holderIn(value: string): Holder | undefined {
+function parseHolder(value: string): Holder | undefined {
   if (value === "") return undefined;
   const [id = "", fence, , who = "unknown", purpose] = value.split("|");
   // A fence is the server's time in microseconds when it was given, unless that clock was set back.

@@ -50,7 +50,7 @@ export function redisWatermarks({ connection, prefix = connection.prefix }: Redi
     guarantee: connection.guarantee,
     async read(key) {
       const reply = await connection.run(readIt, [nameOf(key)], []).catch(rethrowFor(key));
-      return recordIn(reply as readonly string[], key);
+      return parseRecord(reply as readonly string[], key);
     },
     async write(key, { cursor, fence }, expected) {
       const rev = expected === "absent" ? "0" : expected;
@@ -59,14 +59,14 @@ export function redisWatermarks({ connection, prefix = connection.prefix }: Redi
       const [value = ""] = rest;
       if (code === 1) return { kind: "written", record: { cursor, fence, revision: value } };
       if (code === 0) return { kind: "stale", fence: BigInt(value) };
-      return { kind: "conflict", current: recordIn(rest, key) };
+      return { kind: "conflict", current: parseRecord(rest, key) };
     },
   };
 }
 
 type Reply = readonly [code: number, ...string[]];
 
-function recordIn(fields: readonly string[], key: Key): WatermarkRecord | undefined {
+function parseRecord(fields: readonly string[], key: Key): WatermarkRecord | undefined {
   const [clear, revision = "", fence = "", updatedAt = "", id = ""] = fields;
   if (clear === undefined) return undefined;
   if (clear !== key)

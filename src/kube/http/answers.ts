@@ -14,7 +14,7 @@ export interface FailureStatus {
 }
 
 /** An answer that is not what was asked for. */
-export function statusOf({ text, status }: HttpResponse): FailureStatus {
+export function parseStatus({ text, status }: HttpResponse): FailureStatus {
   try {
     const value = JSON.parse(text) as FailureStatus | null;
     if (typeof value === "object" && value !== null) return { ...value, code: status };
@@ -25,7 +25,7 @@ export function statusOf({ text, status }: HttpResponse): FailureStatus {
 }
 
 /** The object, or the list, in a good answer. */
-export function contentOf<T>({ text }: HttpResponse, operation: Operation): T {
+export function parseContent<T>({ text }: HttpResponse, operation: Operation): T {
   try {
     return JSON.parse(text) as T;
   } catch {
@@ -44,8 +44,8 @@ export function isObjectMissing({ code, details }: FailureStatus): boolean {
 
 /** What an answer means that is no outcome of `operation`. */
 export function refusal(status: FailureStatus, operation: Operation): KubeError {
-  const code = codeOf(status);
-  const said = messageOf(status);
+  const code = errorCode(status);
+  const said = statusMessage(status);
   if (code === "forbidden") {
     const permission = permissionFor(operation);
     return new KubeError(code, said.includes(permission) ? said : `${permission}: ${said}`);
@@ -56,7 +56,7 @@ export function refusal(status: FailureStatus, operation: Operation): KubeError 
   return new KubeError(code, `${describeOperation(operation)}: ${said}${hint}`);
 }
 
-function codeOf({ code = 0, reason }: FailureStatus): KubeErrorCode {
+function errorCode({ code = 0, reason }: FailureStatus): KubeErrorCode {
   if (code === 401 || code === 403) return "forbidden";
   if (code === 410 || reason === "Expired" || reason === "Gone") return "gone";
   // Another request was in the way (409, 429); 3xx is not followed, because it would take our credentials elsewhere.
@@ -65,7 +65,7 @@ function codeOf({ code = 0, reason }: FailureStatus): KubeErrorCode {
 }
 
 /** The message of a Status names its causes, except where an admission webhook or a proxy wrote it. */
-export function messageOf({ code, message = "", details }: FailureStatus): string {
+export function statusMessage({ code, message = "", details }: FailureStatus): string {
   const causes = (details?.causes ?? []).filter((cause) => cause.message && !message.includes(cause.message));
   const listed = causes.map((cause) => [cause.field, cause.message].filter(Boolean).join(": "));
   return [message || `HTTP ${code}`, ...listed].join("; ");

@@ -20,9 +20,9 @@ import type {
 } from "../client.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
-import { contentOf, isObjectMissing, messageOf, refusal, statusOf } from "./answers.ts";
+import { isObjectMissing, parseContent, parseStatus, refusal, statusMessage } from "./answers.ts";
 import { listPages, type PageQuery } from "./list-pages.ts";
-import { complete, type Operation, pathOf, queryOf } from "./operation.ts";
+import { complete, type Operation, operationPath, toQuery } from "./operation.ts";
 import { logChunks, logParameters } from "./pod-log.ts";
 import { type HttpResponse, openStream } from "./read-answer.ts";
 import { type Limits, type Message, requester } from "./requester.ts";
@@ -89,11 +89,11 @@ function readCalls(wire: Wire): Pick<HttpClient, "get" | "list" | "watch" | "pod
   const { request, limits, clock, random, finish } = wire;
   return {
     async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call: Call = {}) {
-      const operation = complete({ verb: "get", type, ...placeOf(ref) });
-      const answer = await request(operation, { method: "GET", path: pathOf(operation) }, call);
-      if (isGood(answer)) return finish(contentOf<T>(answer, operation));
+      const operation = complete({ verb: "get", type, ...pickRef(ref) });
+      const answer = await request(operation, { method: "GET", path: operationPath(operation) }, call);
+      if (isGood(answer)) return finish(parseContent<T>(answer, operation));
 
-      const status = statusOf(answer);
+      const status = parseStatus(answer);
       if (isObjectMissing(status)) return undefined;
       throw refusal(status, operation);
     },
@@ -101,19 +101,19 @@ function readCalls(wire: Wire): Pick<HttpClient, "get" | "list" | "watch" | "pod
     async list<T extends KubeObject>(type: ResourceType<T>, query: ListQuery = {}, call: Call = {}): Promise<List<T>> {
       const operation: Operation = { verb: "list", type, namespace: query.namespace };
       const ask = (page: PageQuery) =>
-        request(operation, { method: "GET", path: pathOf(operation) + queryOf(query, page) }, call);
+        request(operation, { method: "GET", path: operationPath(operation) + toQuery(query, page) }, call);
       return finish(await listPages<T>(operation, limits.pageSize, ask));
     },
 
     async *podLogs({ namespace, pod, ...wanted }: PodLogQuery, { signal }: Call = {}) {
       const operation = complete({ verb: "get", type: pods, namespace, name: pod, subresource: "log" } as const);
-      const path = pathOf(operation) + logParameters(wanted);
+      const path = operationPath(operation) + logParameters(wanted);
       const answer = await request(
         operation,
         { method: "GET", path, accept: "text/plain, application/json" },
         { signal, receive: openStream },
       );
-      if (!answer.stream) throw refusal(statusOf(answer), operation);
+      if (!answer.stream) throw refusal(parseStatus(answer), operation);
       yield* logChunks(answer.stream, operation, signal);
     },
 
@@ -122,7 +122,7 @@ function readCalls(wire: Wire): Pick<HttpClient, "get" | "list" | "watch" | "pod
       const timeoutSeconds = String(Math.round(limits.watchSeconds * (1 + random.fraction())));
       const { resourceVersion } = query;
       const asked = { watch: "true", allowWatchBookmarks: "true", resourceVersion, timeoutSeconds };
-      const message: Message = { method: "GET", path: pathOf(operation) + queryOf(query, asked) };
+      const message: Message = { method: "GET", path: operationPath(operation) + toQuery(query, asked) };
       const open = () => request(operation, message, { signal, receive: openStream });
       const events = watchEvents({ operation, clock, limits, open, ...(signal ? { signal } : {}) });
       for await (const event of events) yield finish(event) as WatchEvent<T>;
@@ -137,9 +137,9 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
     call: Call,
   ): Promise<UpdateOutcome<T>> {
     const answer = await request(operation, message, call);
-    if (isGood(answer)) return { kind: "updated", object: finish(contentOf<T>(answer, operation)) };
+    if (isGood(answer)) return { kind: "updated", object: finish(parseContent<T>(answer, operation)) };
 
-    const status = statusOf(answer);
+    const status = parseStatus(answer);
     if (isObjectMissing(status)) return { kind: "not-found" };
     if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
     throw refusal(status, operation);
@@ -153,31 +153,35 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
     ): Promise<CreateOutcome<T>> {
       const { namespace, name } = object.metadata;
       // The name of a new object is in its body alone.
-      const path = pathOf(complete({ verb: "create", type, namespace })) + dryRunQuery(call);
+      const path = operationPath(complete({ verb: "create", type, namespace })) + dryRunQuery(call);
       const operation: Operation = { verb: "create", type, namespace, name };
       const answer = await request(operation, { method: "POST", path, ...toBody(wholeObject(type, object)) }, call);
-      if (isGood(answer)) return { kind: "created", object: finish(contentOf<T>(answer, operation)) };
+      if (isGood(answer)) return { kind: "created", object: finish(parseContent<T>(answer, operation)) };
 
-      const status = statusOf(answer);
+      const status = parseStatus(answer);
       if (status.code === 409 && status.reason === "AlreadyExists") return { kind: "already-exists" };
       throw refusal(status, operation);
     },
 
     async update<T extends KubeObject>(type: ResourceType<T>, object: T, call: WriteCall = {}) {
       const { subresource } = call;
-      const operation = complete({ verb: "update", type, ...placeOf(object.metadata), subresource });
-      const path = pathOf(operation) + dryRunQuery(call);
+      const operation = complete({ verb: "update", type, ...pickRef(object.metadata), subresource });
+      const path = operationPath(operation) + dryRunQuery(call);
       return write<T>(operation, { method: "PUT", path, ...toBody(wholeObject(type, object)) }, call);
     },
 
     async patch<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, patch: Patch, call: WriteCall = {}) {
       const { subresource } = call;
-      const operation = complete({ verb: "patch", type, ...placeOf(ref), subresource });
+      const operation = complete({ verb: "patch", type, ...pickRef(ref), subresource });
       const body =
         "json" in patch
           ? toBody(patch.json, "application/json-patch+json")
           : toBody(patch.merge, "application/merge-patch+json");
-      return write<T>(operation, { method: "PATCH", path: pathOf(operation) + dryRunQuery(call), ...body }, call);
+      return write<T>(
+        operation,
+        { method: "PATCH", path: operationPath(operation) + dryRunQuery(call), ...body },
+        call,
+      );
     },
 
     async delete(
@@ -186,7 +190,7 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
       { preconditions, propagation, gracePeriodSeconds }: DeleteOptions = {},
       call: Call = {},
     ): Promise<DeleteOutcome> {
-      const operation = complete({ verb: "delete", type, ...placeOf(ref) });
+      const operation = complete({ verb: "delete", type, ...pickRef(ref) });
       const options = {
         apiVersion: "v1",
         kind: "DeleteOptions",
@@ -194,7 +198,11 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
         ...(propagation ? { propagationPolicy: propagation } : {}),
         ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
       };
-      const outcome = await write(operation, { method: "DELETE", path: pathOf(operation), ...toBody(options) }, call);
+      const outcome = await write(
+        operation,
+        { method: "DELETE", path: operationPath(operation), ...toBody(options) },
+        call,
+      );
       return outcome.kind === "updated" ? { kind: "deleted" } : outcome;
     },
 
@@ -208,21 +216,21 @@ async function evict(
   { uid }: EvictOptions = {},
   call: Call = {},
 ): Promise<EvictOutcome> {
-  const operation = complete({ verb: "create", type: pods, ...placeOf(pod), subresource: "eviction" } as const);
+  const operation = complete({ verb: "create", type: pods, ...pickRef(pod), subresource: "eviction" } as const);
   const eviction = {
     apiVersion: "policy/v1",
     kind: "Eviction",
-    metadata: placeOf(pod),
+    metadata: pickRef(pod),
     ...(uid === undefined ? {} : { deleteOptions: { preconditions: { uid } } }),
   };
-  const message = { method: "POST", path: pathOf(operation), ...toBody(eviction), isFinalAt: 429 } as const;
+  const message = { method: "POST", path: operationPath(operation), ...toBody(eviction), isFinalAt: 429 } as const;
   const answer = await request(operation, message, call);
   if (isGood(answer)) return { kind: "evicted" };
 
-  const status = statusOf(answer);
+  const status = parseStatus(answer);
   if (isObjectMissing(status)) return { kind: "not-found" };
   if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
-  if (status.code === 429) return { kind: "blocked", message: messageOf(status) };
+  if (status.code === 429) return { kind: "blocked", message: statusMessage(status) };
   throw refusal(status, operation);
 }
 
@@ -236,7 +244,7 @@ function isGood({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-function placeOf({ namespace, name }: Partial<ObjectRef>) {
+function pickRef({ namespace, name }: Partial<ObjectRef>) {
   return { namespace, name };
 }
 

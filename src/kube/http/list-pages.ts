@@ -1,6 +1,6 @@
 import type { List } from "../client.ts";
 import type { KubeObject } from "../object.ts";
-import { contentOf, refusal, statusOf } from "./answers.ts";
+import { parseContent, parseStatus, refusal } from "./answers.ts";
 import type { Operation } from "./operation.ts";
 import type { HttpResponse } from "./read-answer.ts";
 
@@ -30,16 +30,16 @@ export async function listPages<T extends KubeObject>(
       page = {};
       continue;
     }
-    if (answer.status !== 200) throw refusal(statusOf(answer), operation);
+    if (answer.status !== 200) throw refusal(parseStatus(answer), operation);
 
-    const { items: more, metadata } = contentOf<Page<T>>(answer, operation);
-    for (const item of more ?? []) items.push(named(item, operation));
+    const { items: more, metadata } = parseContent<Page<T>>(answer, operation);
+    for (const item of more ?? []) items.push(withKind(item, operation));
     if (!metadata?.continue) return { items, resourceVersion: metadata?.resourceVersion ?? "" };
     page = { limit: String(pageSize), continue: metadata.continue };
   }
 }
 
 /** In a list the server leaves out what kind its built-in objects are; nowhere else does it. */
-function named<T extends KubeObject>(item: T, { type: { apiVersion, kind } }: Operation): T {
+function withKind<T extends KubeObject>(item: T, { type: { apiVersion, kind } }: Operation): T {
   return item.kind ? item : { apiVersion, kind, ...item };
 }

@@ -11,7 +11,7 @@ export interface Operation {
 }
 
 /** Where the objects of an operation live: `/apis/coordination.k8s.io/v1/namespaces/default/leases/a`. */
-export function pathOf({ type, namespace, name, subresource }: Operation): string {
+export function operationPath({ type, namespace, name, subresource }: Operation): string {
   const root = type.apiVersion.includes("/") ? "/apis" : "/api";
   const place = type.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
   const object = name ? `/${encodeURIComponent(name)}` : "";
@@ -19,7 +19,7 @@ export function pathOf({ type, namespace, name, subresource }: Operation): strin
 }
 
 /** The selectors of `query` and whatever else a request asks for. */
-export function queryOf({ labelSelector, fieldSelector }: ListQuery, more: Readonly<Record<string, string>>): string {
+export function toQuery({ labelSelector, fieldSelector }: ListQuery, more: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(more);
   if (labelSelector) query.set("labelSelector", labelSelector);
   if (fieldSelector) query.set("fieldSelector", fieldSelector);
@@ -28,15 +28,15 @@ export function queryOf({ labelSelector, fieldSelector }: ListQuery, more: Reado
 
 /** `create leases.coordination.k8s.io "a" in the namespace "default"` */
 export function describeOperation({ verb, type, namespace, name, subresource }: Operation): string {
-  const group = groupOf(type);
+  const group = apiGroup(type);
   const title = `${type.plural}${group ? `.${group}` : ""}${subresource ? `/${subresource}` : ""}`;
-  return `${verb} ${title}${name ? ` ${JSON.stringify(name)}` : ""} ${placeOf(type, namespace)}`;
+  return `${verb} ${title}${name ? ` ${JSON.stringify(name)}` : ""} ${describePlace(type, namespace)}`;
 }
 
 /** In the words of Kubernetes, so that the message names the rule that a Role lacks. */
 export function permissionFor({ verb, type, namespace, subresource }: Operation): string {
   const resource = subresource ? `${type.plural}/${subresource}` : type.plural;
-  return `cannot ${verb} resource "${resource}" in API group "${groupOf(type)}" ${placeOf(type, namespace)}`;
+  return `cannot ${verb} resource "${resource}" in API group "${apiGroup(type)}" ${describePlace(type, namespace)}`;
 }
 
 /** Nothing is sent for an operation without an object or a namespace, or whose name would lead elsewhere. */
@@ -51,10 +51,10 @@ export function complete<O extends Operation>(operation: O): O {
   return operation;
 }
 
-function placeOf(type: ResourceType, namespace: string | undefined): string {
+function describePlace(type: ResourceType, namespace: string | undefined): string {
   return type.namespaced && namespace ? `in the namespace "${namespace}"` : "at the cluster scope";
 }
 
-function groupOf({ apiVersion }: ResourceType): string {
+function apiGroup({ apiVersion }: ResourceType): string {
   return apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
 }

@@ -26,7 +26,7 @@ export class ServerTime {
 
   /** An answer with these headers arrived now, to a request sent at `sentAt`. */
   answered(headers: IncomingHttpHeaders, sentAt: number): void {
-    const { shownMs, unitMs } = toldBy(headers);
+    const { shownMs, unitMs } = readTime(headers);
     if (Number.isNaN(shownMs)) return;
 
     const seen = { atLeast: shownMs - this.#clock.now(), below: shownMs + unitMs - sentAt };
@@ -36,7 +36,7 @@ export class ServerTime {
   }
 }
 
-function toldBy({ date = "", [exactTimeHeader]: exact }: IncomingHttpHeaders) {
+function readTime({ date = "", [exactTimeHeader]: exact }: IncomingHttpHeaders) {
   if (typeof exact === "string" && /^\d{1,15}$/.test(exact)) return { shownMs: Number(exact), unitMs: 1 };
   return { shownMs: Date.parse(date), unitMs: 1_000 };
 }

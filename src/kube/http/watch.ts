@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../time/index.ts";
 import { type Call, KubeError, type WatchEvent } from "../client.ts";
 import type { KubeObject } from "../object.ts";
-import { type FailureStatus, refusal, statusOf } from "./answers.ts";
+import { type FailureStatus, parseStatus, refusal } from "./answers.ts";
 import { Lines } from "./lines.ts";
 import { describeOperation, type Operation } from "./operation.ts";
 import type { HttpResponse } from "./read-answer.ts";
@@ -34,9 +34,9 @@ export async function* watchEvents({
   if (signal?.aborted) return;
   try {
     const answer = await open();
-    if (!answer.stream) throw refusal(statusOf(answer), operation);
-    for await (const line of linesOf(answer.stream, { operation, clock, limits, signal })) {
-      const event = eventIn(line, operation);
+    if (!answer.stream) throw refusal(parseStatus(answer), operation);
+    for await (const line of readLines(answer.stream, { operation, clock, limits, signal })) {
+      const event = parseEvent(line, operation);
       if (event) yield event;
       if (signal?.aborted) return;
     }
@@ -47,7 +47,7 @@ export async function* watchEvents({
 
 type StreamOptions = Pick<OpenWatch, "operation" | "clock" | "limits"> & { readonly signal: AbortSignal | undefined };
 
-async function* linesOf(
+async function* readLines(
   stream: IncomingMessage,
   { operation, clock, limits, signal }: StreamOptions,
 ): AsyncGenerator<string> {
@@ -80,8 +80,8 @@ interface Frame {
   readonly object: KubeObject & FailureStatus;
 }
 
-function eventIn(line: string, operation: Operation): WatchEvent<KubeObject> | undefined {
-  const { type, object } = frameIn(line, operation);
+function parseEvent(line: string, operation: Operation): WatchEvent<KubeObject> | undefined {
+  const { type, object } = parseFrame(line, operation);
   switch (type) {
     case "ADDED":
     case "MODIFIED":
@@ -90,14 +90,14 @@ function eventIn(line: string, operation: Operation): WatchEvent<KubeObject> | u
     case "BOOKMARK":
       return { type, resourceVersion: object.metadata.resourceVersion ?? "" };
     case "ERROR":
-      throw brokenBy(object, operation);
+      throw toStreamError(object, operation);
     // A type that a later server may invent is none of our business.
     default:
       return undefined;
   }
 }
 
-function frameIn(line: string, operation: Operation): Frame {
+function parseFrame(line: string, operation: Operation): Frame {
   try {
     const frame = JSON.parse(line) as Frame | null;
     if (typeof frame?.object === "object" && frame.object !== null) return frame;
@@ -108,7 +108,7 @@ function frameIn(line: string, operation: Operation): Frame {
 }
 
 /** Inside a stream everything but a lost place passes by: the response to the next watch has the reason. */
-function brokenBy(status: FailureStatus, operation: Operation): KubeError {
+function toStreamError(status: FailureStatus, operation: Operation): KubeError {
   const { code, message } = refusal(status, operation);
   return new KubeError(code === "gone" ? "gone" : "unavailable", message);
 }

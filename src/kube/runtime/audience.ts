@@ -15,18 +15,18 @@ export class Audience<T> {
   join(handler: ChangeHandler<T>, present: readonly T[]): () => void {
     const listener: Listener<T> = { handler, failing: false, left: false };
     this.#listeners = [...this.#listeners, listener];
-    for (const object of present) this.#tell(listener, "ADDED", object, undefined);
+    for (const object of present) this.#notify(listener, "ADDED", object, undefined);
     return () => {
       listener.left = true;
       this.#listeners = this.#listeners.filter((other) => other !== listener);
     };
   }
 
-  tell(event: ChangeEvent, object: T, previous: T | undefined): void {
-    for (const listener of this.#listeners) this.#tell(listener, event, object, previous);
+  notify(event: ChangeEvent, object: T, previous: T | undefined): void {
+    for (const listener of this.#listeners) this.#notify(listener, event, object, previous);
   }
 
-  #tell(listener: Listener<T>, event: ChangeEvent, object: T, previous: T | undefined) {
+  #notify(listener: Listener<T>, event: ChangeEvent, object: T, previous: T | undefined) {
     if (listener.left) return;
     try {
       const result: unknown = listener.handler(event, object, previous);

@@ -2,7 +2,7 @@ import { Agenda, Appointment, type Backoff, type Clock, type Random, sleep } fro
 import type { KubeObject } from "../object.ts";
 import type { Informer } from "./informer.ts";
 import { isOnlyStallChange } from "./only-stall-change.ts";
-import { messageOf, type ReportProblem } from "./problem.ts";
+import { errorMessage, type ReportProblem } from "./problem.ts";
 import { type WorkOutcome, WorkQueue } from "./work-queue.ts";
 
 /** A source of keys to reconcile. */
@@ -171,7 +171,7 @@ export class Controller {
     this.#agenda.put(run.appointment, run.startedAt + this.#stuckAfterMs);
     events?.queueDepth?.(this.#queue.depth);
 
-    const { outcome, error } = await this.#outcomeOf(key, run.abort.signal);
+    const { outcome, error } = await this.#reconcile(key, run.abort.signal);
 
     this.#agenda.remove(run.appointment);
     this.#running.delete(key);
@@ -183,7 +183,7 @@ export class Controller {
     this.#startWork();
   }
 
-  async #outcomeOf(key: string, signal: AbortSignal): Promise<{ outcome: WorkOutcome; error?: unknown }> {
+  async #reconcile(key: string, signal: AbortSignal): Promise<{ outcome: WorkOutcome; error?: unknown }> {
     const { reconcile, stalls } = this.#options;
     try {
       const result = await reconcile(key, signal);
@@ -194,7 +194,7 @@ export class Controller {
       return { outcome: { kind: "again", inMs } };
     } catch (error) {
       // A call that ends because it was aborted has not failed.
-      if (!signal.aborted) this.#report("reconcile-failed", key, messageOf(error), error);
+      if (!signal.aborted) this.#report("reconcile-failed", key, errorMessage(error), error);
       return { outcome: { kind: "failed" }, error };
     }
   }

@@ -3,7 +3,7 @@ import { type KubeClient, KubeError, type ListQuery } from "../client.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
 import { Audience } from "./audience.ts";
 import { type ChangeHandler, type IndexFunction, ObjectCache } from "./object-cache.ts";
-import { messageOf, type ReportProblem } from "./problem.ts";
+import { errorMessage, type ReportProblem } from "./problem.ts";
 import { Reflector } from "./reflector.ts";
 
 /**
@@ -48,16 +48,16 @@ export function informer<T extends KubeObject, Index extends string = never>(
   const { transform = (object: T) => object } = options;
   const about = type.plural;
   const audience = new Audience<T>((error) => {
-    problem({ kind: "handler-failed", about, message: `a handler failed: ${messageOf(error)}`, error });
+    problem({ kind: "handler-failed", about, message: `a handler failed: ${errorMessage(error)}`, error });
   });
   const brokenIndexes = new Set<string>();
   const cache = new ObjectCache<T, Index>({
     indexes: options.indexes ?? ({} as Record<Index, IndexFunction<T>>),
-    changed: (event, object, previous) => audience.tell(event, object, previous),
+    changed: (event, object, previous) => audience.notify(event, object, previous),
     indexFailed(index, error) {
       if (brokenIndexes.has(index)) return;
       brokenIndexes.add(index);
-      problem({ kind: "index-failed", about, message: `index "${index}" failed: ${messageOf(error)}`, error });
+      problem({ kind: "index-failed", about, message: `index "${index}" failed: ${errorMessage(error)}`, error });
     },
   });
   const sync = new FirstSync(about, signal);

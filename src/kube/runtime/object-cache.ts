@@ -32,7 +32,7 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
   }
 
   get(ref: ObjectRef): T | undefined {
-    return this.#entries.get(nameOf(ref))?.object;
+    return this.#entries.get(refKey(ref))?.object;
   }
 
   list(): readonly T[] {
@@ -47,7 +47,7 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
 
   /** Stores an object that was added or modified. A version that is not newer than the cached one is ignored. */
   put(object: T): void {
-    const name = nameOf(object.metadata);
+    const name = refKey(object.metadata);
     const version = versionOf(object);
     const known = this.#entries.get(name);
     if (known && version <= known.version) return;
@@ -66,7 +66,7 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
 
   /** Removes an object, given as its last state with the version of the deletion. */
   remove(object: T): void {
-    const name = nameOf(object.metadata);
+    const name = refKey(object.metadata);
     const known = this.#entries.get(name);
     if (!known || versionOf(object) < known.version) return;
     // If it is the deletion of a successor that was never received, the cached object was deleted before.
@@ -76,7 +76,7 @@ export class ObjectCache<T extends KubeObject, Index extends string> {
 
   /** Replaces the content with the complete list as of `version`. */
   replace(objects: readonly T[], version: bigint): void {
-    const present = new Set(objects.map(({ metadata }) => nameOf(metadata)));
+    const present = new Set(objects.map(({ metadata }) => refKey(metadata)));
     for (const [name, known] of this.#entries) {
       // An object that is newer than the list may be missing there without being deleted.
       if (!present.has(name) && known.version <= version) this.#drop(name, known, known.object);
@@ -151,7 +151,7 @@ function objectReader<T>(entries: Iterable<Entry<T>>): readonly T[] {
   return objects;
 }
 
-function nameOf({ namespace = "", name = "" }: Partial<ObjectRef>): string {
+function refKey({ namespace = "", name = "" }: Partial<ObjectRef>): string {
   return `${namespace}/${name}`;
 }
 

@@ -30,6 +30,6 @@ export interface Problem {
 /** Called for each problem. Must not throw. */
 export type ReportProblem = (problem: Problem) => void;
 
-export function messageOf(error: unknown): string {
+export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

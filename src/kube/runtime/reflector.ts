@@ -2,7 +2,7 @@ import { type Backoff, backoffMs, type Clock, type Random, sleep } from "../../t
 import { type KubeClient, KubeError, type ListQuery, type WatchEvent } from "../client.ts";
 import type { KubeObject, ResourceType } from "../object.ts";
 import { versionOf } from "./object-cache.ts";
-import { messageOf, type ProblemKind, type ReportProblem } from "./problem.ts";
+import { errorMessage, type ProblemKind, type ReportProblem } from "./problem.ts";
 import { Silence } from "./silence.ts";
 
 /** Receives the objects of a reflector. */
@@ -145,7 +145,7 @@ export class Reflector<T extends KubeObject> {
     // The version is too old, or not understood by this server: continue with a list.
     if (code === "gone" || code === "invalid") this.#mustList = true;
     if (code === "forbidden" || code === "invalid" || code === "unavailable") {
-      this.#report(code, messageOf(error), error);
+      this.#report(code, errorMessage(error), error);
     }
   }
 

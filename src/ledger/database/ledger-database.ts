@@ -163,7 +163,7 @@ async function* repeatedEvents(query: Query): AsyncGenerator<readonly LedgerRow[
     const isCut = isMore && found.length > 1;
     for (const { id, first, last } of isCut ? found.slice(0, -1) : found) {
       after = String(id);
-      if (first !== last || (isMore && !isCut)) yield* claimsOf(after, query);
+      if (first !== last || (isMore && !isCut)) yield* readClaims(after, query);
     }
   }
 }
@@ -171,7 +171,7 @@ async function* repeatedEvents(query: Query): AsyncGenerator<readonly LedgerRow[
 /** At most so many rows of one event and writer are compared. */
 const maxClaims = 100;
 
-async function* claimsOf(id: string, query: Query): AsyncGenerator<readonly LedgerRow[]> {
+async function* readClaims(id: string, query: Query): AsyncGenerator<readonly LedgerRow[]> {
   const sql = `SELECT line FROM (SELECT line, writer, seq, row_number() OVER (PARTITION BY writer ORDER BY seq) AS nth
     FROM ledger_rows WHERE id = $1) AS claims WHERE nth <= ${maxClaims} ORDER BY writer, seq LIMIT ${idPageRows}`;
   const lines = await query(sql, [id]);

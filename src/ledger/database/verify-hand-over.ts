@@ -15,7 +15,7 @@ export async function verifyHandOver(
     for await (const item of readWriter(view, name)) {
       if (item.kind !== "row") continue;
       const before = item.row.seq - 1;
-      if (before > 0 && (await hashIn(database, name, before)) !== item.row.previous) {
+      if (before > 0 && (await readHash(database, name, before)) !== item.row.previous) {
         const message = `row ${before} of writer ${name} is not the one that ${join(directory, name)} continues from`;
         problems.push({ kind: "missing", file: database.place, line: before, message });
       }
@@ -25,7 +25,7 @@ export async function verifyHandOver(
   return problems;
 }
 
-async function hashIn(
+async function readHash(
   database: Pick<LedgerDatabase, "lines">,
   writer: string,
   seq: number,

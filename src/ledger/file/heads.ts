@@ -85,7 +85,7 @@ export class Heads {
   async #journalHeads(): Promise<ReadonlyMap<string, Head>> {
     const found = new Map<string, Head>();
     for (const other of await this.#others()) {
-      const head = await this.#headOf(other);
+      const head = await this.#readHead(other);
       if (head) found.set(other.name, head);
     }
     return found;
@@ -102,7 +102,7 @@ export class Heads {
   }
 
   /** One writer's trouble must not keep the others' heads from being recorded. */
-  async #headOf({ name, view }: Writer): Promise<Head | undefined> {
+  async #readHead({ name, view }: Writer): Promise<Head | undefined> {
     try {
       // A segment that was just begun has no rows yet.
       for (const segment of journalSegments

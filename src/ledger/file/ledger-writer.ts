@@ -10,12 +10,12 @@ import { isWriterName } from "./writers.ts";
  * the same name; the directory of that name then belongs to one of them.
  */
 export async function ledgerWriter(file: string, random: Random): Promise<string> {
-  const name = (await kept(file)) ?? (await make(file, random));
+  const name = (await readName(file)) ?? (await make(file, random));
   if (isWriterName(name)) return name;
   throw new LedgerError("damaged", `${file} contains no writer name; it is the name of a directory of the ledger`);
 }
 
-async function kept(file: string): Promise<string | undefined> {
+async function readName(file: string): Promise<string | undefined> {
   try {
     return (await readFile(file, "utf8")).trim();
   } catch (error) {
@@ -30,5 +30,5 @@ async function make(file: string, random: Random): Promise<string> {
     // Another process has just made it.
     if (error.code !== "EEXIST") throw error;
   });
-  return (await kept(file)) ?? "";
+  return (await readName(file)) ?? "";
 }

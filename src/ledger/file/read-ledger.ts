@@ -9,10 +9,10 @@ import { listWriters, type Writer } from "./writers.ts";
  * the ledger is.
  */
 export async function* readLedger(directory: string): AsyncGenerator<LedgerRow> {
-  const sources = (await listWriters(directory)).map((writer) => rowsOf(writer));
+  const sources = (await listWriters(directory)).map((writer) => readRows(writer));
   try {
     const seen = new Set<string>();
-    for await (const row of merged(sources)) {
+    for await (const row of mergeByTime(sources)) {
       if (seen.has(row.id)) continue;
       seen.add(row.id);
       yield row;
@@ -23,14 +23,14 @@ export async function* readLedger(directory: string): AsyncGenerator<LedgerRow> 
   }
 }
 
-async function* rowsOf({ name, view }: Writer): AsyncGenerator<LedgerRow> {
+async function* readRows({ name, view }: Writer): AsyncGenerator<LedgerRow> {
   for await (const item of readWriter(view, name)) {
     if (item.kind === "problem") throw damagedError(item.problem);
     if (item.kind === "row") yield item.row;
   }
 }
 
-async function* merged(sources: readonly AsyncGenerator<LedgerRow>[]): AsyncGenerator<LedgerRow> {
+async function* mergeByTime(sources: readonly AsyncGenerator<LedgerRow>[]): AsyncGenerator<LedgerRow> {
   const nexts: (Next | undefined)[] = [];
   for (const source of sources) nexts.push(await readNext(source));
   for (let i = earliest(nexts); i >= 0; i = earliest(nexts)) {

@@ -13,8 +13,8 @@ export function readKinds(
   incomplete?: string,
 ): Kinds {
   const defined = toCustomKinds(definitions);
-  const taken = new Set(defined.flatMap(namesOf));
-  const others = declared.filter((kind) => !namesOf(kind).some((name) => taken.has(name)));
+  const taken = new Set(defined.flatMap(listNames));
+  const others = declared.filter((kind) => !listNames(kind).some((name) => taken.has(name)));
   return kindsWith([...others, ...defined], incomplete);
 }
 
@@ -28,6 +28,6 @@ export async function listKinds(
   return readKinds(items, declared);
 }
 
-function namesOf({ kind, plural, group }: CustomKind): readonly string[] {
+function listNames({ kind, plural, group }: CustomKind): readonly string[] {
   return [kind, plural].map((name) => `${name}.${group}`.toLowerCase());
 }

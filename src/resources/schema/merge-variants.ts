@@ -50,7 +50,7 @@ interface Union {
 }
 
 function variantRules(variant: StructuralSchema, { discriminator, required, properties }: Union): ValidationRule[] {
-  const which = valuesOf(variant, discriminator);
+  const which = enumValues(variant, discriminator);
   const needed = (variant.required ?? []).filter((name) => !required.includes(name));
   const narrowed = Object.keys(variant.properties ?? {}).filter((name) => {
     return name !== discriminator && !isDeepStrictEqual(variant.properties?.[name]?.enum, properties[name]?.enum);
@@ -60,13 +60,13 @@ function variantRules(variant: StructuralSchema, { discriminator, required, prop
   const conditions = [
     ...needed.map((name) => `has(${celField(name)})`),
     ...narrowed.map((name) => {
-      const isAllowed = celIsOneOf(celField(name), valuesOf(variant, name));
+      const isAllowed = celIsOneOf(celField(name), enumValues(variant, name));
       return variant.required?.includes(name) ? isAllowed : `(!has(${celField(name)}) || ${isAllowed})`;
     }),
   ];
   const facts = [
     ...needed.filter((name) => !narrowed.includes(name)),
-    ...narrowed.map((name) => `${name} ${joinWords(valuesOf(variant, name), "or")}`),
+    ...narrowed.map((name) => `${name} ${joinWords(enumValues(variant, name), "or")}`),
   ];
   return [
     {
@@ -81,6 +81,6 @@ function joinWords(words: readonly string[], conjunction: "and" | "or"): string 
   return words.length < 2 ? words.join() : `${words.slice(0, -1).join(", ")} ${conjunction} ${words.at(-1)}`;
 }
 
-function valuesOf(schema: StructuralSchema, name: string): string[] {
+function enumValues(schema: StructuralSchema, name: string): string[] {
   return (schema.properties?.[name]?.enum ?? []).map(String);
 }

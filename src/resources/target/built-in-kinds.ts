@@ -54,11 +54,11 @@ function clusterWide(groups: KnownKind["groups"], names: Names): KnownKind[] {
 
 function kinds(groups: KnownKind["groups"], names: Names, isNamespaced: boolean): KnownKind[] {
   return Object.entries(names).map(([singular, shortNames]) => {
-    return { singular, plural: pluralOf(singular), shortNames, groups, namespaced: isNamespaced, builtIn: true };
+    return { singular, plural: toPlural(singular), shortNames, groups, namespaced: isNamespaced, builtIn: true };
   });
 }
 
-function pluralOf(singular: string): string {
+function toPlural(singular: string): string {
   if (singular === "endpoints") return singular;
   if (singular.endsWith("y")) return `${singular.slice(0, -1)}ies`;
   return singular.endsWith("s") ? `${singular}es` : `${singular}s`;
