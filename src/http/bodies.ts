@@ -15,7 +15,7 @@ export function parseJsonBody(body: string): unknown {
   throw Object.assign(new Error("the body is not JSON"), { statusCode: 400 });
 }
 
-/** An error response (RFC 9457). It never repeats what the client sent. */
+/** An error response (RFC 9457). It never repeats the content of the request. */
 interface ProblemDocument {
   readonly type: "about:blank";
   readonly title: string;

@@ -1,6 +1,6 @@
 /** Parts of OpenAPI documents that servers have in common. */
 
-/** A document for machines: what a server serves. */
+/** A description of a server for programs. */
 export function openApi(info: {
   readonly title: string;
   readonly description: string;

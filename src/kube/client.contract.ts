@@ -130,7 +130,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(names(items)).toEqual(expected);
       });
 
-      it("refuses a field selector the kind does not know as invalid", async () => {
+      it("rejects a field selector that the kind does not support as invalid", async () => {
         const listing = client.list(configMaps, { namespace, fieldSelector: "data.x=1" });
 
         await expect(listing).rejects.toMatchObject({ code: "invalid" });
@@ -146,7 +146,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
       });
 
-      it("says that the object already exists, and leaves it alone", async () => {
+      it("returns that the object already exists, and leaves it alone", async () => {
         const first = await make(configMaps, configMap("a", { data: { x: "first" } }));
 
         const outcome = await client.create(configMaps, configMap("a", { data: { x: "second" } }));
@@ -162,7 +162,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(await client.get(configMaps, at("a"))).toBeUndefined();
       });
 
-      it("says in a dry run that the object already exists", async () => {
+      it("returns in a dry run that the object already exists", async () => {
         await make(configMaps, configMap("a"));
 
         expect(await client.create(configMaps, configMap("a"), { dryRun: true })).toEqual({ kind: "already-exists" });
@@ -195,7 +195,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(version(second)).toBeGreaterThan(version(first));
       });
 
-      it("does not hold on to what it was given", async () => {
+      it("does not keep the object that it was given", async () => {
         const data = { x: "1" };
         await make(configMaps, configMap("a", { data }));
 
@@ -554,7 +554,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
     });
 
     describe("watching", () => {
-      it("tells every change after the given version, in order", async () => {
+      it("yields every change after the given version, in order", async () => {
         const { resourceVersion } = await client.list(leases, { namespace });
         const a = await make(leases, lease("a"));
         const b = await make(leases, lease("b"));
@@ -572,7 +572,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(events.map(eventVersion)).toEqual(events.map(eventVersion).toSorted((x, y) => x - y));
       });
 
-      it("tells what happens while it is open", async () => {
+      it("yields the changes while it is open", async () => {
         const { resourceVersion } = await client.list(leases, { namespace });
 
         const watching = firstEvents(2, leases, { namespace, resourceVersion });
@@ -592,7 +592,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(summary(rest)).toEqual(["ADDED c"]);
       });
 
-      it("tells nothing of a write that changed nothing", async () => {
+      it("yields nothing for a write that changed nothing", async () => {
         const read = await make(leases, lease("a", { holder: "me" }));
         await client.update(leases, read);
         await make(leases, lease("b"));
@@ -605,7 +605,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(summary(events)).toEqual(["ADDED b"]);
       });
 
-      it("tells a deleted object as it was, at the version of its deletion", async () => {
+      it("yields a deleted object as it was, at the version of its deletion", async () => {
         const a = await make(leases, lease("a", { holder: "me" }));
         await client.delete(leases, at("a"));
 
@@ -669,7 +669,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
       });
     });
 
-    it("throws aborted when the caller has already said stop", async () => {
+    it("throws aborted when the signal of the caller is already aborted", async () => {
       const { signal } = stopped();
 
       await expect(client.get(configMaps, at("a"), { signal })).rejects.toMatchObject({ code: "aborted" });
@@ -678,7 +678,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
       expect(await client.get(configMaps, at("a"))).toBeUndefined();
     });
 
-    it("knows the server's time", async () => {
+    it("returns the server's time", async () => {
       const { metadata } = await make(configMaps, configMap("a"));
 
       const bornMs = Date.parse(metadata.creationTimestamp as string);

@@ -126,7 +126,7 @@ export interface PodLogQuery {
   readonly namespace: string;
   readonly pod: string;
   readonly container: string;
-  /** Continue with what is written from then on, until the container ends. */
+  /** Continue with new output until the container ends. */
   readonly follow: boolean;
   /** Only lines from then on, to the second. */
   readonly sinceTime?: string;

@@ -1,6 +1,6 @@
 import type { LedgerEvent, LedgerEventType } from "./ledger.ts";
 
-/** Which events are wanted. All that is given has to fit. */
+/** Selects events. All given fields have to match. */
 export interface EventFilter {
   readonly target?: string | undefined;
   readonly incident?: string | undefined;
@@ -13,7 +13,7 @@ export interface EventFilter {
   readonly untilMs?: number | undefined;
 }
 
-/** What an event is about, by the names that filters use. */
+/** The subjects of an event, by the names that filters use. */
 export function listSubjects({ facts }: LedgerEvent) {
   const [, execution] = /^[^/]*\/(.+)$/s.exec(String(facts["execution"] ?? "")) ?? [];
   return {
@@ -24,7 +24,7 @@ export function listSubjects({ facts }: LedgerEvent) {
   };
 }
 
-/** Whether an event is one of those wanted; the same answer as a database gives. */
+/** Whether the filter selects an event; the same result as that of a database. */
 export function isWanted(event: LedgerEvent, filter: EventFilter): boolean {
   const { target, incident, execution, execution_id } = listSubjects(event);
   const atMs = Date.parse(event.at);

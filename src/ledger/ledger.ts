@@ -98,7 +98,7 @@ export class LedgerError extends Error {
   }
 }
 
-/** `found`: what the database at `place` has of this writer, and the journal has otherwise. */
+/** `found`: the row of this writer that the database at `place` has, and that differs from the journal. */
 export function conflict(place: string, found: string, writer: string): LedgerError {
   const what = `${place} has another ${found} of writer ${writer} than the journal`;
   const why = "two journals were written under one name, or one was put back to an older state";

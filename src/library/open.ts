@@ -99,7 +99,7 @@ function toWatermarks(store: WatermarkStore): Watermarks {
 
 type RedisBackend = Extract<NamedBackend, { backend: "redis" }>;
 
-/** Connects to Redis once `part` has prepared what it does on each new connection. The connection is closed after `part`. */
+/** Connects to Redis once `part` has registered its steps for each new connection. The connection is closed after `part`. */
 async function connect<Part extends Closable>({ connection }: RedisBackend, part: Part): Promise<Part> {
   const opened = withClose(part, async (closePart) => {
     await closePart();
@@ -137,7 +137,7 @@ export interface RunAsLeaderOptions extends Pick<OpenOptions, "clock" | "random"
   readonly signal: AbortSignal;
   /** How long others wait for a leader that vanished. Default: that of the locks. */
   readonly ttlMs?: number;
-  /** What the leader does, for display. */
+  /** The work of the leader, for display. */
   readonly purpose?: string;
   readonly events?: LeaderEvents;
 }

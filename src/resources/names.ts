@@ -10,7 +10,7 @@ export const labelKeys = {
   fingerprintHash: "kubernaut.ai/fingerprint-hash",
   /** On incidents that may be the newest of their fingerprint: the same value. It is removed when a later one is there. */
   latestOf: "kubernaut.ai/latest-of",
-  /** On incidents: `targetHash` of what the first signal named, such as a Pod that may be gone by the next one. */
+  /** On incidents: `targetHash` of the subject of the first signal, such as a Pod that may be gone by the next one. */
   subjectHash: "kubernaut.ai/subject-hash",
   /** On runs, for people: the execution's name as far as it fits. Ownership is decided by `annotationKeys.executionUid`. */
   workflowExecution: "kubernaut.ai/workflow-execution",
@@ -56,7 +56,7 @@ export const annotationKeys = {
   retryOf: "kubernaut.ai/retry-of",
   /** On incidents: `true` if only the fields for the next incident of the fingerprint were kept. */
   tombstone: "kubernaut.ai/tombstone",
-  /** On incidents: what the first signal named, in clear. */
+  /** On incidents: the subject of the first signal, in clear. */
   subject: "kubernaut.ai/subject",
   /** On incidents: which version of the gateway's rules for identity their fingerprint was made by. */
   identityVersion: "kubernaut.ai/identity-version",
@@ -89,7 +89,7 @@ export const executionFinalizer = "workflowexecution.kubernaut.ai/workflowexecut
 /** The default namespace of runs and target records. */
 export const executionNamespace = "kubernaut-workflows";
 
-/** Marks what we made and may therefore change. */
+/** Marks the objects that we created and may therefore change. */
 export const managedBy = { label: "app.kubernetes.io/managed-by", value: "interlock" } as const;
 
 /** Name of the `n`-th incident of a fingerprint. Creating it is the claim: the API server refuses the second. */

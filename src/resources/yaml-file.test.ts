@@ -14,7 +14,7 @@ describe("a YAML file", () => {
     expect(reading).toMatchObject({ kind: "invalid", problems: [expect.stringContaining(problem)] });
   });
 
-  it("may use anchors for what its parts share", () => {
+  it("may use anchors for shared parts", () => {
     const text = `defaults: &d {a: 1}\n${lines(20, (i) => `k${i}: *d`)}`;
 
     expect(readYamlFile({ path: "f.yaml", text })).toMatchObject({ kind: "valid", value: { k19: { a: 1 } } });

@@ -1,4 +1,4 @@
-/** The candidate most like `word`, if one is close enough to be what was meant. Case and separators do not count. */
+/** The candidate most like `word`, if one is similar enough to be a misspelling of it. Case and separators do not count. */
 export function nearest(word: string, candidates: readonly string[]): string | undefined {
   const plain = letters(word);
   let best: string | undefined;

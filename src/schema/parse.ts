@@ -7,7 +7,7 @@ export interface Problem {
   readonly keys: readonly (string | number)[];
   /** The keys as text: `spec.workflowRef.workflowId`, `status.conditions[0].type`; empty for the whole value. */
   readonly path: string;
-  /** What is wrong, without the path: `is missing`. */
+  /** The problem without the path: `is missing`. */
   readonly wrong: string;
   /** Path and problem: `spec.targetResource is missing`. */
   readonly sentence: string;

@@ -3,14 +3,14 @@
  * `private_token`. Takes out too much rather than too little. Linear in the length of `text`, which may be an outsider's.
  */
 export function withoutCredentials(text: string): string {
-  // Nearly every string logged holds no URL, and this is asked of all of them.
+  // This runs for every logged string, and nearly none has a URL.
   if (!text.includes("://")) return text;
   return text.replace(/\S+/g, (word) =>
     word.includes("://") ? hideUser(word).replace(secretParameter, "$1[redacted]") : word,
   );
 }
 
-/** Is `name` that of a field, header or parameter that holds a secret? `tokenCount` and `secretName` are not. */
+/** Whether a field, header or parameter of this name holds a secret. `tokenCount` and `secretName` do not. */
 export function isSecretName(name: string): boolean {
   return secretName.test(name.replace(/[-_.]/g, ""));
 }

@@ -14,7 +14,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return isSpelledOut(shown, secrets) ? "[redacted: this text spelled out a secret]" : shown;
 }
 
-/** What in `text` is secret, for people and without the secret; undefined: nothing. */
+/** Describes the secret in `text`, without the secret itself; undefined if there is none. */
 export function findSecret(text: string, secrets: readonly string[]): string | undefined {
   const isKnown = listForms(secrets).some((form) => text.includes(form)) || isSpelledOut(text, secrets);
   return isKnown ? "a secret of Interlock or of its coder" : findKey(text);

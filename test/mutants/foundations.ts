@@ -98,7 +98,11 @@ export const foundationMutants = [
     ["calls a cancelled job ended while its pods run", " && active === 0 && terminating === 0", ""],
   ]),
   ...mutantsOf({ file: "src/apiserver/patch/json-patch.ts", suite: "src/apiserver/patch/patches.test.ts" }, [
-    ["ignores a failed test", "if (!sameJson(readValue(root, path) ?? null, value ?? null)) throw rejectedRequest();", ""],
+    [
+      "ignores a failed test",
+      "if (!sameJson(readValue(root, path) ?? null, value ?? null)) throw rejectedRequest();",
+      "",
+    ],
     ["reaches prototypes", ' || steps.includes("__proto__")', ""],
     ["accepts an index behind the end", " || at > last", ""],
   ]),

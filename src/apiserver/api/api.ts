@@ -6,7 +6,7 @@ import type { LabelIndex } from "./label-index.ts";
 import type { Registry } from "./registry.ts";
 import type { Resource } from "./resource.ts";
 
-/** The embedded API server without its HTTP: what all operations work on. */
+/** The embedded API server without its HTTP: the parts that all operations use. */
 export interface Api {
   readonly store: ObjectStore;
   readonly registry: Registry;

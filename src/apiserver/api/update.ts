@@ -63,7 +63,7 @@ function checkPreconditions(resource: Resource, { uid, resourceVersion }: Object
   if (resourceVersion !== object.metadata.resourceVersion) throw modifiedMeanwhile(resource, name);
 }
 
-/** What becomes of a stored object when another is to replace it. */
+/** The decision about a stored object that another is to replace. */
 export function replacement(
   resource: Resource,
   stored: Entry,

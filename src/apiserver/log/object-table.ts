@@ -60,7 +60,7 @@ export class ObjectTable {
     if (byName.size === 0) byNamespace.delete(namespace);
   }
 
-  /** Moves the text of `object` out of memory, if that is still what the table has. */
+  /** Moves the text of `object` out of memory, if the table still has that object. */
   spill(object: StoredObject): void {
     const { resource, namespace, name } = object.key;
     if (this.#spill && this.get(resource, namespace, name) === object) object.moveTo(this.#spill);

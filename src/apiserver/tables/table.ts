@@ -12,7 +12,7 @@ export interface TableOptions {
   readonly withoutHeader?: boolean;
 }
 
-/** Objects as `kubectl get` wants to show them. */
+/** Objects in the form that `kubectl get` prints. */
 export function table(objects: readonly KubeObject[], options: TableOptions): object {
   const { columns, nowMs, version, metadata } = options;
   const header = columns.map(({ name, type, format, description, priority }) => ({

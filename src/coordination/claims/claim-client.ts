@@ -40,7 +40,7 @@ class ClaimClient implements Claims {
   readonly #defaults: { readonly leaseMs: number; readonly doneTtlMs: number };
   readonly #nextHolder: () => string;
   readonly #held = new Map<Key, HeldClaim>();
-  /** Questions under way: who asks the same meanwhile is answered with them. */
+  /** Pending requests: other callers of the same key share their responses. */
   readonly #asking = new Map<Key, Promise<HeldClaim | Taken>>();
   readonly #flights = new Map<string, Promise<unknown>>();
   /** Holders that were never answered. They may be claimants in the store, so they are reused for their key. */
@@ -175,7 +175,7 @@ function findMistake({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: ClaimReques
   return undefined;
 }
 
-/** What callers of the same process see when one of them got the claim. */
+/** The claim as other callers of the same process see it when one of them got it. */
 function toTaken(answer: HeldClaim | Taken): Taken {
   return answer instanceof HeldClaim ? answer.asTaken() : answer;
 }

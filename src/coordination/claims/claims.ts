@@ -34,12 +34,12 @@ export interface ClaimOptions {
   readonly maxHoldMs?: number;
   /** Identifies the content of the key. The same key with another content is rejected. */
   readonly payloadHash?: string;
-  /** What keeps a repeated effect harmless, for metrics. */
+  /** The reason why a repeated effect is harmless, for metrics. */
   readonly effect?: Effect;
 }
 
 /**
- * What makes a second run of the same work harmless. A claim alone cannot: its process may die after the effect and
+ * The reason why a second run of the same work is harmless. A claim alone cannot: its process may die after the effect and
  * before `complete`.
  * - `transactional`: effect and record are one transaction
  * - `fenced`: the resource refuses a smaller fence
@@ -73,7 +73,7 @@ export interface ClaimFailed {
   readonly atMs: number;
 }
 
-/** The right to do what the key stands for. Disposing of it without `complete` or `fail` lets the next caller try. */
+/** The right to do the work that the key names. Disposing of it without `complete` or `fail` lets the next caller try. */
 export interface NewClaim extends AsyncDisposable {
   readonly state: "new";
   readonly key: Key;
@@ -104,7 +104,7 @@ export type CompleteOutcome =
 
 export type FailOutcome = { readonly failed: true } | { readonly failed: false; readonly reason: "lost" | "unknown" };
 
-/** What happens to claims, for metrics and logs. Keys are for logs, never for labels. */
+/** The events of claims, for metrics and logs. Keys are for logs, never for labels. */
 export interface ClaimEvents {
   answered?(key: Key, state: Claim["state"], effect: Effect | undefined): void;
   refused?(key: Key, reason: CoordinationError["code"]): void;

@@ -3,7 +3,7 @@ import type { Holder } from "../locks/locks.ts";
 import type { ClaimOptions, Claims, CompleteOutcome, Effect, NewClaim } from "./claims.ts";
 
 export interface OnceOptions extends ClaimOptions {
-  /** What makes a second run of the work harmless. Without anything, `at-least-once` is the honest answer. */
+  /** The reason why a second run of the work is harmless; `at-least-once` if there is none. */
   readonly effect: Effect;
   /** When work that threw is tried again. Default 1 min. */
   readonly retryAfterMs?: number;

@@ -394,7 +394,7 @@ interface World {
   readonly other: string;
 }
 
-/** A copy of the template: its parts know one another by relative paths. */
+/** A copy of the template: its parts refer to one another by relative paths. */
 async function newWorld(): Promise<World> {
   const directory = await mkdtemp(join(root, "world-"));
   await cp(template.directory, directory, { recursive: true });

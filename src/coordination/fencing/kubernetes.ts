@@ -39,7 +39,7 @@ export type FencedDeleteOutcome = DeleteOutcome | StaleFence;
 const maxTries = 10;
 
 /**
- * Changes an object under a lock. A holder that was paused and lost its lease cannot overwrite what a later one wrote:
+ * Changes an object under a lock. A holder that was paused and lost its lease cannot overwrite the write of a later one:
  * its version is old, and the version it reads next carries the larger fence. `change` is pure, and is asked again for
  * every version read; undefined means that there is nothing to do.
  */

@@ -80,7 +80,7 @@ export function isIdle(unchanged: Observed, now: number, idleMs: number): boolea
   return now >= Math.max(freeAt, unchanged.since + idleMs);
 }
 
-/** Is this the same sign of life? Waiters coming and going change the object, not its holder. */
+/** Whether both show the same sign of life. Waiters that come and go change the object, not its holder. */
 export function sameHolding(a: KubeLease, b: KubeLease): boolean {
   return (
     a.metadata.uid === b.metadata.uid &&
@@ -103,7 +103,7 @@ export function isWaiting(lease: KubeLease, holder: string): boolean {
   return waitersOf(lease).includes(holder);
 }
 
-/** Who holds it, for people. */
+/** The holder, for display. */
 export function describeHolder(lease: KubeLease): Holder | undefined {
   const id = holderOf(lease);
   if (id === "") return undefined;

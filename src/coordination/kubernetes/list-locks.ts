@@ -4,7 +4,7 @@ import { describeHolder, leaseKey, lockSelector, periodOf, waitersOf } from "./l
 /** A lock as others see it. */
 export interface ListedLock {
   readonly key: string;
-  /** Who holds it, for people. */
+  /** The holder, for display. */
   readonly holder?: string;
   readonly sinceMs?: number;
   /** When it could be taken over if its holder shows no sign of life, by the holder's clock. */

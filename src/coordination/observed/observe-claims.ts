@@ -3,7 +3,7 @@ import type { Claim, ClaimEvents, Effect } from "../claims/claims.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
 import { lineLimiter, type Observer, type Stage, seriesByName } from "./observer.ts";
 
-/** Counts and logs what happens to the claims of a stage: `redisClaims({ …, events: observeClaims(observer) })`. */
+/** Counts and logs the events of the claims of a stage: `redisClaims({ …, events: observeClaims(observer) })`. */
 export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEvents {
   const count = claimMetrics(stage, metrics);
   const renewalLines = lineLimiter(clock);

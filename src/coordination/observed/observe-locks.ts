@@ -3,7 +3,7 @@ import type { CoordinationErrorCode } from "../errors.ts";
 import type { LockEvents, Locks } from "../locks/locks.ts";
 import { lineLimiter, type Observer, type Stage, seriesByName } from "./observer.ts";
 
-/** Counts and logs what happens to the locks of a stage: `redisLocks({ …, events: observeLocks(observer) })`. */
+/** Counts and logs the events of the locks of a stage: `redisLocks({ …, events: observeLocks(observer) })`. */
 export function observeLocks({ stage, metrics, log, clock }: Observer): LockEvents {
   const count = lockMetrics(stage, metrics);
   const contendedLines = lineLimiter(clock);

@@ -105,7 +105,7 @@ export class RedisConnection implements Scripts {
     return this.#sender.send(script, keys, args);
   }
 
-  /** What this Redis does not guarantee, and which setting would help. */
+  /** The limits of this Redis, and the setting that would help. */
   async explain(): Promise<readonly string[]> {
     if (this.guarantee === "single") return [];
     const replicas = await readSetting(this.#io, "min-replicas-to-write");
@@ -174,7 +174,7 @@ export class RedisConnection implements Scripts {
   }
 }
 
-/** What ioredis must not do by itself, and how long it may take. */
+/** The settings that keep ioredis from acting by itself, and its timeouts. */
 function ioDefaults({ name, random, commandTimeoutMs }: Pick<RedisOptions, "name" | "random" | "commandTimeoutMs">) {
   return {
     ...(name === undefined ? {} : { connectionName: name }),

@@ -85,7 +85,7 @@ async function fetchToken(url: URL, request: RequestInit, clock: Clock): Promise
   const timer = clock.after(answerWithinMs, () => overdue.abort(), { background: true });
   try {
     const response = await fetch(url, { ...request, redirect: "error", signal: overdue.signal });
-    // The body of a refusal may repeat what we sent.
+    // The body of a refusal may repeat our request.
     if (!response.ok) throw new Error(`${url.host} responded with ${response.status}`);
     return (await response.json()) as TokenResponse;
   } catch (error) {

@@ -50,7 +50,7 @@ export function currentVersion({ migrations }: DirectoryFormat): number {
   return migrations.length + 1;
 }
 
-/** What has to be done with a directory before this version may use it. Throws DiskError `unsupported` if a newer one wrote it. */
+/** The step that a directory needs before this version may use it. Throws DiskError `unsupported` if a newer one wrote it. */
 export function planUpgrade(found: FoundFormat, format: DirectoryFormat): UpgradePlan {
   const current = currentVersion(format);
   const { record, isEmpty } = found;

@@ -20,7 +20,7 @@ export const execSchema = z.object({
   interactiveMode: z.enum(["Never", "IfAvailable", "Always"]).nullish(),
 });
 
-/** What a plugin prints. */
+/** The output of a plugin. */
 const outputSchema = z.object({
   apiVersion: z.string(),
   kind: z.literal("ExecCredential"),

@@ -157,7 +157,7 @@ describe("a kubeconfig that cannot be used", () => {
     ],
     ["a proxy", config({ cluster: { "proxy-url": "http://u:s3cret@proxy" } }), "proxy-url is not supported"],
     ["a file that is not there", config({ cluster: { "certificate-authority": "/nope" } }), "/nope cannot be read"],
-  ])("because of %s says so, and no secret", async (_why, text, message) => {
+  ])("because of %s is reported without a secret", async (_why, text, message) => {
     const error = await connectionIn(text).catch((cause: unknown) => cause);
 
     expect(error).toMatchObject({ name: "KubeError", code: "invalid", message: expect.stringContaining(message) });

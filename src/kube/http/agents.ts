@@ -9,7 +9,7 @@ import type { Connection, Credentials } from "../connection/connection.ts";
  * side is just closing may or may not have happened.
  */
 const idleMs = 30_000;
-/** TCP asks this often whether the other side is still there. */
+/** The interval of TCP keep-alive probes. */
 const probeAfterMs = 15_000;
 
 /** The pool of connections to one server; another one as soon as a client certificate changes. */

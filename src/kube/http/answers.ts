@@ -13,7 +13,7 @@ export interface FailureStatus {
   };
 }
 
-/** An answer that is not what was asked for. */
+/** The Status in a response that is not the requested object. */
 export function parseStatus({ text, status }: HttpResponse): FailureStatus {
   try {
     const value = JSON.parse(text) as FailureStatus | null;
@@ -42,7 +42,7 @@ export function isObjectMissing({ code, details }: FailureStatus): boolean {
   return code === 404 && details?.name !== undefined;
 }
 
-/** What an answer means that is no outcome of `operation`. */
+/** The error of a response that is no outcome of `operation`. */
 export function refusal(status: FailureStatus, operation: Operation): KubeError {
   const code = errorCode(status);
   const said = statusMessage(status);

@@ -32,7 +32,7 @@ describe("an exchange", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("gives up on a server that took the request and says nothing", async () => {
+  it("gives up on a server that accepted the request and does not respond", async () => {
     server = await scriptedServer(mute);
 
     const outcome = started(new AbortController().signal);

@@ -55,7 +55,7 @@ const defaultLimits: HttpClientLimits = {
   maxEventBytes: 16 * mebibyte,
 };
 
-/** The port, and what only a server with kubelets behind it has. */
+/** The port, and the logs that only a server with kubelets has. */
 export interface HttpClient extends KubeClient {
   readonly podLogs: PodLogs;
 }
@@ -75,7 +75,7 @@ export function httpClient({
   return { serverNowMs: () => serverTime.nowMs(), ...readCalls(wire), ...writeCalls(wire) };
 }
 
-/** What calls are made with. */
+/** The parts that all calls use. */
 interface Wire {
   readonly request: ReturnType<typeof requester>;
   readonly limits: HttpClientLimits;

@@ -19,7 +19,7 @@ describe("lines", () => {
     );
   });
 
-  it("say whether the last one is unfinished", () => {
+  it("show whether the last one is unfinished", () => {
     const lines = new Lines(100);
 
     const whole = [...lines.take(Buffer.from("a\nb"))];

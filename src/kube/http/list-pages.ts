@@ -9,11 +9,11 @@ interface Page<T> {
   readonly metadata?: { readonly resourceVersion?: string; readonly continue?: string };
 }
 
-/** Which part of the list is asked for; empty: all of it. */
+/** The requested part of the list; empty: all of it. */
 export type PageQuery = { readonly limit?: string; readonly continue?: string };
 
 /**
- * A list of any length, in pages that together show one moment. When that moment expires half-way, the list is asked for
+ * A list of any length, in pages that together show one moment. When that moment expires half-way, the list is requested
  * again in one piece, which cannot expire.
  */
 export async function listPages<T extends KubeObject>(
@@ -39,7 +39,7 @@ export async function listPages<T extends KubeObject>(
   }
 }
 
-/** In a list the server leaves out what kind its built-in objects are; nowhere else does it. */
+/** In a list, and only there, the server leaves out the kind of its built-in objects. */
 function withKind<T extends KubeObject>(item: T, { type: { apiVersion, kind } }: Operation): T {
   return item.kind ? item : { apiVersion, kind, ...item };
 }

@@ -6,7 +6,7 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Instead of text: what is still coming. */
+  /** Instead of text: the rest of the response, as it arrives. */
   readonly stream?: IncomingMessage;
 }
 

@@ -34,7 +34,7 @@ export interface RequesterOptions {
   readonly serverTime: ServerTime;
 }
 
-/** What to send for an operation. */
+/** The request for an operation. */
 export interface Message {
   readonly method: Ask["method"];
   /** Below the url of the server, with the query. */
@@ -43,7 +43,7 @@ export interface Message {
   readonly contentType?: string;
   /** A response with this status is for the caller, and no reason to try again. */
   readonly isFinalAt?: number;
-  /** What the caller understands, if not JSON. */
+  /** The content type that the caller expects, if not JSON. */
   readonly accept?: string;
 }
 

@@ -20,7 +20,7 @@ describe("another try", () => {
     ["a reset", unanswered({ mayHaveArrived: true }), { read: true, write: false }],
     ["a timeout", unanswered({ passing: false }), { read: false, write: false }],
     [
-      "a certificate nobody trusts",
+      "a certificate that is not trusted",
       unanswered({ passing: false, mayHaveArrived: false }),
       { read: false, write: false },
     ],

@@ -6,7 +6,7 @@ const second = 1_000;
 const start = Date.parse("2026-05-01T10:00:00Z");
 
 describe("the server's time", () => {
-  it("is our own until the server has said something", () => {
+  it("is our own until the first response", () => {
     const { clock, time } = world();
 
     expect(time.nowMs()).toBe(clock.wallMs());
@@ -47,7 +47,7 @@ describe("the server's time", () => {
     expect(time.nowMs()).toBe(start);
   });
 
-  it("is exact at once if the server says it to the millisecond", async () => {
+  it("is exact at once if the server sends milliseconds", async () => {
     const { clock, time } = world();
 
     time.answered({ date: date(start), "x-interlock-time-ms": String(start + 777) }, clock.now());

@@ -8,7 +8,7 @@ export const exactTimeHeader = "x-interlock-time-ms";
  * The server's clock, read from its responses: our own server sends milliseconds, others have only `Date` with whole
  * seconds. Each response shows that the clock was within that unit during the request. Of all that fits every answer the earliest is shown: never
  * ahead of the server, behind it by less than a unit and a round trip, and closer with every answer. An answer that
- * contradicts the earlier ones (another replica, a clock that was set) is believed alone.
+ * contradicts the earlier ones (another replica, a clock that was set) replaces them.
  */
 export class ServerTime {
   readonly #clock: Clock;

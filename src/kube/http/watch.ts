@@ -54,7 +54,7 @@ async function* readLines(
   const { silenceMs, maxEventBytes } = limits;
   const lines = new Lines(maxEventBytes);
   const stop = () => stream.destroy();
-  // Only the server's silence counts, not the time a slow reader takes for what has arrived.
+  // Only the server's silence counts, not the time that a slow reader takes for arrived events.
   const listen = () => clock.after(silenceMs, () => stream.destroy(new Error(`silent for ${silenceMs} ms`)));
   let silence = listen();
   signal?.addEventListener("abort", stop, { once: true });
@@ -91,7 +91,7 @@ function parseEvent(line: string, operation: Operation): WatchEvent<KubeObject> 
       return { type, resourceVersion: object.metadata.resourceVersion ?? "" };
     case "ERROR":
       throw toStreamError(object, operation);
-    // A type that a later server may invent is none of our business.
+    // A type that a later server may add.
     default:
       return undefined;
   }
@@ -102,12 +102,12 @@ function parseFrame(line: string, operation: Operation): Frame {
     const frame = JSON.parse(line) as Frame | null;
     if (typeof frame?.object === "object" && frame.object !== null) return frame;
   } catch {
-    // Said below, without the cause: it quotes the line.
+    // Reported below, without the cause: it quotes the line.
   }
   throw new KubeError("unavailable", `${describeOperation(operation)}: a line of the stream is not an event`);
 }
 
-/** Inside a stream everything but a lost place passes by: the response to the next watch has the reason. */
+/** Inside a stream every error but an outdated version is temporary: the response to the next watch has the reason. */
 function toStreamError(status: FailureStatus, operation: Operation): KubeError {
   const { code, message } = refusal(status, operation);
   return new KubeError(code === "gone" ? "gone" : "unavailable", message);

@@ -86,7 +86,7 @@ describe("a controller", () => {
     expect(started).toEqual(["a", "a"]);
   });
 
-  it("lets the process do other things while a key wants to be looked at without a pause", async () => {
+  it("lets the process do other things while a key is requeued without a pause", async () => {
     const { control, clock } = setUp();
     const { controller, started } = control({ reconcile: async () => 0 });
 
@@ -158,13 +158,13 @@ describe("a controller", () => {
 
   it("reports depth, duration and outcome, and no names", async () => {
     const { clock, control } = setUp();
-    const told: unknown[] = [];
+    const events: unknown[] = [];
     const { controller, end } = control({
       waits: true,
       concurrency: 1,
       events: {
-        queueDepth: (depth) => told.push(depth),
-        reconciled: (outcome, durationMs) => told.push([outcome, durationMs]),
+        queueDepth: (depth) => events.push(depth),
+        reconciled: (outcome, durationMs) => events.push([outcome, durationMs]),
       },
     });
     await settle();
@@ -175,12 +175,12 @@ describe("a controller", () => {
     end("a");
     await settle();
 
-    expect(told).toEqual([1, 2, 1, ["done", 250], 0]);
+    expect(events).toEqual([1, 2, 1, ["done", 250], 0]);
   });
 });
 
 describe("a controller that is stopped", () => {
-  it("begins nothing new and waits for what is running", async () => {
+  it("begins nothing new and waits for running calls", async () => {
     const { clock, control, source } = setUp();
     const keys = source();
     keys.sync();
@@ -202,12 +202,12 @@ describe("a controller that is stopped", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("aborts what runs past the deadline, and returns who does not listen", async () => {
+  it("aborts calls that run past the deadline, and returns the keys of those that go on", async () => {
     const { clock, control, problems } = setUp();
     const { controller } = control({
       reconcile: (key, signal) =>
         new Promise((_, reject) => {
-          if (key === "polite") signal.addEventListener("abort", () => reject(new Error("told to stop")));
+          if (key === "polite") signal.addEventListener("abort", () => reject(new Error("stopped")));
         }),
     });
     controller.add("polite");

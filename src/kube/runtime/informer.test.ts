@@ -8,10 +8,10 @@ import { type Informer, type InformerOptions, informer } from "./informer.ts";
 import type { Problem } from "./problem.ts";
 
 describe("an informer", () => {
-  it("knows what is there once it has synced, and what changes afterwards", async () => {
+  it("has the existing objects once it has synced, and later changes", async () => {
     const { cluster, follow, write, clock } = setUp();
     await write("a", "red");
-    const { informed, told } = follow();
+    const { informed, changes } = follow();
     expect(informed.hasSynced).toBe(false);
 
     await informed.synced;
@@ -21,7 +21,7 @@ describe("an informer", () => {
     await settle();
 
     expect(informed.hasSynced).toBe(true);
-    expect(told).toEqual(["ADDED a red", "MODIFIED a blue", "ADDED b red", "DELETED a blue"]);
+    expect(changes).toEqual(["ADDED a red", "MODIFIED a blue", "ADDED b red", "DELETED a blue"]);
     expect(informed.list().map(({ metadata }) => metadata.name)).toEqual(["b"]);
     expect(informed.get({ namespace, name: "a" })).toBeUndefined();
     expect(clock.pendingTimers).toBe(1);
@@ -57,7 +57,7 @@ describe("an informer", () => {
   it("keeps objects in the form that its transform gives them, from the list and from the watch", async () => {
     const { cluster, follow, write } = setUp();
     await write("a", "red");
-    const { informed, told } = follow({
+    const { informed, changes } = follow({
       transform: (thing) => ({ ...thing, data: { colour: `${thing.data.colour}ish` } }),
     });
 
@@ -66,7 +66,7 @@ describe("an informer", () => {
     await cluster.client().delete(things, { namespace, name: "a" });
     await write("b", "green");
 
-    expect(told).toEqual(["ADDED a redish", "MODIFIED a blueish", "DELETED a blueish", "ADDED b greenish"]);
+    expect(changes).toEqual(["ADDED a redish", "MODIFIED a blueish", "DELETED a blueish", "ADDED b greenish"]);
     expect(namesOf(informed.byIndex("colour", "greenish"))).toEqual(["b"]);
   });
 
@@ -90,7 +90,7 @@ describe("an informer", () => {
   it("reports an object that was deleted and created again with its name as two objects, though the watch missed both", async () => {
     const { cluster, follow, write, clock } = setUp();
     await write("a", "red");
-    const { informed, told } = follow();
+    const { informed, changes } = follow();
     await informed.synced;
     const before = informed.get({ namespace, name: "a" });
 
@@ -99,20 +99,20 @@ describe("an informer", () => {
     cluster.compact();
     await clock.advance(1_000);
 
-    expect(told).toEqual(["ADDED a red", "DELETED a red", "ADDED a red"]);
+    expect(changes).toEqual(["ADDED a red", "DELETED a red", "ADDED a red"]);
     expect(informed.get({ namespace, name: "a" })?.metadata.uid).not.toBe(before?.metadata.uid);
   });
 
   it("continues where a stream ended, without another list", async () => {
     const { cluster, follow, write, clock, calls } = setUp();
-    const { told } = follow();
+    const { changes } = follow();
     await clock.advance(5_000);
 
     cluster.dropWatches();
     await write("a", "red");
     await clock.advance(1_000);
 
-    expect(told).toEqual(["ADDED a red"]);
+    expect(changes).toEqual(["ADDED a red"]);
     expect(calls.filter((call) => call === "list")).toHaveLength(1);
   });
 
@@ -132,14 +132,14 @@ describe("an informer", () => {
 
   it("lists again when the version to continue from is gone", async () => {
     const { cluster, follow, write, clock, calls } = setUp();
-    const { told } = follow();
+    const { changes } = follow();
     await settle();
 
     cluster.compact();
     await write("a", "red");
     await clock.advance(1_000);
 
-    expect(told).toEqual(["ADDED a red"]);
+    expect(changes).toEqual(["ADDED a red"]);
     expect(calls.filter((call) => call === "list")).toHaveLength(2);
   });
 
@@ -231,7 +231,7 @@ describe("an informer", () => {
     expect(problems.map(({ kind }) => kind)).toEqual(["unavailable", "unavailable"]);
   });
 
-  it("does not believe a list that is older than what it has seen", async () => {
+  it("ignores a list that is older than the objects it has seen", async () => {
     const { cluster, follow, write, clock, problems, lag } = setUp();
     const { informed } = follow();
     await write("a", "red");
@@ -260,15 +260,15 @@ describe("an informer", () => {
       },
     });
 
-    const { told } = follow();
+    const { changes } = follow();
     await settle();
 
-    expect(told).toEqual(["ADDED a red", "MODIFIED a blue"]);
+    expect(changes).toEqual(["ADDED a red", "MODIFIED a blue"]);
   });
 
   it("goes on when a handler throws, with the others and with that one, and reports it once", async () => {
     const { follow, write, problems } = setUp();
-    const { informed, told } = follow();
+    const { informed, changes } = follow();
     let calls = 0;
     informed.subscribe(() => {
       calls++;
@@ -280,7 +280,7 @@ describe("an informer", () => {
     for (const colour of ["red", "green", "blue"]) await write("a", colour);
     await settle();
 
-    expect(told).toEqual(["ADDED a red", "MODIFIED a green", "MODIFIED a blue"]);
+    expect(changes).toEqual(["ADDED a red", "MODIFIED a green", "MODIFIED a blue"]);
     expect(calls).toBe(3);
     expect(problems.map(({ message }) => message)).toEqual(["a handler failed: oh", "a handler failed: later"]);
   });
@@ -307,7 +307,7 @@ describe("an informer", () => {
       let down = false;
       const { follow, clock, write } = setUp({ failList: () => down });
       down = when === "while it waits to try again";
-      const { informed, told, stop } = follow();
+      const { informed, changes, stop } = follow();
       if (when !== "before it has synced") await settle();
 
       stop();
@@ -315,7 +315,7 @@ describe("an informer", () => {
       await settle();
 
       expect(clock.pendingTimers).toBe(0);
-      expect(told).toEqual([]);
+      expect(changes).toEqual([]);
       if (when !== "while it watches") await expect(informed.synced).rejects.toMatchObject({ code: "aborted" });
     },
   );
@@ -372,15 +372,15 @@ function setUp(script: Script = {}) {
     },
     follow(options: Partial<InformerOptions<Thing, "colour">> = {}) {
       const abort = new AbortController();
-      const told: string[] = [];
+      const changes: string[] = [];
       const informed: Informer<Thing, "colour"> = informer({
         ...{ client, type: things, query: { namespace }, clock, random, signal: abort.signal },
         indexes: { colour: ({ data }: Thing) => [data.colour] },
         problem: (problem) => problems.push(problem),
         ...options,
       });
-      informed.subscribe((event, object) => void told.push(line(event, object)));
-      return { informed, told, stop: () => abort.abort() };
+      informed.subscribe((event, object) => void changes.push(line(event, object)));
+      return { informed, changes, stop: () => abort.abort() };
     },
   };
 }

@@ -16,7 +16,7 @@ export type ProblemKind =
   | "reconcile-failed"
   | "reconcile-stuck";
 
-/** A problem that the runtime handles, but that an operator may want to know. Only `kind` is fit for a label. */
+/** A problem that the runtime handles, but that may concern an operator. Only `kind` is fit for a label. */
 export interface Problem {
   readonly kind: ProblemKind;
   /** The plural of the informer's kind, or the name of a controller. */

@@ -61,7 +61,7 @@ describe("reconcile", () => {
 });
 
 describe("reconcileCached", () => {
-  it("skips a version that is older than the one this process knows", async () => {
+  it("skips a version that is older than the one this process wrote", async () => {
     const { reconciled } = await startController({ cached: thing("1"), known: thing("2") });
 
     expect(reconciled).toEqual([]);

@@ -138,7 +138,7 @@ describe("a work queue", () => {
     expect([queue.depth, queue.size, queue.take()]).toEqual([0, 0, undefined]);
   });
 
-  it("refuses to take back what it did not give out, and a delay that is no number", () => {
+  it("throws when a key is finished that was not taken, and for a delay that is no number", () => {
     const { queue } = setUp();
     queue.add("a");
 
@@ -198,15 +198,15 @@ function anyTurn(): fc.Arbitrary<Turn> {
   );
 }
 
-/** A queue beside a model that knows nothing of states: what waits, who works, what is wanted, what is due. */
+/** A queue beside a model without states: the waiting, working, wanted and due keys. */
 class Pair {
   readonly #clock = new ManualClock();
-  #told = 0;
+  #readyCalls = 0;
   readonly #queue = new WorkQueue({
     clock: this.#clock,
     random: new Chance(1),
     backoff,
-    ready: () => this.#told++,
+    ready: () => this.#readyCalls++,
   });
   #waiting: { readonly key: string; readonly since: number }[] = [];
   /** Counts the moments at which something can come to wait. */
@@ -308,6 +308,6 @@ class Pair {
       new Set([...this.#waiting.map(({ key }) => key), ...this.#working, ...this.#due.keys()]).size,
     );
     expect(this.#clock.pendingTimers).toBe(this.#due.size > 0 ? 1 : 0);
-    expect(this.#told).toBeGreaterThanOrEqual(this.#waiting.length);
+    expect(this.#readyCalls).toBeGreaterThanOrEqual(this.#waiting.length);
   }
 }

@@ -5,7 +5,7 @@ import { conflict } from "../ledger.ts";
 import { type Columns, columnNames, columnText, isIndexedCorrectly, type StoredLine, toColumns } from "./columns.ts";
 import type { SqlStore, SqlValue } from "./sql-store.ts";
 
-/** All rows of all writers, to be asked about. Rows are added and never changed. Throws LedgerError `unavailable`. */
+/** All rows of all writers, for queries. Rows are added and never changed. Throws LedgerError `unavailable`. */
 export interface LedgerDatabase {
   /** Where it is, for messages; without credentials. */
   readonly place: string;
@@ -15,7 +15,7 @@ export interface LedgerDatabase {
    */
   add(rows: readonly WrittenRow[]): Promise<void>;
   writers(): Promise<readonly string[]>;
-  /** A writer's newest row, or its newest of those that are more than a word about other writers. */
+  /** A writer's newest row; with `besidesHeads`, its newest that does not only record the heads of other writers. */
   head(writer: string, options?: { readonly besidesHeads?: boolean }): Promise<Head | undefined>;
   /** A writer's rows behind number `after`, by number. */
   lines(writer: string, after: number): AsyncGenerator<StoredLine>;
@@ -45,7 +45,7 @@ const create = [
 /** Reading goes in pages of so many rows. */
 const pageRows = 500;
 
-/** The ledger's questions, the same for every database. */
+/** The ledger's queries, the same for every database. */
 export function ledgerDatabase(store: SqlStore): LedgerDatabase {
   let prepared: Promise<void> | undefined;
   async function query(sql: string, values: readonly SqlValue[]) {
@@ -125,7 +125,7 @@ async function* lines(writer: string, after: number, query: Query): AsyncGenerat
   }
 }
 
-/** Of several rows about one event, and in a list of them: who comes first. */
+/** The order of rows, also of several rows about one event. */
 const place = (row: string) => `(${row}.at_ms, ${row}.writer, ${row}.seq)`;
 
 async function* events(filter: EventFilter, query: Query): AsyncGenerator<LedgerRow> {

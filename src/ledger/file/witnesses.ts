@@ -1,7 +1,7 @@
 import type { ChainItem, ChainProblem } from "./chain.ts";
 import type { Head, LedgerRow } from "./row.ts";
 
-/** What writers recorded of one another: by writer, by number of the row. They need not agree, if it was exchanged. */
+/** The heads that writers recorded of one another, by writer and by number of the row. If a row was exchanged, they differ. */
 export class Witnesses {
   readonly #recorded = new Map<string, Map<number, Witness[]>>();
 
@@ -19,7 +19,7 @@ export class Witnesses {
     }
   }
 
-  /** Who recorded another row of this number. */
+  /** The record of another row with this number, if there is one. */
   objector({ writer, seq, hash }: LedgerRow): Witness | undefined {
     return this.#recorded
       .get(writer)
@@ -41,7 +41,7 @@ export class Witnesses {
 export interface Witness extends Head {
   /** Where it is recorded. */
   readonly place: string;
-  /** Where the row was seen: what a journal has need not be in the database yet, and may be gone from the journal later. */
+  /** Where the row was seen: a row of a journal may reach the database later, and be gone from the journal then. */
   readonly where: "journal" | "database";
 }
 
@@ -59,7 +59,7 @@ export interface LedgerReport {
   readonly problems: readonly ChainProblem[];
 }
 
-/** Goes through one writer's rows, and compares them with what others recorded. */
+/** Goes through one writer's rows, and compares them with the heads that others recorded. */
 export async function examine(
   writer: string,
   items: AsyncIterable<ChainItem>,

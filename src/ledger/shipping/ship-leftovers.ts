@@ -25,14 +25,14 @@ export interface LeftoversOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What became of one writer's journal. `left`: rows that the database still lacks. */
+/** The result for one writer's journal. `left`: rows that the database still lacks. */
 export type Leftover =
   | { readonly writer: string; readonly kind: "in-use" | "too-recent" }
   | { readonly writer: string; readonly kind: "shipped"; readonly rows: number; readonly left: number };
 
 /**
  * Ships the remaining rows of writers whose processes do not restart. A journal belongs to the process that has locked its
- * directory, and the kernel drops that lock with the process: who gets it may act in its name, as that would after a
+ * directory, and the kernel drops that lock with the process: a process that gets it may act in its name, as the first would after a
  * restart. Nothing is written under the name, and the lock is held only meanwhile.
  */
 export async function shipLeftovers(options: LeftoversOptions): Promise<readonly Leftover[]> {

@@ -28,7 +28,7 @@ export interface Lag {
 
 const portion = { maxRows: 500, maxBytes: 1024 * 1024 };
 
-/** Those who come shortly after one another share a statement, and a sync of the database. */
+/** Rows that follow each other this soon share a statement, and a sync of the database. */
 const lingerMs = 100;
 
 const backoff = { baseMs: 100, maxMs: 30_000, jitter: 0.2 };

@@ -2,7 +2,7 @@ import type { RemediationWorkflow } from "../kinds/remediation-workflow.ts";
 import type { Engine } from "../kinds/schemas/fields.ts";
 import type { WorkflowRef } from "../kinds/workflow-execution.ts";
 
-/** The values for what a catalog entry leaves open. */
+/** The values for the fields that a catalog entry leaves out. */
 export interface CatalogDefaults {
   readonly engine: Engine;
   readonly serviceAccountName: string | undefined;

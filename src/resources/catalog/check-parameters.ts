@@ -8,7 +8,7 @@ export type CheckedParameters =
   /** One sentence for each thing that is wrong. No value is repeated: it may be a secret. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** Compares values with what a workflow takes. Everything that is wrong is reported at once. */
+/** Compares values with the parameters of a workflow. All problems are reported at once. */
 export function checkParameters(
   schema: RemediationWorkflowSpec["parameters"],
   given: Readonly<Record<string, ParameterValue>>,

@@ -139,6 +139,6 @@ function withResolvers(): { readonly promise: Promise<void>; readonly resolve: (
   return { promise, resolve };
 }
 
-/** What an operator can do where definitions may not be read. */
+/** The remedy for an operator where definitions may not be read. */
 export const grantKinds =
   "grant get, list and watch on customresourcedefinitions.apiextensions.k8s.io, as deploy/ does";

@@ -16,7 +16,7 @@ import { kindSchema } from "./schemas/kind-schema.ts";
  */
 const crdFormat = 1;
 
-/** The definition that makes an API server serve `kind`. It spells out what a server would add by itself. */
+/** The definition that makes an API server serve `kind`. It includes the fields that a server would add by itself. */
 export function toCrd(kind: Kind): CustomResourceDefinition {
   const { plural, singular, shortName } = kind;
   return {

@@ -31,7 +31,7 @@ describe("what to do about a definition", () => {
     expect(crdsToInstall([stored({})], [ours])).toEqual([{ do: "keep", name }]);
   });
 
-  it("is to update ours when it is an older one, at the version that was looked at, keeping what others added", () => {
+  it("is to update ours when it is an older one, at the version that was read, keeping the additions of others", () => {
     const metadata = { ...stored({}).metadata, resourceVersion: "7", annotations: { team: "ops" } };
     const older = stored({ metadata, spec: { ...ours.spec, versions: [] } });
 
@@ -47,7 +47,7 @@ describe("what to do about a definition", () => {
     expect(crdsToInstall([stored({ metadata })], [ours])).toEqual([{ do: "keep", name }]);
   });
 
-  it("is to refuse it when a newer version has written it in a format that this one does not know", () => {
+  it("is to refuse it when a newer version has written it in a format that this one does not support", () => {
     const newer = stored({ metadata: { ...ours.metadata, annotations: { "kubernaut.ai/format": "2" } } });
 
     expect(crdsToInstall([newer], [ours])).toEqual([

@@ -49,7 +49,7 @@ function stepFor(ours: CustomResourceDefinition, found: CustomResourceDefinition
     return { do: "refuse", name, because };
   }
   if (isDeepStrictEqual(found.spec, ours.spec) && theirFormat === ourFormat) return { do: "keep", name };
-  // Other people's labels and annotations stay, and the version makes sure that we replace what we looked at.
+  // Other people's labels and annotations stay, and the version ensures that we replace the definition that we read.
   const annotations = { ...found.metadata.annotations, ...ours.metadata.annotations };
   return { do: "update", name, crd: { ...ours, metadata: { ...found.metadata, annotations } } };
 }

@@ -35,13 +35,13 @@ export interface Signal {
   readonly firingAt: string;
   /** Until when, for `resolved`. */
   readonly endedAt?: string;
-  /** The name of the token that it came with; absent for what we watch ourselves. */
+  /** The name of the token that it came with; absent for signals that we watch ourselves. */
   readonly sender?: string;
   /** The signal as it arrived. */
   readonly payload: unknown;
 }
 
-/** What an earlier version made the identity of a signal's incident of. */
+/** The fields from which an earlier version made the identity of a signal's incident. */
 export interface FormerIdentity {
   /** The version of the rules for identity, as incidents have it. */
   readonly version: string;
@@ -49,7 +49,7 @@ export interface FormerIdentity {
   readonly distinctBy?: readonly string[];
 }
 
-/** By what a Node can be found. */
+/** The names by which a Node can be found. */
 export interface NodeHint {
   /** Names that the Node may have, the best first. */
   readonly names: readonly string[];
@@ -115,7 +115,7 @@ function valueText(value: unknown): Pick<FieldTrace, "value"> {
   return { value: text.length <= maxTraceLength ? text : `${text.slice(0, maxTraceLength)}…` };
 }
 
-/** What a fingerprint can be made of. */
+/** The fields that a fingerprint can consist of. */
 export type FingerprintField = "source" | "name" | "severity" | "target" | `labels.${string}`;
 
 export const defaultFingerprintFields: readonly FingerprintField[] = ["source", "name", "target"];

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Wire } from "../../../schema/index.ts";
 import { maxTargetLength } from "../../target/target.ts";
 
-/** RFC 3339. What we write carries milliseconds. */
+/** RFC 3339. Our own times have milliseconds. */
 export const timestamp = z.iso.datetime({ offset: true });
 
 /** `2m30s`: what `formatDuration` writes and `parseDuration` reads. */
@@ -30,7 +30,7 @@ export const repeatedTargetText = z
   .max(maxTargetLength)
   .regex(new RegExp(targetShape), { error: targetRule });
 
-/** What a pause can name besides: a repository, for all of its branches. */
+/** A pause can also name a repository, for all of its branches. */
 export const pauseTargetText = textPattern(
   `${targetShape}|^git:[^ ]+/[^ ]+$`,
   `${targetRule}, or git:host/path for every branch`,
