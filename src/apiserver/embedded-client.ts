@@ -111,7 +111,9 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       const resource = enter("delete", type, target, call);
       const removing = deleteObject(api, resource, toRef(resource, target), { preconditions, propagation });
       const outcome = await tryWrite(async () => ({ entry: (await removing).entry, warnings: [] }));
-      if (outcome.kind === "done") return { kind: "deleted" };
+      if (outcome.kind === "done") {
+        return (await removing).gone ? { kind: "deleted" } : { kind: "deleted", remaining: outcome.object };
+      }
       return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
     },
 

@@ -459,13 +459,14 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
       it("only marks an object that has finalizers, and the last finalizer takes it away", async () => {
         await make(configMaps, configMap("a", { finalizers: ["interlock.dev/one", "interlock.dev/two"] }));
 
-        await client.delete(configMaps, at("a"));
+        const outcome = await client.delete(configMaps, at("a"));
         const marked = await client.get(configMaps, at("a"));
         await client.patch(configMaps, at("a"), { merge: { metadata: { finalizers: ["interlock.dev/two"] } } });
         const waiting = await client.get(configMaps, at("a"));
         const last = await client.patch(configMaps, at("a"), { merge: { metadata: { finalizers: null } } });
 
         expect(marked?.metadata.deletionTimestamp).toBeDefined();
+        expect(outcome).toEqual({ kind: "deleted", remaining: marked });
         expect(waiting?.metadata.deletionTimestamp).toBe(marked?.metadata.deletionTimestamp);
         expect(updated(last).metadata.resourceVersion).toBe(waiting?.metadata.resourceVersion);
         expect(await client.get(configMaps, at("a"))).toBeUndefined();

@@ -86,7 +86,8 @@ export type UpdateOutcome<T> =
   | { readonly kind: "not-found" };
 
 export type DeleteOutcome =
-  | { readonly kind: "deleted" }
+  /** `remaining`: the object as it stays until its finalizers are removed, or its dependents are deleted. */
+  | { readonly kind: "deleted"; readonly remaining?: KubeObject }
   | { readonly kind: "conflict"; readonly message: string }
   | { readonly kind: "not-found" };
 

@@ -42,6 +42,7 @@ export { Multimap } from "./multimap.ts";
 export { nameHash } from "./name-hash.ts";
 export {
   byAge,
+  exactly,
   type KubeObject,
   labelKey,
   namespaces,

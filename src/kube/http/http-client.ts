@@ -203,7 +203,10 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
         { method: "DELETE", path: operationPath(operation), ...toBody(options) },
         call,
       );
-      return outcome.kind === "updated" ? { kind: "deleted" } : outcome;
+      if (outcome.kind !== "updated") return outcome;
+      // Without finalizers the server returns a Status, or the last version of the object.
+      const isRemaining = outcome.object.metadata?.deletionTimestamp !== undefined;
+      return isRemaining ? { kind: "deleted", remaining: outcome.object } : { kind: "deleted" };
     },
 
     evict: (pod, options, call) => evict({ request }, pod, options, call),

@@ -61,6 +61,16 @@ it("marks every version of an object that this process deleted as outdated", () 
   expect(ownWrites.isOutdated(thing("99"))).toBe(true);
 });
 
+it("marks versions older than a tracked deletion as outdated while the object remains", async () => {
+  const ownWrites = new OwnWrites();
+  const client = ownWrites.track(fakeClient("updated"), [fakeInformer()]);
+
+  await client.delete(things, { name: "a" });
+
+  expect(ownWrites.isOutdated(thing("9"))).toBe(true);
+  expect(ownWrites.isOutdated(thing("10"))).toBe(false);
+});
+
 function thing(resourceVersion: string): KubeObject {
   return { apiVersion: "v1", kind: "Thing", metadata: { name: "a", uid: "u", resourceVersion } };
 }
@@ -70,7 +80,8 @@ function fakeClient(kind: "updated" | "conflict"): KubeClient {
   let version = 10;
   const write = async () =>
     kind === "updated" ? { kind, object: thing(String(version++)) } : { kind, message: "changed" };
-  return { update: write, patch: write } as unknown as KubeClient;
+  const remove = async () => ({ kind: "deleted", remaining: thing(String(version++)) });
+  return { update: write, patch: write, delete: remove } as unknown as KubeClient;
 }
 
 function fakeInformer() {

@@ -24,6 +24,11 @@ export class OwnWrites {
       ...client,
       update: async (...call) => noted(await client.update(...call)),
       patch: async (...call) => noted(await client.patch(...call)),
+      delete: async (...call) => {
+        const outcome = await client.delete(...call);
+        if (outcome.kind === "deleted" && outcome.remaining) this.note(outcome.remaining);
+        return outcome;
+      },
     };
   }
 
