@@ -3,7 +3,12 @@ import { tektonEngine } from "../../src/engines/index.ts";
 import { taskRuns, tektonLabels } from "../../src/engines/tekton/pipeline-run.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { defaultPolicy } from "../../src/policy/index.ts";
-import { executionNamespace, remediationTargets, remediationWorkflows } from "../../src/resources/index.ts";
+import {
+  cancelAnnotations,
+  executionNamespace,
+  remediationTargets,
+  remediationWorkflows,
+} from "../../src/resources/index.ts";
 import { TestDesk } from "../doubles/test-desk.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
@@ -243,6 +248,19 @@ describe("a workflow that requires an approval", () => {
 
     expect(await world.status("early")).toMatchObject({ skipDetails: { reason: "ResourceBusy" } });
     expect(await world.status("later")).toMatchObject({ phase: "Running" });
+  });
+
+  it("has used its approval if it is cancelled after the start of its run, even if no step had begun", async () => {
+    await world.executor();
+    await world.approve("a-1");
+    await world.execution("first", { workflowRef: reboot }, approvedBy("a-1"));
+
+    await world.annotate("first", cancelAnnotations({ by: "kim", reason: "wrong node", blocks: false }));
+    await world.report("False");
+    await world.execution("again", { workflowRef: reboot }, approvedBy("a-1"));
+
+    expect((await world.status("first")).failureDetails).toMatchObject({ wasExecutionFailure: false });
+    expect((await world.status("again")).failureDetails?.message).toContain("a-1 was used by default/first");
   });
 
   it("whose record was deleted still has the used approvals", async () => {

@@ -150,9 +150,10 @@ function endOf({ object, uid, name }: ExecutionTrail): ExecutionEnd | undefined 
   const isForIncident = (metadata.ownerReferences ?? []).length > 0;
   if (status.phase === "Failed" && status.failureDetails.reason === "ValidationError" && !isForIncident)
     return undefined;
-  // Nor does one that was cancelled before it had acted.
-  if (status.phase === "Failed" && status.failureDetails.cancellation && !status.failureDetails.wasExecutionFailure)
-    return undefined;
+  // Nor does one that was cancelled before it had acted, unless its run has used up an approval.
+  const hasUsedApproval = status.approvalRef !== undefined && status.pipelineRunRef !== undefined;
+  const isCancelled = status.phase === "Failed" && status.failureDetails.cancellation !== undefined;
+  if (isCancelled && !status.failureDetails.wasExecutionFailure && !hasUsedApproval) return undefined;
   const end = {
     ...{ executionUid: uid, executionName: name, executionNamespace: metadata.namespace ?? "" },
     ...{ outcome: status.outcome, completedAt: status.completionTime },

@@ -168,13 +168,13 @@ function approvalBefore(snapshot: Snapshot) {
 }
 
 /**
- * An invalid execution that does not belong to an incident is no evidence about the target. Neither does one that an operator
- * cancelled before it acted.
+ * An invalid execution that does not belong to an incident is no evidence about the target. Neither is one that an operator
+ * cancelled before it acted, unless its run had used up an approval.
  */
 function isNoHistory({ metadata, spec, status }: WorkflowExecution, { incidentsNamespace }: EndSettings): boolean {
   if (status?.phase !== "Failed") return false;
   const { reason, cancellation, wasExecutionFailure } = status.failureDetails;
-  if (cancellation && !wasExecutionFailure) return true;
+  if (cancellation && !wasExecutionFailure) return !(status.approvalRef && status.pipelineRunRef);
   if (reason !== "ValidationError") return false;
   const owner = metadata.ownerReferences?.find(({ controller }) => controller);
   const isForIncident = owner?.kind === remediationRequests.kind && owner.uid === spec.remediationRequestRef?.uid;
