@@ -8,13 +8,17 @@ import type {
   SkipReason,
   WorkflowExecutionStatus,
 } from "../resources/index.ts";
-import type { CancelReason, ObservedRun } from "./snapshot.ts";
+import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
 
 /** One write that is safe to repeat and conditional on the snapshot. After a lost race the decision is repeated. */
 export type Action =
   /** Sets the labels by which the execution is found, and the finalizer that keeps it until its run is deleted. */
   | { readonly do: "mark" }
   | { readonly do: "unmark" }
+  /** Compares the cached record, or the cached catalog entry, with the server's. If it has changed, all is observed again. */
+  | { readonly do: "confirm"; readonly what: keyof Snapshot["unconfirmed"] }
+  /** Observes everything again, as the server has it. */
+  | { readonly do: "observe-again" }
   | { readonly do: "set-status"; readonly status: WorkflowExecutionStatus; readonly decision?: Blocked }
   /** Copies the state of the run if it is current: an outdated one would undo the write of another replica. */
   | { readonly do: "mirror-run"; readonly run: ObservedRun; readonly status: WorkflowExecutionStatus }
@@ -30,13 +34,18 @@ export type Action =
   | { readonly do: "delete-execution" }
   /** Appends an event to the ledger. If that fails, the following actions are not performed. */
   | { readonly do: "record"; readonly event: LedgerEvent }
-  /** Records that the target is free, with a time that is not before the write that freed it. */
-  | { readonly do: "record-freed" }
+  /** Records the end of an execution that held its target, and that the target is free since: not before the write that freed it. */
+  | { readonly do: "record-freed"; readonly ended: LedgerEvent | undefined }
   | { readonly do: "notify"; readonly notice: NotificationRequest }
   /** Updates log, Events and metrics. Never fails. */
   | { readonly do: "announce"; readonly what: Announcement };
 
 export const act = decision<Action>;
+
+/** Confirms the catalog entry, if that was not done yet: one that was just removed or replaced is not run. */
+export function confirmEntry({ unconfirmed }: Snapshot): readonly Action[] {
+  return unconfirmed.entry ? [{ do: "confirm", what: "entry" }] : [];
+}
 
 /** An event that is visible in the log, in metrics, and as a Kubernetes Event. */
 export type Announcement =

@@ -1,16 +1,9 @@
-import type { Engine } from "../engines/index.ts";
 import {
-  type ControllerGroup,
   controllerGroup,
-  type Informer,
-  type KubeClient,
   type KubeObject,
   keysFrom,
-  labelKey,
-  OwnWrites,
   objectKey,
   onlySynced,
-  type ResourceType,
   type RunningControllers,
   reconcile,
   reconcileCached,
@@ -20,43 +13,25 @@ import {
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
-  automationPauses,
-  type Engine as EngineName,
-  type KindsCache,
-  labelKeys,
-  managedBy,
   redactValues,
   remediationTargets,
-  remediationWorkflows,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import type { PlanDefaults } from "./admission/plan.ts";
+import { type Caches, type CachesOptions, openCaches, targetHashKey } from "./caches.ts";
 import { decide } from "./decide.ts";
-import { type AcknowledgersKnownSince, type Caches, observe } from "./observe.ts";
+import { observe } from "./observe.ts";
 import { type Deps, perform } from "./perform.ts";
 import { announcer } from "./reports/announce.ts";
 import { eventRecorder } from "./reports/kube-events.ts";
 import { executorMetrics } from "./reports/metrics.ts";
-import type { ExecutorSettings } from "./snapshot.ts";
 import { reconcileTarget } from "./targets/targets.ts";
 
-export interface ExecutorOptions {
-  readonly client: KubeClient;
-  readonly engines: readonly Engine[];
+export interface ExecutorOptions extends CachesOptions {
   readonly ledger: Ledger;
-  readonly kinds: KindsCache;
-  /** The namespace of runs and target records. */
-  readonly namespace: string;
-  /** The namespace of the catalog. */
-  readonly catalogNamespace: string;
-  readonly defaults: Omit<PlanDefaults, "engines">;
-  readonly settings: ExecutorSettings;
-  /** Since when no user can acknowledge in another user's name. Without it no name counts as verified. */
-  readonly acknowledgersKnownSince?: AcknowledgersKnownSince;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -81,7 +56,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
   /** A run concerns the execution that created it, and the one that holds its target now: that may wait for its removal. */
   const runKeys = (run: KubeObject) => {
     const uid = run.metadata.annotations?.[annotationKeys.executionUid] ?? "";
-    const [name = ""] = targetKey(run);
+    const [name = ""] = targetHashKey(run);
     const holder = records.get({ namespace, name })?.status?.holder;
     return [...executions.byIndex("uid", uid).map(objectKey), ...holderKey(holder)];
   };
@@ -115,8 +90,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
     name: "targets",
     sources: [
       keysFrom(records, ({ metadata }) => [metadata.name ?? ""]),
-      keysFrom(executions, targetKey),
-      ...runInformers.map((informer) => keysFrom(informer, targetKey)),
+      keysFrom(executions, targetHashKey),
+      ...runInformers.map((informer) => keysFrom(informer, targetHashKey)),
     ],
     reconcile: (key, signal) => reconcileTarget(key, deps, signal),
     stalls: stalls.watch({
@@ -126,45 +101,6 @@ export function startExecutor(options: ExecutorOptions): Executor {
     }),
   });
   return group.running({ stalls, drain: () => recorder.drain() });
-}
-
-function openCaches(group: ControllerGroup, options: ExecutorOptions): Caches {
-  const { namespace } = options;
-  const executions = group.informer<WorkflowExecution, "uid">({
-    type: workflowExecutions,
-    indexes: { uid: ({ metadata }) => [metadata.uid ?? ""] },
-  });
-  const records = group.informer({ type: remediationTargets, query: { namespace } });
-  const entries = group.informer({
-    type: remediationWorkflows,
-    // Entries in other namespaces are not part of the catalog: their authors need not be catalog authors.
-    query: { namespace: options.catalogNamespace },
-    indexes: { workflowId: ({ spec }) => [spec.workflowId] },
-  });
-  const runs = openRuns(options.engines, (type) =>
-    group.informer({
-      type,
-      query: { namespace, labelSelector: `${managedBy.label}=${managedBy.value}` },
-      indexes: { target: targetKey },
-    }),
-  );
-  const ownWrites = new OwnWrites();
-  const admitted = new Set<string>();
-  executions.subscribe((event, { metadata }) => event === "DELETED" && admitted.delete(metadata.uid ?? ""));
-  const engines = new Map(options.engines.map((engine) => [engine.name, engine]));
-  return {
-    ...options,
-    client: ownWrites.track(options.client, [executions, records, ...new Set(runs.values())]),
-    defaults: { ...options.defaults, engines: new Set(engines.keys()) },
-    executions,
-    records,
-    pauses: group.informer({ type: automationPauses }),
-    ownWrites,
-    admitted,
-    entries,
-    engines,
-    runs,
-  };
 }
 
 async function reconcileExecution(
@@ -188,23 +124,6 @@ async function observeFresh(cached: WorkflowExecution, caches: Caches, signal: A
   return current && observe(current, caches, signal, { fresh: true });
 }
 
-/** One informer for each kind of run: several engines may share one. */
-function openRuns(
-  engines: readonly Engine[],
-  open: (type: ResourceType<KubeObject>) => Informer<KubeObject, "target">,
-) {
-  const byKind = new Map<string, Informer<KubeObject, "target">>();
-  const byEngine = new Map<EngineName, Informer<KubeObject, "target">>();
-  for (const { name, runs } of engines) {
-    const known = byKind.get(runs.kind) ?? open(runs);
-    byKind.set(runs.kind, known);
-    byEngine.set(name, known);
-  }
-  return byEngine;
-}
-
 function holderKey(holder: { executionNamespace: string; executionName: string } | undefined): readonly string[] {
   return holder ? [`${holder.executionNamespace}/${holder.executionName}`] : [];
 }
-
-const targetKey = labelKey(labelKeys.targetHash);

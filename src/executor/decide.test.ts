@@ -7,6 +7,7 @@ import {
   type ObjectTarget,
   parseTarget,
   type RemediationTarget,
+  type RemediationWorkflow,
   type WorkflowExecution,
   type WorkflowExecutionStatus,
   type WorkflowHistory,
@@ -87,6 +88,44 @@ describe("a pending execution", () => {
     expect(steps(decide(snapshot({ execution: pending, ...world })))).toEqual(expected);
   });
 
+  it.each<[string, Partial<Snapshot>, readonly string[]]>([
+    [
+      "is admitted by the cached record, once the entry is confirmed",
+      {},
+      ["confirm entry", "write-record", "announce"],
+    ],
+    ["is not skipped because of a cached record", { record: heldBy("other") }, ["confirm record"]],
+    [
+      "is skipped by the current record, whatever its entry is now",
+      { record: heldBy("other"), unconfirmed: { record: false, entry: true } },
+      ["set-status Skipped", "announce"],
+    ],
+    [
+      "is not skipped because of the cooldown in a cached entry",
+      { record: withHistory({ lastSuccess: recentSuccess }), unconfirmed: { record: false, entry: true } },
+      ["confirm entry", "set-status Skipped", "announce"],
+    ],
+    [
+      "does not fail because of a cached entry",
+      { plan: { kind: "invalid", target: target(), problem: "wrong" } },
+      ["observe-again"],
+    ],
+    [
+      "does not fail because its holder in a cached record was admitted by another entry",
+      { record: heldBy("me"), plan: { ...plan(), entry: entry("other") } },
+      ["observe-again"],
+    ],
+    [
+      "that holds the cached record has its run created, once the entry is confirmed",
+      { record: heldBy("me") },
+      ["confirm entry", "record", "create-run"],
+    ],
+  ])("whose record and entry are from a cache %s", (_what, world, expected) => {
+    const unconfirmed = { record: true, entry: true };
+
+    expect(steps(decide(snapshot({ execution: pending, unconfirmed, ...world })))).toEqual(expected);
+  });
+
   it("that is being deleted writes that it holds the target, deletes its run, frees the target, and records that", () => {
     const deleted = being(pending);
     const owed = {
@@ -103,10 +142,7 @@ describe("a pending execution", () => {
       "record",
       "set-status Pending",
     ]);
-    expect(steps(decide(snapshot({ execution: noted, record: heldBy("me"), run: suspended })))).toEqual([
-      "delete-run",
-      "announce",
-    ]);
+    expect(steps(decide(snapshot({ execution: noted, record: heldBy("me"), run: suspended })))).toEqual(["delete-run"]);
     expect(steps(decide(snapshot({ execution: noted, record: heldBy("me") })))).toEqual(["write-record"]);
     expect(steps(decide(snapshot({ execution: noted })))).toEqual(["record-freed", "set-status Pending", "announce"]);
     expect(steps(decide(snapshot({ execution: deleted })))).toEqual(["record", "unmark"]);
@@ -179,14 +215,12 @@ describe("an execution that has ended", () => {
     expect(next).toEqual({ actions: [], requeueAfterMs: 4 * minute });
     expect(steps(decide(snapshot({ execution: told, run: run(succeeded), nowMs: now + 4 * minute })))).toEqual([
       "delete-run",
-      "announce",
     ]);
   });
 
   it("removes a run that was created for it too late", () => {
     expect(steps(decide(snapshot({ execution: told, run: { ...run({ kind: "suspended" }), uid: "run-2" } })))).toEqual([
       "delete-run",
-      "announce",
     ]);
   });
 
@@ -233,9 +267,13 @@ describe("an execution that has ended", () => {
 });
 
 function steps({ actions }: Decision<Action>): readonly string[] {
-  return actions.map((action) => (action.do === "set-status" ? `set-status ${action.status.phase}` : action.do));
+  return actions.map((action) => {
+    if (action.do === "set-status") return `set-status ${action.status.phase}`;
+    return action.do === "confirm" ? `confirm ${action.what}` : action.do;
+  });
 }
 
+const { cooldownEnded: _, ...recentSuccess } = foldedHistory().lastSuccess;
 const refusal = { reason: "PipelineRunCreationFailed" as const, message: "refused" };
 const working: RunState = { kind: "running", progress: {} };
 const succeeded: RunState = { kind: "succeeded", progress: {}, completedAt: iso(now) };
@@ -248,6 +286,7 @@ function snapshot(world: Partial<Snapshot>): Snapshot {
     execution: execution({ phase: "Pending" }),
     plan: plan(),
     record: { ...heldBy("me"), status: { workflows: [] } },
+    unconfirmed: { record: false, entry: false },
     run: undefined,
     pauses: [],
     settings: { ...defaultPolicy, runTtlMs: 60 * minute, ...retention, incidentsNamespace: "ns" },
@@ -295,6 +334,11 @@ function plan(): ValidPlan {
     cooldownMs: 5 * minute,
     observe: false,
   };
+}
+
+function entry(uid: string): RemediationWorkflow {
+  const spec = { workflowId: "cleanup", version: "1", description: "", containerImage: "x", pipeline: "workflow" };
+  return { metadata: { name: "cleanup-1", namespace: "ns", uid }, spec };
 }
 
 function heldBy(uid: string): RemediationTarget {

@@ -1,6 +1,6 @@
 import { type Decision, requeueAfter } from "../kube/index.ts";
 import { readCancelRequest } from "../resources/index.ts";
-import { type Action, act } from "./action.ts";
+import { type Action, act, confirmEntry } from "./action.ts";
 import { admitOrSkip } from "./admission/admission.ts";
 import { approvalProblem } from "./admission/approval.ts";
 import type { ValidPlan } from "./admission/plan.ts";
@@ -51,35 +51,44 @@ function decideNew(snapshot: Snapshot): Decision<Action> {
 }
 
 function decidePending(snapshot: Snapshot): Decision<Action> {
-  const { execution, plan, record, run, refusal } = snapshot;
+  const { execution, plan, record, run, refusal, unconfirmed } = snapshot;
   const holdsTarget = record?.status?.holder?.executionUid === execution.metadata.uid;
   if (execution.metadata.deletionTimestamp) return settle(snapshot);
   const cancel = readCancellation(snapshot);
   if (cancel) return cancelledBefore(snapshot, cancel);
-  if (plan.kind === "invalid") {
-    if (!holdsTarget) return failedBefore(snapshot, { reason: "ValidationError", message: plan.problem });
-    // The execution was valid when it was admitted. The catalog has changed since.
-    const { actions } = failedBefore(snapshot, { reason: "ConfigurationError", message: plan.problem });
-    return act({ do: "record", event: events.executionAdmittedEvent(snapshot) }, ...actions);
-  }
-  const unapproved = holdsTarget ? undefined : approvalGap(snapshot, plan);
-  if (unapproved) return failedBefore(snapshot, { reason: "ValidationError", message: unapproved });
+  const problem = plan.kind === "invalid" ? plan.problem : !holdsTarget && approvalGap(snapshot, plan);
+  if (problem && (unconfirmed.record || unconfirmed.entry)) return act({ do: "observe-again" });
+  if (problem && !holdsTarget) return failedBefore(snapshot, { reason: "ValidationError", message: problem });
+  // The execution was valid when it was admitted. The catalog has changed since.
+  if (plan.kind === "invalid") return failAfterAdmission(snapshot, plan.problem);
   if (!record?.status) return act({ do: "create-record" });
   if (!holdsTarget) return admitOrSkip(snapshot, plan);
   if (refusal) return failedBefore(snapshot, refusal);
   // A record that was rebuilt has neither the entry nor the approval by which the execution was admitted.
   if (!run && record.status.holder?.catalogEntryUid !== plan.entry?.metadata.uid) {
+    if (unconfirmed.record) return act({ do: "observe-again" });
     const message = "the target's record was lost before the run was created: it is not known what admitted it";
-    const { actions } = failedBefore(snapshot, { reason: "ConfigurationError", message });
-    return act({ do: "record", event: events.executionAdmittedEvent(snapshot) }, ...actions);
+    return failAfterAdmission(snapshot, message);
   }
-  if (!run) return act({ do: "record", event: events.executionAdmittedEvent(snapshot) }, { do: "create-run" });
+  if (!run) {
+    return act(
+      ...confirmEntry(snapshot),
+      { do: "record", event: events.executionAdmittedEvent(snapshot) },
+      { do: "create-run" },
+    );
+  }
   if (run.owner.kind !== "us") return freeRunName(snapshot, run);
   // Before the run is started: another replica may be about to skip this execution, and only one of the two can be written.
   return act(
     { do: "record", event: events.runCreated(snapshot, run) },
     { do: "set-status", status: runningStatus(snapshot, run) },
   );
+}
+
+/** Fails an execution that was admitted and has no run. */
+function failAfterAdmission(snapshot: Snapshot, message: string): Decision<Action> {
+  const { actions } = failedBefore(snapshot, { reason: "ConfigurationError", message });
+  return act({ do: "record", event: events.executionAdmittedEvent(snapshot) }, ...actions);
 }
 
 /** Returns why the execution is not admitted without an approval. */

@@ -20,8 +20,10 @@ export interface Snapshot {
   readonly nowMs: number;
   readonly execution: WorkflowExecution;
   readonly plan: Plan;
-  /** The target record. Read from the server while the execution is Pending, or does not hold the cached record. */
+  /** The target record. Read from the server if a Running execution does not hold the cached one. */
   readonly record: RemediationTarget | undefined;
+  /** The parts that are from a cache. The server confirms them before an execution without a run ends because of them. */
+  readonly unconfirmed: { readonly record: boolean; readonly entry: boolean };
   /** The approval that the execution refers to. Read from the server while the execution is Pending and needs one. */
   readonly approval?: RemediationApprovalRequest;
   /** The run that has the target's name, of this execution or another. */

@@ -3,7 +3,13 @@ import { mutantsOf } from "./mutant.ts";
 export const stageMutants = [
   ...mutantsOf({ file: "src/executor/decide.ts", suite: "src/executor/decide.test.ts" }, [
     ["starts a run without the target", "if (!holdsTarget) return admitOrSkip(snapshot, plan);", ""],
-    ["runs without the approval", "if (unapproved) return", "if (unapproved && !plan) return"],
+    ["runs without the approval", "!holdsTarget && approvalGap(snapshot, plan)", "undefined"],
+    [
+      "fails an execution by a cache",
+      "if (problem && (unconfirmed.record || unconfirmed.entry)) return",
+      "if (!plan) return",
+    ],
+    ["creates a run by a cached entry", "      ...confirmEntry(snapshot),\n", ""],
     ["admits a deleted execution", "if (execution.metadata.deletionTimestamp) return settle(snapshot);", ""],
     ["ignores a cancellation before the run", "if (cancel) return cancelledBefore(snapshot, cancel);", ""],
     [
@@ -27,7 +33,12 @@ export const stageMutants = [
     ["keeps a run whose target is lost", 'return "TargetLost";', "return undefined;"],
     ["never times out", 'snapshot.nowMs >= deadlineMs(snapshot, status) ? "Timeout" : undefined', "undefined"],
   ]),
-  ...mutantsOf({ file: "src/executor/perform.ts", suite: "test/executor/third-parties.test.ts" }, [
+  ...mutantsOf({ file: "src/executor/admission/admission.ts", suite: "src/executor/decide.test.ts" }, [
+    ["skips by a cached record", 'if (snapshot.unconfirmed.record) return act({ do: "confirm", what: "record" });', ""],
+    ["admits by a cached entry", "    ...confirmEntry(snapshot),\n", ""],
+    ["skips by the cooldown of a cached entry", "...(dependsOnEntry(block) ? confirmEntry(snapshot) : []),", ""],
+  ]),
+  ...mutantsOf({ file: "src/executor/runs/change-run.ts", suite: "test/executor/third-parties.test.ts" }, [
     [
       "starts a run although its execution was deleted since the decision",
       "if (metadata.deletionTimestamp || readCancelRequest(execution)) return false;",

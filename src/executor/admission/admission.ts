@@ -1,7 +1,7 @@
 import { type Decision, iso } from "../../kube/index.ts";
 import { type Allowed, type Blocked, decide as decidePolicy, formatRemaining, withHolder } from "../../policy/index.ts";
 import type { RecordHolder, SkipDetails, TargetHolder } from "../../resources/index.ts";
-import type { Action } from "../action.ts";
+import { type Action, act, confirmEntry } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { usedApproval } from "./approval.ts";
 import type { ValidPlan } from "./plan.ts";
@@ -23,14 +23,13 @@ export function admitOrSkip(snapshot: Snapshot, plan: ValidPlan): Decision<Actio
       nowMs,
     },
   );
-  if (decision.verdict === "block") return skip(snapshot, plan, decision);
-  if (decision.observeOnly) return skip(snapshot, plan, toObservedBlock(decision));
-  return {
-    actions: [
-      { do: "write-record", status: withHolder(record?.status, toHolder(snapshot, plan)) },
-      { do: "announce", what: { kind: "admitted" } },
-    ],
-  };
+  const block = decision.verdict === "block" ? decision : decision.observeOnly ? toObservedBlock(decision) : undefined;
+  if (block) return skip(snapshot, plan, block);
+  return act(
+    ...confirmEntry(snapshot),
+    { do: "write-record", status: withHolder(record?.status, toHolder(snapshot, plan)) },
+    { do: "announce", what: { kind: "admitted" } },
+  );
 }
 
 function toHolder({ execution, approval, nowMs }: Snapshot, plan: ValidPlan): RecordHolder {
@@ -48,14 +47,23 @@ function toHolder({ execution, approval, nowMs }: Snapshot, plan: ValidPlan): Re
   };
 }
 
-function skip(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): Decision<Action> {
-  const skipDetails = toSkipDetails(snapshot, plan, decision);
-  return {
-    actions: [
-      { do: "set-status", status: { phase: "Skipped", skipDetails }, decision },
-      { do: "announce", what: { kind: "skipped", reason: skipDetails.reason, message: skipDetails.message } },
-    ],
-  };
+/**
+ * Skips the execution. An outdated record could show a former holder, or a failure that was acknowledged since; so the server
+ * confirms it first, and the catalog entry if the block depends on it.
+ */
+function skip(snapshot: Snapshot, plan: ValidPlan, block: Blocked): Decision<Action> {
+  if (snapshot.unconfirmed.record) return act({ do: "confirm", what: "record" });
+  const skipDetails = toSkipDetails(snapshot, plan, block);
+  return act(
+    ...(dependsOnEntry(block) ? confirmEntry(snapshot) : []),
+    { do: "set-status", status: { phase: "Skipped", skipDetails }, decision: block },
+    { do: "announce", what: { kind: "skipped", reason: skipDetails.reason, message: skipDetails.message } },
+  );
+}
+
+/** Whether the block follows from the cooldown or the observe mode of the workflow. */
+function dependsOnEntry({ reason, cause }: Blocked): boolean {
+  return reason === "ObserveOnly" || (reason === "RecentlyRemediated" && cause !== "backoff");
 }
 
 /** Observe mode is not a check of the policy: every check has passed. */

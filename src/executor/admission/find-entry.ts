@@ -1,4 +1,3 @@
-import type { Informer, KubeClient } from "../../kube/index.ts";
 import {
   type CatalogLookup,
   foundEntry,
@@ -9,33 +8,34 @@ import {
   remediationWorkflows,
   type WorkflowExecution,
 } from "../../resources/index.ts";
+import type { Caches, ReadOptions } from "../caches.ts";
 
-/** The caches of the catalog. */
-export interface CatalogCaches {
-  readonly client: KubeClient;
-  /** Without entries of other namespaces. */
-  readonly entries: Informer<RemediationWorkflow, "workflowId">;
-  readonly catalogNamespace: string;
+interface CatalogCaches extends Pick<Caches, "client" | "entries" | "catalogNamespace"> {
   readonly kinds: Kinds;
 }
 
-/**
- * Finds the catalog entry of an execution's workflow. Before its run exists the entry is confirmed by the server: an entry
- * that was just removed or replaced is not run, and one that was just added is found.
- */
+export interface FoundEntry {
+  readonly found: CatalogLookup;
+  /** Whether the server has just returned it. Otherwise it is from a cache, and is confirmed before it is relied on. */
+  readonly isConfirmed: boolean;
+}
+
+/** Finds the catalog entry of an execution's workflow. One that was just added is found, too. */
 export async function findEntry(
   execution: WorkflowExecution,
   holder: RecordHolder | undefined,
   caches: CatalogCaches,
-  signal: AbortSignal,
-): Promise<CatalogLookup> {
-  const { workflowRef } = execution.spec;
-  const cached = lookUp(caches.entries.byIndex("workflowId", workflowRef.workflowId), execution, holder, caches);
-  if (!isBeforeRun(execution)) return cached;
-  if (cached.kind === "entry" && (await isUnchanged(cached.entry, caches, signal))) return cached;
+  { signal, fresh }: ReadOptions,
+): Promise<FoundEntry> {
+  const { workflowId } = execution.spec.workflowRef;
+  const cached = lookUp(caches.entries.byIndex("workflowId", workflowId), execution, holder, caches);
+  if (!isBeforeRun(execution) || (cached.kind === "entry" && !fresh)) return { found: cached, isConfirmed: false };
+  if (cached.kind === "entry" && (await isUnchanged(cached.entry, caches, signal))) {
+    return { found: cached, isConfirmed: true };
+  }
   const { items } = await caches.client.list(remediationWorkflows, { namespace: caches.catalogNamespace }, { signal });
-  const entries = items.filter(({ spec }) => spec.workflowId === workflowRef.workflowId);
-  return lookUp(entries, execution, holder, caches);
+  const entries = items.filter(({ spec }) => spec.workflowId === workflowId);
+  return { found: lookUp(entries, execution, holder, caches), isConfirmed: true };
 }
 
 /** An execution continues with the entry that admitted it: the current version may be another one. */
@@ -57,10 +57,10 @@ export function isBeforeRun({ status }: WorkflowExecution): boolean {
   return status === undefined || status.phase === "Pending";
 }
 
-/** Whether the server has the cached version of the entry. */
+/** Whether the server has the cached version of the entry: one that was just removed or replaced is not run. */
 export async function isUnchanged(
   { metadata }: RemediationWorkflow,
-  { client }: Pick<CatalogCaches, "client">,
+  { client }: Pick<Caches, "client">,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { name = "", namespace = "", uid, resourceVersion } = metadata;

@@ -208,6 +208,11 @@ export function toExecutionEnd(execution: WorkflowExecution, settings: EndSettin
   return { ...end, reason, wasExecutionFailure };
 }
 
+/** Whether the object has the annotation of an acknowledgement, verified or not. */
+export function isAcknowledged({ metadata }: KubeObject): boolean {
+  return metadata.annotations?.[annotationKeys.acknowledge] !== undefined;
+}
+
 /** Reads the annotation by which a person acknowledges that a retry is safe: for everything that had ended by then. */
 export function readAcknowledgement(
   { metadata, status }: KubeObject & { readonly status?: unknown },

@@ -85,8 +85,8 @@ function report(snapshot: Snapshot): Decision<Action> | undefined {
   if (!isDue) return undefined;
   const notice = endNotice(snapshot);
   return act(
-    ...(event ? [{ do: "record", event } as const] : []),
-    ...(wasHeld ? [{ do: "record-freed" } as const] : []),
+    ...(event && !wasHeld ? [{ do: "record", event } as const] : []),
+    ...(wasHeld ? [{ do: "record-freed", ended: event } as const] : []),
     ...(notice ? [{ do: "notify", notice } as const] : []),
     { do: "set-status", status: withConditions(snapshot, wasHeld) },
     ...(wasHeld ? [{ do: "announce", what: { kind: "freed" } } as const] : []),
@@ -161,9 +161,7 @@ function retain(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Act
 /** Deletes the run. If a finalizer keeps it for long, that is reported, and checked again. */
 function remove({ nowMs }: Snapshot, run: ObservedRun): Decision<Action> {
   const { name = "", deletionTimestamp } = run.object.metadata;
-  if (!deletionTimestamp) {
-    return act({ do: "delete-run", run }, { do: "announce", what: { kind: "run-removed", runName: name } });
-  }
+  if (!deletionTimestamp) return act({ do: "delete-run", run });
   const waitedMs = nowMs - Date.parse(deletionTimestamp);
   if (waitedMs < slowRemovalMs) return requeueAfter(slowRemovalMs - waitedMs);
   const why = `run ${name} is still there ${formatDuration(waitedMs)} after it was deleted: see its finalizers`;

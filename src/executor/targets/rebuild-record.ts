@@ -16,8 +16,8 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
-import { readAcknowledgement, toExecutionEnd } from "../endings/endings.ts";
-import { type Caches, isAcknowledged } from "../observe.ts";
+import type { Caches } from "../caches.ts";
+import { isAcknowledged, readAcknowledgement, toExecutionEnd } from "../endings/endings.ts";
 import type { Snapshot } from "../snapshot.ts";
 
 /**

@@ -1,0 +1,116 @@
+import { type Engine, runOwner } from "../../engines/index.ts";
+import type { KubeObject } from "../../kube/index.ts";
+import { annotationKeys, runName, type WorkflowExecution } from "../../resources/index.ts";
+import { type Caches, type ReadOptions, unlessOutdated } from "../caches.ts";
+import type { CancelReason, ObservedRun, RunOwner, Snapshot } from "../snapshot.ts";
+import { findHolder } from "../targets/read-record.ts";
+
+/** Reads the run from the server only if the cache does not show it: before it is created, or reported as deleted. */
+export async function readRun(
+  snapshot: EngineEvidence,
+  caches: Caches,
+  { signal, fresh }: ReadOptions,
+): Promise<ObservedRun | undefined> {
+  const { execution, plan } = snapshot;
+  const engine = chooseEngine(snapshot, caches);
+  if (!engine || !plan.target) return undefined;
+  const ref = { namespace: caches.namespace, name: runName(plan.target) };
+  const shown = caches.runs.get(engine.name)?.get(ref);
+  const cached = fresh || !mayBeRunOf(execution, shown) ? undefined : unlessOutdated(shown, caches);
+  const mustAsk = fresh || shown !== undefined || mayHaveRun(execution);
+  const run = cached ?? (mustAsk ? await caches.client.get(engine.runs, ref, { signal }) : undefined);
+  return run && toObservedRun(run, execution, plan.target.text, { engine, caches, signal });
+}
+
+/** An outdated cache may still show an earlier run of that name, which does not mean that our run is deleted. */
+function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject | undefined): boolean {
+  return status?.phase !== "Running" || status.pipelineRunRef.uid === shown?.metadata.uid;
+}
+
+/** A skipped execution has no run unless the cache shows one, so the server is not asked for each of them. */
+function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
+  return status?.phase === "Pending" || status?.phase === "Running" || metadata.deletionTimestamp !== undefined;
+}
+
+type EngineEvidence = Pick<Snapshot, "execution" | "plan" | "record">;
+
+/**
+ * Returns the engine of the execution; undefined if it is not configured. An execution that was admitted stays with its
+ * engine, even if the catalog changes.
+ */
+export function chooseEngine(
+  { execution, plan, record }: EngineEvidence,
+  { engines, defaults }: Caches,
+): Engine | undefined {
+  const { spec, status } = execution;
+  const workload = status && "workload" in status ? status.workload : undefined;
+  const known = findHolder(execution, record)?.engine ?? workload?.engine;
+  const planned = plan.kind === "valid" ? plan.engine : spec.workflowRef.engine;
+  return engines.get(known ?? planned ?? defaults.engine);
+}
+
+interface RunContext {
+  readonly engine: Engine;
+  readonly caches: Caches;
+  readonly signal: AbortSignal;
+}
+
+async function toObservedRun(
+  object: KubeObject,
+  execution: WorkflowExecution,
+  target: string,
+  { engine, caches, signal }: RunContext,
+): Promise<ObservedRun> {
+  const state = engine.stateOf(object);
+  const owner = classifyOwner(object, execution, target, caches);
+  const because = object.metadata.annotations?.[annotationKeys.cancelReason] as CancelReason | undefined;
+  const isEnding = isOver(state) && owner.kind === "us" && execution.status?.phase === "Running";
+  const tellsWhy = isEnding && state.kind === "failed";
+  const digests = isEnding ? await engine.digestsOf(object, signal) : [];
+  const workload = engine.workloadOf(object);
+  return {
+    object,
+    uid: object.metadata.uid ?? "",
+    state,
+    owner,
+    workload: digests.length > 0 ? { ...workload, imageDigests: digests } : workload,
+    ...(tellsWhy ? { failure: await engine.failureOf(object, signal) } : {}),
+    ...(because === undefined ? {} : { cancelledBecause: because }),
+  };
+}
+
+function isOver({ kind }: ObservedRun["state"]): boolean {
+  return kind === "succeeded" || kind === "failed";
+}
+
+function classifyOwner(
+  run: KubeObject,
+  execution: WorkflowExecution,
+  target: string,
+  { executions }: Caches,
+): RunOwner {
+  const marks = runOwner(run);
+  const what = `the ${run.kind} ${run.metadata.namespace}/${run.metadata.name}`;
+  if (!marks.executionUid || !marks.target) {
+    return {
+      kind: "foreign",
+      why: `${what} has the name of this target's runs, but was not made by an execution: remove it`,
+    };
+  }
+  if (marks.target !== target) {
+    return {
+      kind: "foreign",
+      why: `${what} is for ${marks.target}, whose name comes out the same: remove it when it has ended`,
+    };
+  }
+  if (marks.executionUid === execution.metadata.uid) return { kind: "us" };
+
+  const [other] = executions.byIndex("uid", marks.executionUid);
+  return { kind: "other", name: other?.metadata.name ?? marks.executionUid, settled: !other || hasSettled(other, run) };
+}
+
+/** Whether the execution has ended with exactly this run, and will not read it again. */
+function hasSettled({ status }: WorkflowExecution, run: KubeObject): boolean {
+  if (status?.phase !== "Completed" && status?.phase !== "Failed") return status?.phase === "Skipped";
+  return status.pipelineRunRef?.uid === run.metadata.uid;
+}
