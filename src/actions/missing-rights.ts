@@ -1,18 +1,6 @@
-import type { Call, KubeClient, KubeObject, ResourceType } from "../kube/index.ts";
+import { type Call, isAllowed, type KubeClient } from "../kube/index.ts";
 import { executionNamespace, type ObjectTarget } from "../resources/index.ts";
 import type { Right } from "./action.ts";
-
-interface AccessReview extends KubeObject {
-  readonly spec: { readonly resourceAttributes: Readonly<Record<string, string>> };
-  readonly status?: { readonly allowed: boolean };
-}
-
-const accessReviews: ResourceType<AccessReview> = {
-  apiVersion: "authorization.k8s.io/v1",
-  kind: "SelfSubjectAccessReview",
-  plural: "selfsubjectaccessreviews",
-  namespaced: false,
-};
 
 /**
  * The rights that our identity lacks, in the words of Kubernetes. They are checked before the first write: an action
@@ -29,11 +17,7 @@ export async function missingRights(
     .filter(({ onlyFor = kind }) => onlyFor === kind)
     .flatMap((right) => right.verbs.map((verb) => ({ right, verb })));
   const allowed = await Promise.all(
-    needed.map(async ({ right, verb }) => {
-      const resourceAttributes = toAttributes(right, verb, target);
-      const review = await client.create(accessReviews, { metadata: {}, spec: { resourceAttributes } }, call);
-      return review.kind === "created" && review.object.status?.allowed === true;
-    }),
+    needed.map(({ right, verb }) => isAllowed(client, toAttributes(right, verb, target), call)),
   );
   return needed.filter((_, i) => !allowed[i]).map(({ right, verb }) => rightText(right, verb, target));
 }

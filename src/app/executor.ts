@@ -5,6 +5,7 @@ import { startExecutor } from "../executor/index.ts";
 import { ackIdentity, type Places } from "../manifests/index.ts";
 import { commandEnvironment } from "./command-environment.ts";
 import { localRunsFolder } from "./data-directory.ts";
+import { reportEngineProblems } from "./engine-problems.ts";
 import { openKinds } from "./kinds.ts";
 import { nameGuarantee } from "./names-known-since.ts";
 import { policySettings } from "./policy-settings.ts";
@@ -21,10 +22,12 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
   const { config } = options.loaded;
   const { execution } = config;
   const runner = execution.engines.includes("local") ? await openRunner(options) : undefined;
+  const engines = createEngines(options);
+  await reportEngineProblems(engines, options);
   const { kinds, close: closeKinds } = openKinds(options);
   const executor = startExecutor({
     client,
-    engines: createEngines(options),
+    engines,
     ledger,
     kinds,
     namespace: execution.namespace,

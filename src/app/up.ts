@@ -93,6 +93,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
         directory: execution.workflowsDir,
         namespace: catalog,
         defaultEngine: execution.engine,
+        engines: execution.engines,
         client,
         report: health.reporter("workflows"),
       }),

@@ -168,11 +168,26 @@ describe("a folder of workflows, while Interlock runs", () => {
     await vi.waitUntil(async () => (await stored()).includes("cleanup 1.0.0"), { timeout: 30_000 });
   });
 
+  it("warns once of a workflow whose engine is not set up here, with the fix", async () => {
+    await write("cleanup", { version: "1.0.0", engine: "job" });
+    await open();
+    await write("restart", { version: "1.0.0" });
+    await vi.waitUntil(async () => (await stored()).includes("restart 1.0.0"), { timeout: 30_000 });
+
+    expect(logged("workflow cannot run").map(({ fields }) => fields)).toEqual([
+      {
+        because:
+          "workflow cleanup 1.0.0 needs engine job, which is not set up here: add job to execution.engines (now tekton), or change the workflow",
+      },
+    ]);
+  });
+
   async function open() {
     workflows = await openWorkflows({
       directory,
       namespace: "kubernaut-system",
       defaultEngine: "tekton",
+      engines: ["tekton"],
       client,
       kinds: fixedKinds(builtInKinds),
       clock: systemClock(),

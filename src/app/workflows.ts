@@ -21,6 +21,8 @@ export interface WorkflowsOptions {
   readonly namespace: string;
   /** The engine of a workflow that names none. */
   readonly defaultEngine: Engine;
+  /** The engines that are set up here. */
+  readonly engines: readonly Engine[];
   readonly client: KubeClient;
   /** A workflow that names a kind which becomes known later is stored then. */
   readonly kinds: KindsCache;
@@ -111,6 +113,11 @@ async function load(options: WorkflowsOptions, before: Folder): Promise<Folder> 
     found.add(step.because);
   }
 
+  for (const because of workflows.flatMap((workflow) => engineProblems(workflow, options))) {
+    if (!before.problems.has(because)) log.warn("workflow cannot run", { because });
+    found.add(because);
+  }
+
   await markUnreadable(client, { namespace, readPipeline, defaultEngine });
 
   const stored = new Map(workflows.map(({ metadata, spec }) => [metadata.name ?? "", spec]));
@@ -138,4 +145,14 @@ async function findActions(
     if (read.kind === "read" && runsAction(read.pipeline)) ids.add(spec.workflowId);
   }
   return ids;
+}
+
+function engineProblems(
+  { spec }: RemediationWorkflow,
+  { engines, defaultEngine }: WorkflowsOptions,
+): readonly string[] {
+  const { workflowId, version, engine = defaultEngine } = spec;
+  if (engines.includes(engine)) return [];
+  const what = `workflow ${workflowId} ${version} needs engine ${engine}, which is not set up here`;
+  return [`${what}: add ${engine} to execution.engines (now ${engines.join(", ")}), or change the workflow`];
 }

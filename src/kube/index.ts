@@ -1,3 +1,4 @@
+export { isAllowed } from "./access-review.ts";
 export {
   type Call,
   type CreateCall,

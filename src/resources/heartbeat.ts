@@ -1,7 +1,7 @@
 import { type KubeLease, leases, microTime, nameHash } from "../kube/index.ts";
 
 /** The parts of a process that can have a problem which no object shows. */
-export type HealthArea = "rules" | "workflows" | "watches" | "signals";
+export type HealthArea = "rules" | "workflows" | "engines" | "watches" | "signals";
 
 /** The health of one process, as it reports it itself. */
 export interface Heartbeat {

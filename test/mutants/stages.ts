@@ -46,7 +46,7 @@ export const stageMutants = [
     ],
   ]),
   ...mutantsOf({ file: "src/executor/endings/retention.ts", suite: "src/executor/endings/retention.test.ts" }, [
-    ["removes the record of a held target", "if (status?.holder || ends", "if (ends"],
+    ["removes the record of a held target", "if (status?.holder) return Number.POSITIVE_INFINITY;", ""],
     ["removes executions that an incident owns", "if (metadata.ownerReferences?.length) return undefined;", ""],
     ["removes an execution that its cooldown needs", "history ? Math.max(untilMs,", "!history ? Math.max(untilMs,"],
   ]),

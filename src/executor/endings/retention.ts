@@ -52,11 +52,12 @@ export function recordKeptUntilMs(
     cooldownMs,
   }: { readonly settings: ExecutorSettings; readonly cooldownMs: (workflowId: string) => number },
 ): number {
+  if (status?.holder) return Number.POSITIVE_INFINITY;
   const histories = status?.workflows ?? [];
   const ends = histories.flatMap(({ recentEnds, lastSuccess, lastFailure, lastExecutionFailure }) =>
     [...recentEnds, lastSuccess, lastFailure, lastExecutionFailure].filter((end) => end !== undefined),
   );
-  if (status?.holder || ends.some(({ approvalUid }) => approvalUid !== undefined)) return Number.POSITIVE_INFINITY;
+  if (ends.some(({ approvalUid }) => approvalUid !== undefined)) return Number.POSITIVE_INFINITY;
   const changes = [
     metadata.creationTimestamp ?? "",
     ...ends.map(({ completedAt }) => completedAt),

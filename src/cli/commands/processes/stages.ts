@@ -96,10 +96,10 @@ export const console: StageCommand = async (around, options) => {
 };
 
 const openExecutorWithCatalog: SingleStage["open"] = async (options) => {
-  const { workflowsDir, catalogNamespace, engine } = options.loaded.config.execution;
+  const { workflowsDir, catalogNamespace, engine, engines } = options.loaded.config.execution;
   const { kinds, close: closeKinds } = openKinds(options);
   const folder = {
-    ...{ directory: workflowsDir, namespace: catalogNamespace, defaultEngine: engine },
+    ...{ directory: workflowsDir, namespace: catalogNamespace, defaultEngine: engine, engines },
     report: options.health?.reporter("workflows"),
   };
   const workflows = storesWorkflows(options.loaded) ? await openWorkflows({ ...options, kinds, ...folder }) : undefined;

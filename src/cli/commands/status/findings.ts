@@ -155,7 +155,7 @@ function reportedProblems(alive: readonly ReadHeartbeat[]): readonly StatusFindi
   const found = new Map<string, StatusFinding>();
   for (const { problems, process } of alive) {
     for (const { area, message } of problems) {
-      const about = area === "workflows" ? "rules" : area;
+      const about = area === "workflows" ? "rules" : area === "engines" ? "executions" : area;
       const text = about === "rules" ? message : `${process}: ${message}`;
       found.set(text, finding(about, text, nextSteps[area] ?? "read the log"));
     }
@@ -166,6 +166,7 @@ function reportedProblems(alive: readonly ReadHeartbeat[]): readonly StatusFindi
 const nextSteps: Readonly<Record<string, string>> = {
   rules: "correct the file, then: interlock policy test; the earlier rules stay in force until then",
   workflows: "correct the file, see docs/workflows.md; it is read again by itself",
+  engines: "correct execution.engines, then restart; see docs/workflows.md",
   signals: "senders repeat their signals; see the reason: interlock get notices, or the log of the gateway",
   watches: "if a right is missing, apply the roles of: interlock manifests; otherwise check the API server",
 };
