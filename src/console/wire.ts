@@ -179,7 +179,9 @@ export interface Now {
   readonly version: string;
   readonly lanes: readonly { readonly lane: Lane; readonly total: number; readonly rows: readonly IncidentRow[] }[];
   readonly pauses: readonly PauseRow[];
-  /** Executions of no incident that run now. */
+  /** Approvals that wait for an answer and belong to no incident; empty if the caller may not read them. */
+  readonly approvals: readonly ApprovalRow[];
+  /** Executions of no incident that have not ended. */
   readonly executions: readonly ExecutionRow[];
 }
 

@@ -104,9 +104,9 @@ export class ProjectionWorld {
     await this.put<RemediationTarget>(remediationTargets, { metadata, spec: { targetResource: target } }, status);
   }
 
-  async approval(name: string, incident: string, status?: object): Promise<void> {
+  async approval(name: string, incident: string | undefined, status?: object): Promise<void> {
     const spec = {
-      remediationRequestRef: { name: incident },
+      ...(incident !== undefined && { remediationRequestRef: { name: incident } }),
       targetResource: "node/worker-1",
       recommendedWorkflow: { workflowId: "cleanup" },
       whyApprovalRequired: "it drains the node",

@@ -541,6 +541,19 @@ describe("the page Now", () => {
     projection.close();
   });
 
+  it("has the approvals that wait for an answer and belong to no incident", async () => {
+    const world = await ProjectionWorld.open();
+    await world.approval("own", undefined);
+    await world.approval("expired", undefined, { decision: "Expired", decidedAt: "2023-11-14T22:13:20Z" });
+    await world.approval("of-an-incident", "rr");
+    const projection = world.open();
+
+    const { approvals } = await projection.now();
+
+    expect(keys(approvals)).toEqual(["own"]);
+    projection.close();
+  });
+
   it("has the executions that run for no incident", async () => {
     const world = await ProjectionWorld.open();
     await world.execution("own", { phase: "Pending" });

@@ -6,16 +6,32 @@ interface LaneText {
   readonly tone: Tone;
   /** What it means that an incident is here. */
   readonly meaning: string;
+  /** Before the time that is left until something happens by itself. */
+  readonly countdown?: string;
 }
 
 export const laneTexts: Readonly<Record<Lane, LaneText>> = {
-  needsYou: { title: "Needs you", tone: "bad", meaning: "Waits for a decision of a person" },
+  needsYou: { title: "Needs you", tone: "bad", meaning: "A person has to decide or repair something" },
   running: { title: "Running", tone: "active", meaning: "A workflow acts on the target, or its effect is verified" },
   queued: { title: "Queued", tone: "wait", meaning: "Another execution holds the target" },
-  coolingDown: { title: "Cooling down", tone: "wait", meaning: "The target was remediated a short time ago" },
-  backingOff: { title: "Backing off", tone: "wait", meaning: "Attempts failed before they acted; the next one waits" },
-  paused: { title: "Paused", tone: "wait", meaning: "A person has paused automation here" },
-  waiting: { title: "Waiting", tone: "neutral", meaning: "Waits for something other than a person" },
+  coolingDown: {
+    title: "Cooling down",
+    tone: "wait",
+    meaning: "The target was remediated a short time ago",
+    countdown: "ends in",
+  },
+  backingOff: {
+    title: "Backing off",
+    tone: "wait",
+    meaning: "Attempts failed before they acted; the next one waits",
+    countdown: "next in",
+  },
+  paused: { title: "Paused", tone: "wait", meaning: "A person has paused automation here", countdown: "ends in" },
+  waiting: {
+    title: "Waiting",
+    tone: "neutral",
+    meaning: "Waits for a rule, the end of its cause, or its first decision",
+  },
   done: { title: "Recently done", tone: "good", meaning: "Closed a short time ago" },
 };
 

@@ -14,7 +14,7 @@ const streamQuery = z.strictObject({
   after: z.string().meta({ description: "The version of the page that the caller has." }).optional(),
 });
 
-/** The kinds that the page Now shows. */
+/** The kinds without which the page Now shows nothing. */
 const nowKinds = ["incidents", "pauses", "executions"] as const satisfies readonly RowKind[];
 
 /** Rows, and their changes as they happen. */
@@ -28,7 +28,8 @@ export function rowRoutes(projection: Projection, clock: Clock): readonly ApiRou
       result: "Now",
       async handle({ viewer }) {
         for (const kind of nowKinds) checkReadable(viewer, kind);
-        return projection.now();
+        const now = await projection.now();
+        return viewer.readableKinds.includes("approvals") ? now : { ...now, approvals: [] };
       },
     },
     {

@@ -190,6 +190,7 @@ const now = describes<Now>()(
     version: text,
     lanes: z.array(z.object({ lane: z.enum(lanes), total: count, rows: z.array(incidentRow) })),
     pauses: z.array(pauseRow),
+    approvals: z.array(approvalRow),
     executions: z.array(executionRow),
   }),
 );

@@ -1,6 +1,6 @@
 import { KubeError } from "../../kube/index.ts";
 import { sleep, type Timer } from "../../time/index.ts";
-import type { ExecutionRow, IncidentRow, Now, RowKind, RowPage } from "../wire.ts";
+import type { ApprovalRow, ExecutionRow, IncidentRow, Now, RowKind, RowPage } from "../wire.ts";
 import type { RowEntry } from "./entry.ts";
 import { type LiveOptions, LiveProjection } from "./live-projection.ts";
 import { eachOf, type LiveRows, lastingPauseRows, openLanes } from "./live-rows.ts";
@@ -167,15 +167,16 @@ function readNow({ version, rows }: LiveProjection, nowMs: number): Now {
     version,
     lanes: [...openLanes(rows, maxLaneRows), done],
     pauses: lastingPauseRows(rows, maxLaneRows, nowMs),
-    executions: ownExecutions(rows),
+    approvals: withoutIncident<ApprovalRow>(rows, "approvals"),
+    executions: withoutIncident<ExecutionRow>(rows, "executions"),
   };
 }
 
-/** Executions that no incident asked for. */
-function ownExecutions(rows: LiveRows): readonly ExecutionRow[] {
-  const found: ExecutionRow[] = [];
-  for (const entry of eachOf(rows.kind("executions").open)) {
-    const row = rows.row("executions", entry) as ExecutionRow;
+/** Open rows of what no incident asked for. */
+function withoutIncident<R extends ExecutionRow | ApprovalRow>(rows: LiveRows, kind: R["kind"]): readonly R[] {
+  const found: R[] = [];
+  for (const entry of eachOf(rows.kind(kind).open)) {
+    const row = rows.row(kind, entry) as R;
     if (row.incident === undefined) found.push(row);
     if (found.length === maxLaneRows) break;
   }

@@ -86,6 +86,13 @@ function decisionTone({ facts }: LedgerEvent): TimelineEvent["tone"] {
   return facts["verdict"] === "block" ? "wait" : "good";
 }
 
+const decisionTitles: Readonly<Record<string, string>> = {
+  run: "decided to run the workflow",
+  follow: "decided to follow another run",
+  ask: "decided to ask for an approval",
+  observe: "decided to observe only",
+};
+
 /** An event in a few words. */
 export function eventTitle({ type, facts }: LedgerEvent): string {
   const fact = (name: string) => cutText(String(facts[name] ?? ""), 100);
@@ -95,7 +102,9 @@ export function eventTitle({ type, facts }: LedgerEvent): string {
     case "signals.counted":
       return facts["occurrences"] === 1 ? "1 signal" : `${fact("occurrences")} signals`;
     case "incident.decided":
-      return facts["verdict"] === "block" ? `blocked: ${fact("reason")}` : `decided: ${fact("verdict")}`;
+      return facts["verdict"] === "block"
+        ? `blocked: ${fact("reason")}`
+        : (decisionTitles[fact("verdict")] ?? `decided: ${fact("verdict")}`);
     case "incident.diagnosed":
       return facts["workflow_id"] === undefined ? "no rule matches" : `diagnosed: ${fact("workflow_id")}`;
     case "approval.requested":

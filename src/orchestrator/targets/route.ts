@@ -167,7 +167,7 @@ function approve(
   const known = view.approvals.get(name);
   if (known?.status?.decision === "Approved") return undefined;
   const approval = known ?? draftApproval(incident, { name, entry, nowMs, settings });
-  const message = `every check passes; ${entry.spec.workflowId} wants a person to agree`;
+  const message = `every check passes; ${entry.spec.workflowId} requires an approval`;
   const event = events.decidedEvent(incident, { verdict: "ask", decision, message, nowMs });
   return act(
     { do: "record", event },

@@ -184,6 +184,29 @@ describe("an action", () => {
     expect(messages.filter((message) => message === "wait for the capacity review")).toHaveLength(2);
   });
 
+  it("approves from Now a run that a person asked for", async () => {
+    await openPath(page, "/");
+    await scenario.up.interlock(
+      "run",
+      "scale-out",
+      "--target",
+      "shop/deployment/h",
+      "--param",
+      "REPLICAS=3",
+      "--no-wait",
+    );
+
+    const panel = page.getByRole("region", { name: "Needs you, without an incident" });
+    const line = panel.getByRole("listitem").filter({ hasText: "shop/deployment/h" });
+    await line.getByRole("button", { name: "Approve" }).click();
+    await confirm("Approve", "the load is known");
+
+    await line.waitFor({ state: "detached" });
+    const { items } = await client.list(remediationApprovalRequests);
+    const answered = items.find(({ spec }) => spec.targetResource === "shop/deployment/h");
+    expect(answered?.status?.decision).toBe("Approved");
+  });
+
   it("rejects one workflow", async () => {
     const incident = await scenario.signalAt("HighLatency", "shop/deployment/g", "AwaitingApproval");
     await openPath(page, "/approvals");

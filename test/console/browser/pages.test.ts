@@ -18,7 +18,7 @@ describe("Now", () => {
     ["Needs you", "ImagePullFailing", "Acknowledge"],
     ["Needs you", "HighLatency", "Approve"],
     ["Running", "KernelDeadlock", "Cancel"],
-    ["Queued", "DiskPressure", "queue: 1"],
+    ["Queued", "DiskPressure", "next in queue"],
     ["Cooling down", "ImagePressure", "in "],
     ["Backing off", "CertExpiring", "attempt "],
     ["Paused", "DiskPressure", "See pauses"],
@@ -43,6 +43,20 @@ describe("Now", () => {
 
     await page.getByRole("link", { name: "NewlyFiring" }).waitFor();
   });
+});
+
+describe("a list whose filter matches nothing", () => {
+  it.each(["/pauses", "/approvals", "/incidents", "/locks"])(
+    "%s does not claim that there is nothing",
+    async (path) => {
+      await openPath(page, `${path}?search=nothing-has-this-name`);
+
+      await page.getByText("Nothing matches the filter").waitFor();
+      await page.getByRole("link", { name: "Clear the filter" }).click();
+
+      await page.locator("tbody tr").first().waitFor();
+    },
+  );
 });
 
 describe("every page", () => {

@@ -29,7 +29,7 @@ export interface TableRows<R> {
   readonly loadMore?: () => void;
 }
 
-interface TableRow {
+export interface TableRow {
   /** Unique in its table. */
   readonly key: string;
 }

@@ -1,6 +1,7 @@
-import type { IncidentRow, OperationName } from "../../../src/console/wire.ts";
+import type { IncidentRow, Lane, OperationName } from "../../../src/console/wire.ts";
 import { objectPath, withQuery } from "../api.ts";
 import { formatCount } from "../format.ts";
+import { laneTexts } from "../lanes.ts";
 import { targetPath } from "../router.ts";
 import { severityTone } from "../tones.ts";
 import { Badge } from "./badge.tsx";
@@ -90,8 +91,8 @@ function IncidentWhen({ row }: { readonly row: IncidentRow }) {
   if (row.closedAt !== undefined) return <Time at={row.closedAt} style="relative" />;
   return (
     <>
-      {row.until !== undefined && <Countdown until={row.until} />}
-      {row.lane === "queued" && row.position !== undefined && <Badge tone="wait" text={`queue: ${row.position}`} />}
+      {row.until !== undefined && <IncidentCountdown until={row.until} lane={row.lane} />}
+      {row.lane === "queued" && row.position !== undefined && <QueuePlace position={row.position} />}
       {row.lane === "backingOff" && row.attempt && (
         <span class="line-sub">
           attempt {row.attempt.number} of {row.attempt.of}
@@ -104,4 +105,14 @@ function IncidentWhen({ row }: { readonly row: IncidentRow }) {
       )}
     </>
   );
+}
+
+/** When an incident moves on by itself. */
+export function IncidentCountdown({ until, lane }: { readonly until: string; readonly lane: Lane }) {
+  return <Countdown until={until} prefix={laneTexts[lane].countdown ?? "next check in"} />;
+}
+
+/** The place of an incident in the queue of its target. */
+export function QueuePlace({ position }: { readonly position: number }) {
+  return <Badge tone="wait" text={position === 1 ? "next in queue" : `place ${position} in queue`} />;
 }

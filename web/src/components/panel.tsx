@@ -5,11 +5,13 @@ interface PanelProps {
   readonly title: string;
   /** Beside the title, such as a count or a button. */
   readonly aside?: ComponentChildren;
+  /** Keeps the content off the border. Rows and tables reach it. */
+  readonly isPadded?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A section of a page. */
-export function Panel({ title, aside, children }: PanelProps) {
+export function Panel({ title, aside, isPadded = false, children }: PanelProps) {
   const id = useId();
   return (
     <section class="panel" aria-labelledby={id}>
@@ -17,7 +19,7 @@ export function Panel({ title, aside, children }: PanelProps) {
         <h2 id={id}>{title}</h2>
         {aside}
       </header>
-      {children}
+      {isPadded ? <div class="panel-body">{children}</div> : children}
     </section>
   );
 }
@@ -43,12 +45,14 @@ export function PageHeader({ title, aside, children }: PageHeaderProps) {
 
 interface FactsProps {
   readonly facts: readonly (readonly [label: string, value: ComponentChildren])[];
+  /** For values that may be long. */
+  readonly isWide?: boolean;
 }
 
 /** Labelled values. Those without a value are left out. */
-export function Facts({ facts }: FactsProps) {
+export function Facts({ facts, isWide = false }: FactsProps) {
   return (
-    <dl class="facts">
+    <dl class={isWide ? "facts wide" : "facts"}>
       {facts
         .filter(([, value]) => value !== undefined && value !== "" && value !== false)
         .map(([label, value]) => (

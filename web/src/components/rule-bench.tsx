@@ -142,25 +142,27 @@ function SignalResults({ signals }: RuleTestResult) {
 function SignalResult({ signal }: { readonly signal: RuleTestResult["signals"][number] }) {
   const { outcome, rule, workflow, target, lines } = signal;
   return (
-    <Panel title={signal.signal} aside={<Badge tone={workflow === undefined ? "neutral" : "active"} text={outcome} />}>
-      <div class="panel-body">
-        <Facts
-          facts={[
-            ["Subject", signal.subject !== undefined && <span class="mono">{signal.subject}</span>],
-            ["Rule", rule ?? "none applies"],
-            ["Workflow", workflow ?? "none: nothing would be done"],
-            [
-              "Target",
-              target !== undefined && (
-                <Link to={targetPath(target)} class="mono">
-                  {target}
-                </Link>
-              ),
-            ],
-          ]}
-        />
-        {lines.length > 0 && <pre class="bench-lines">{lines.join("\n")}</pre>}
-      </div>
+    <Panel
+      title={signal.signal}
+      aside={<Badge tone={workflow === undefined ? "neutral" : "active"} text={outcome} />}
+      isPadded
+    >
+      <Facts
+        facts={[
+          ["Subject", signal.subject !== undefined && <span class="mono">{signal.subject}</span>],
+          ["Rule", rule ?? "none applies"],
+          ["Workflow", workflow ?? "none: nothing would be done"],
+          [
+            "Target",
+            target !== undefined && (
+              <Link to={targetPath(target)} class="mono">
+                {target}
+              </Link>
+            ),
+          ],
+        ]}
+      />
+      {lines.length > 0 && <pre class="bench-lines">{lines.join("\n")}</pre>}
     </Panel>
   );
 }

@@ -143,6 +143,20 @@ describe("the lanes of Now", () => {
     expect(counts(value)).toEqual({ waiting: "0: " });
     expect(value.pauses).toEqual([]);
   });
+
+  it.each([
+    ["approvals", { requiredBy: "" }, { decision: "Approved" }],
+    ["executions", { phase: "Pending" }, { phase: "Skipped" }],
+  ] as const)("have the %s of no incident until they have ended", (kind, open, end) => {
+    const row = { ...incident("a"), kind, ...open } as unknown as Row;
+    const ofIncident = { ...row, key: "n/b", incident: "n/rr" } as Row;
+
+    const { value } = mergeNow(now({}), changed(row, ofIncident), 50);
+    const after = mergeNow(value, changed({ ...row, ...end } as Row), 50);
+
+    expect(value[kind].map(({ key }) => key)).toEqual(["n/a"]);
+    expect(after.value[kind]).toEqual([]);
+  });
 });
 
 function changed(...rows: Row[]) {
@@ -159,7 +173,7 @@ function now(lanes: Partial<Record<Lane, readonly string[]>>): Now {
     total: names.length,
     rows: names.map((name) => incident(name, { lane: lane as Lane })),
   }));
-  return { version: "1", lanes: filled, pauses: [], executions: [] };
+  return { version: "1", lanes: filled, pauses: [], approvals: [], executions: [] };
 }
 
 function counts(value: Now) {

@@ -132,13 +132,20 @@ export function mergeNow(now: Now, changes: Changes, maxRows: number): Merged<No
     return { lane, total, rows: all.slice(0, maxRows) };
   });
   const pauses = mergeSmall(now.pauses, changes, (row) => row.kind === "pauses" && row.endedAt === undefined);
+  const approvals = mergeSmall(
+    now.approvals,
+    changes,
+    (row) => row.kind === "approvals" && row.incident === undefined && row.decision === undefined,
+  );
   const executions = mergeSmall(
     now.executions,
     changes,
-    (row) => row.kind === "executions" && row.incident === undefined && row.phase === "Running",
+    (row) => row.kind === "executions" && row.incident === undefined && !endedPhases.includes(row.phase),
   );
-  return { value: { ...now, lanes, pauses, executions }, isExact };
+  return { value: { ...now, lanes, pauses, approvals, executions }, isExact };
 }
+
+const endedPhases = ["Completed", "Failed", "Skipped"];
 
 /** A short list that is always complete. */
 function mergeSmall<R extends Row>(rows: readonly R[], changes: Changes, belongs: (row: Row) => boolean): readonly R[] {

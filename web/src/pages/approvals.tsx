@@ -1,14 +1,13 @@
 import { useState } from "preact/hooks";
 import type { ApprovalRow } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
+import { ApprovalAnswers } from "../components/approval-line.tsx";
 import { Phase } from "../components/badge.tsx";
 import { BatchDialog } from "../components/batch-dialog.tsx";
-import { type Column, DataTable } from "../components/data-table.tsx";
-import { EmptyState } from "../components/empty-state.tsx";
-import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
+import type { Column } from "../components/data-table.tsx";
+import type { FilterChoice } from "../components/filter-bar.tsx";
 import { Link } from "../components/link.tsx";
-import { OperationButton } from "../components/operation-button.tsx";
-import { PageHeader } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { Countdown, Time } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
 import { filterFromQuery } from "../live/filter.ts";
@@ -34,8 +33,7 @@ const choices: readonly FilterChoice[] = [
 
 /** Which workflows wait for a person, and what was answered before. */
 export function ApprovalsPage() {
-  const filter = filterFromQuery(location.value.query);
-  const list = useRows("approvals", { phase: "Pending", ...filter });
+  const list = useRows("approvals", { phase: "Pending", ...filterFromQuery(location.value.query) });
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const mayAnswer = mayPerform("approve") || mayPerform("reject");
   const open = list.rows.filter(isOpen);
@@ -45,22 +43,17 @@ export function ApprovalsPage() {
   const toggle = (row: ApprovalRow) =>
     select(marked.has(row.key) ? selected.filter(({ key }) => key !== row.key) : [...selected, row]);
   return (
-    <>
-      <PageHeader title="Approvals" />
-      <FilterBar choices={choices} />
+    <ListPage
+      title="Approvals"
+      choices={choices}
+      caption="Approvals, newest first"
+      list={list}
+      columns={approvalColumns(mayAnswer ? { marked, toggle } : undefined)}
+      none={{ title: "No approval waits for an answer", command: "interlock get approvals" }}
+    >
       {mayAnswer && open.length > 0 && <Selection open={open} selected={selected} onSelect={select} />}
-      <DataTable
-        caption="Approvals, newest first"
-        list={list}
-        columns={approvalColumns(mayAnswer ? { marked, toggle } : undefined)}
-        empty={<EmptyState title={emptyTitle(filter.phase)} command="interlock get approvals" />}
-      />
-    </>
+    </ListPage>
   );
-}
-
-function emptyTitle(phase: string | undefined): string {
-  return phase === undefined ? "No approval waits for an answer" : "No approval matches";
 }
 
 function isOpen({ decision }: ApprovalRow): boolean {
@@ -116,7 +109,7 @@ function approvalColumns(marks: Marks | undefined): readonly Column<ApprovalRow>
   return [
     {
       title: "Workflow",
-      width: "20%",
+      width: "18%",
       onPhone: "first line",
       cell: (row) => (
         <span class="check">
@@ -145,20 +138,19 @@ function approvalColumns(marks: Marks | undefined): readonly Column<ApprovalRow>
     { title: "Why it is needed", cell: (row) => <span title={row.why}>{row.why}</span> },
     {
       title: "Asked",
-      width: "88px",
+      width: "84px",
       onPhone: "second line",
       cell: (row) => <Time at={row.createdAt} style="relative" />,
     },
-    { title: "Answer", width: "150px", onPhone: "first line", cell: (row) => <Answer row={row} /> },
+    { title: "Answer", width: "146px", onPhone: "first line", cell: (row) => <Answer row={row} /> },
     {
       title: "Actions",
-      width: "194px",
+      width: "190px",
       align: "end",
       cell: (row) =>
         isOpen(row) && (
           <span class="row-actions">
-            <OperationButton operation="approve" subject={`${row.workflow} on ${row.target}`} row={row} />
-            <OperationButton operation="reject" subject={`${row.workflow} on ${row.target}`} row={row} />
+            <ApprovalAnswers row={row} />
           </span>
         ),
     },

@@ -45,35 +45,27 @@ function Execution({ detail, logs }: { readonly detail: ExecutionDetail; readonl
           </p>
         </div>
       )}
-      <Panel title="Tasks and steps">
-        <div class="panel-body">
-          {tasks.length > 0 ? (
-            <TaskGraph tasks={tasks} endedAt={row.endedAt} />
-          ) : (
-            <p class="muted">The run has not started.</p>
-          )}
-        </div>
+      <Panel title="Tasks and steps" isPadded>
+        {tasks.length > 0 ? (
+          <TaskGraph tasks={tasks} endedAt={row.endedAt} />
+        ) : (
+          <p class="muted">{row.endedAt === undefined ? "The run has not started." : "No run was started."}</p>
+        )}
       </Panel>
-      <Panel title="Output">
-        <div class="panel-body">
-          <LogView path={logs} />
-          <Command text={`interlock logs -f ${row.name}`} />
-        </div>
+      <Panel title="Output" isPadded>
+        <LogView path={logs} />
+        <Command text={`interlock logs ${row.endedAt === undefined ? "-f " : ""}${row.name}`} />
       </Panel>
       <div class="columns">
-        <Panel title="Facts">
-          <div class="panel-body">
-            <ExecutionFacts detail={detail} />
-          </div>
+        <Panel title="Facts" isPadded>
+          <ExecutionFacts detail={detail} />
         </Panel>
-        <Panel title="Parameters">
-          <div class="panel-body">
-            {given.length > 0 ? (
-              <Facts facts={given.map(([name, value]) => [name, <code>{value}</code>])} />
-            ) : (
-              <p class="muted">The workflow was given no parameters.</p>
-            )}
-          </div>
+        <Panel title="Parameters" isPadded>
+          {given.length > 0 ? (
+            <Facts isWide facts={given.map(([name, value]) => [name, <code>{value}</code>])} />
+          ) : (
+            <p class="muted">The workflow was given no parameters.</p>
+          )}
         </Panel>
       </div>
     </>

@@ -1,11 +1,10 @@
 import type { ExecutionRow } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
 import { Phase } from "../components/badge.tsx";
-import { type Column, DataTable } from "../components/data-table.tsx";
-import { EmptyState } from "../components/empty-state.tsx";
-import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
+import type { Column } from "../components/data-table.tsx";
+import type { FilterChoice } from "../components/filter-bar.tsx";
 import { Link } from "../components/link.tsx";
-import { PageHeader } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { Duration, Time } from "../components/time.tsx";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
@@ -66,17 +65,13 @@ const choices: readonly FilterChoice[] = [
 export function ExecutionsPage() {
   const list = useRows("executions", filterFromQuery(location.value.query));
   return (
-    <>
-      <PageHeader title="Executions" />
-      <FilterBar choices={choices} />
-      <DataTable
-        caption="Executions, newest first"
-        list={list}
-        columns={columns}
-        empty={
-          <EmptyState title="No execution matches" command="interlock run node-disk-cleanup --target node/worker-1" />
-        }
-      />
-    </>
+    <ListPage
+      title="Executions"
+      choices={choices}
+      caption="Executions, newest first"
+      list={list}
+      columns={columns}
+      none={{ title: "Nothing was executed yet", command: "interlock run node-disk-cleanup --target node/worker-1" }}
+    />
   );
 }

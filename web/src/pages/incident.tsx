@@ -56,10 +56,8 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
   const { row, checks, executions, followers, notices, events } = detail;
   return (
     <>
-      <Panel title="State" aside={<StateText detail={detail} />}>
-        <div class="panel-body">
-          <StateMachine phase={row.phase} />
-        </div>
+      <Panel title="State" aside={<StateText detail={detail} />} isPadded>
+        <StateMachine phase={row.phase} />
       </Panel>
       <Panel title="Why">
         {checks.length > 0 ? (
@@ -72,15 +70,11 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
         </div>
       </Panel>
       <div class="columns">
-        <Panel title="Facts">
-          <div class="panel-body">
-            <IncidentFacts detail={detail} />
-          </div>
+        <Panel title="Facts" isPadded>
+          <IncidentFacts detail={detail} />
         </Panel>
-        <Panel title="Occurrences" aside={<Badge tone="neutral" text={`${formatCount(row.seen)} in total`} />}>
-          <div class="panel-body">
-            <Occurrences detail={detail} />
-          </div>
+        <Panel title="Occurrences" aside={<Badge tone="neutral" text={`${formatCount(row.seen)} in total`} />} isPadded>
+          <Occurrences detail={detail} />
         </Panel>
       </div>
       {executions.length > 0 && (
@@ -100,10 +94,8 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
           </ul>
         </Panel>
       )}
-      <Panel title="Timeline">
-        <div class="panel-body">
-          <TimelineView events={events} label={`What happened to ${row.name}`} />
-        </div>
+      <Panel title="Timeline" isPadded>
+        <TimelineView events={events} label={`What happened to ${row.name}`} />
       </Panel>
       {notices.length > 0 && (
         <Panel title="Notices" aside={<Badge tone="neutral" text={formatCount(notices.length)} />}>
@@ -224,10 +216,8 @@ function Texts({ title, texts }: { readonly title: string; readonly texts: Reado
   const entries = Object.entries(texts);
   if (entries.length === 0) return null;
   return (
-    <Panel title={title}>
-      <div class="panel-body">
-        <Facts facts={entries.map(([name, text]) => [name, <OutsideLink address={text} />])} />
-      </div>
+    <Panel title={title} isPadded>
+      <Facts isWide facts={entries.map(([name, text]) => [name, <OutsideLink address={text} />])} />
     </Panel>
   );
 }

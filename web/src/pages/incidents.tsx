@@ -1,36 +1,39 @@
 import { type IncidentRow, lanes } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
-import { Badge, Phase, Severity } from "../components/badge.tsx";
-import { type Column, DataTable } from "../components/data-table.tsx";
-import { EmptyState } from "../components/empty-state.tsx";
-import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
+import { Phase } from "../components/badge.tsx";
+import type { Column } from "../components/data-table.tsx";
+import type { FilterChoice } from "../components/filter-bar.tsx";
+import { IncidentCountdown, QueuePlace } from "../components/incident-line.tsx";
 import { Link } from "../components/link.tsx";
-import { PageHeader } from "../components/panel.tsx";
-import { Countdown, Sentence, Time } from "../components/time.tsx";
+import { ListPage } from "../components/list-page.tsx";
+import { Sentence, Time } from "../components/time.tsx";
 import { laneTexts } from "../lanes.ts";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
 import { location, targetPath } from "../router.ts";
+import { severityTone } from "../tones.ts";
 
 const columns: readonly Column<IncidentRow>[] = [
   {
     title: "Signal",
-    width: "22%",
+    width: "23%",
     onPhone: "first line",
     cell: (row) => (
       <>
-        <Link to={objectPath("incidents", row.key)} class="strong" isRow title={row.name}>
-          {row.signal}
-        </Link>
+        <span class="severity" data-tone={severityTone(row.severity)}>
+          <Link to={objectPath("incidents", row.key)} class="strong" isRow title={row.name}>
+            {row.signal}
+          </Link>
+        </span>
+        {row.severity !== "unknown" && <span class="line-sub">{row.severity}</span>}
         {row.target !== undefined && row.subject !== row.target && <span class="line-sub mono">{row.subject}</span>}
       </>
     ),
   },
-  { title: "Severity", width: "88px", cell: (row) => <Severity severity={row.severity} /> },
-  { title: "Phase", width: "154px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
+  { title: "Phase", width: "160px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
   {
     title: "Target",
-    width: "17%",
+    width: "18%",
     onPhone: "second line",
     cell: (row) =>
       row.target === undefined ? (
@@ -42,10 +45,10 @@ const columns: readonly Column<IncidentRow>[] = [
       ),
   },
   { title: "Why", cell: (row) => <Why row={row} /> },
-  { title: "Next change", width: "112px", cell: (row) => <NextChange row={row} /> },
+  { title: "Next change", width: "136px", cell: (row) => <NextChange row={row} /> },
   {
     title: "Opened",
-    width: "84px",
+    width: "80px",
     onPhone: "second line",
     cell: (row) => <Time at={row.createdAt} style="relative" />,
   },
@@ -74,8 +77,8 @@ function NextChange({ row }: { readonly row: IncidentRow }) {
         closed <Time at={row.closedAt} style="relative" />
       </span>
     );
-  if (row.until !== undefined) return <Countdown until={row.until} />;
-  if (row.position !== undefined) return <Badge tone="wait" text={`queue: ${row.position}`} />;
+  if (row.until !== undefined) return <IncidentCountdown until={row.until} lane={row.lane} />;
+  if (row.position !== undefined) return <QueuePlace position={row.position} />;
   return <span class="muted">–</span>;
 }
 
@@ -110,15 +113,17 @@ const choices: readonly FilterChoice[] = [
 export function IncidentsPage() {
   const list = useRows("incidents", filterFromQuery(location.value.query));
   return (
-    <>
-      <PageHeader title="Incidents" />
-      <FilterBar choices={choices} />
-      <DataTable
-        caption="Incidents, newest first"
-        list={list}
-        columns={columns}
-        empty={<EmptyState title="No incident matches" command="interlock get incidents" />}
-      />
-    </>
+    <ListPage
+      title="Incidents"
+      choices={choices}
+      caption="Incidents, newest first"
+      list={list}
+      columns={columns}
+      none={{
+        title: "There is no incident",
+        command: "interlock receive alertmanager -p examples/node-disk-pressure.json",
+        hint: "A signal opens one.",
+      }}
+    />
   );
 }

@@ -34,7 +34,7 @@ export function LedgerPage() {
         caption="Events, newest first"
         list={{ ...list, rows: list.rows.map((event) => ({ ...event, key: event.id })) }}
         columns={eventColumns(setShown)}
-        empty={<EmptyState title="No event matches" command="interlock ledger show --since 24h" />}
+        empty={<EmptyState title="Nothing matches the filter" command="interlock ledger show --since 24h" />}
       />
       {shown && <EventDialog event={shown} onClose={() => setShown(undefined)} />}
     </>

@@ -2,11 +2,9 @@ import { useMemo } from "preact/hooks";
 import type { Lock } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
-import { type Column, DataTable } from "../components/data-table.tsx";
-import { EmptyState } from "../components/empty-state.tsx";
-import { FilterBar } from "../components/filter-bar.tsx";
+import type { Column } from "../components/data-table.tsx";
 import { Link } from "../components/link.tsx";
-import { PageHeader } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { Countdown, Duration } from "../components/time.tsx";
 import { formatCount, shortName } from "../format.ts";
 import { usePolled } from "../live/use-polled.ts";
@@ -84,26 +82,23 @@ export function LocksPage() {
     [targets.rows, locks, search],
   );
   return (
-    <>
-      <PageHeader title="Locks" />
-      <FilterBar />
-      <DataTable
-        caption="Locks, those with waiters first"
-        list={{
-          rows,
-          total: rows.length,
-          isComplete: targets.isComplete,
-          isLoading: targets.isLoading || (locks === undefined && problem === undefined),
-          problem: problem ?? targets.problem,
-          loadMore: targets.loadMore,
-        }}
-        columns={columns}
-        empty={
-          <EmptyState title={search ? "No lock matches" : "Nothing is locked"} command="interlock get targets">
-            A lock is held while an execution acts on its target, or while a replica works alone.
-          </EmptyState>
-        }
-      />
-    </>
+    <ListPage
+      title="Locks"
+      caption="Locks, those with waiters first"
+      list={{
+        rows,
+        total: rows.length,
+        isComplete: targets.isComplete,
+        isLoading: targets.isLoading || (locks === undefined && problem === undefined),
+        problem: problem ?? targets.problem,
+        loadMore: targets.loadMore,
+      }}
+      columns={columns}
+      none={{
+        title: "Nothing is locked",
+        command: "interlock get targets",
+        hint: "A lock is held while an execution acts on its target, or while a replica works alone.",
+      }}
+    />
   );
 }

@@ -1,5 +1,7 @@
-import type { ExecutionRow, IncidentRow, Lane, Now, PauseRow } from "../../../src/console/wire.ts";
+import { Fragment } from "preact";
+import type { ApprovalRow, ExecutionRow, IncidentRow, Lane, Now, PauseRow } from "../../../src/console/wire.ts";
 import { withQuery } from "../api.ts";
+import { ApprovalLine } from "../components/approval-line.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Loading } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
@@ -31,7 +33,8 @@ export function NowPage() {
 }
 
 function Lanes({ now }: { readonly now: Now }) {
-  const isEmpty = now.lanes.every(({ total }) => total === 0) && now.executions.length === 0;
+  const { pauses, approvals, executions } = now;
+  const isEmpty = now.lanes.every(({ total }) => total === 0) && approvals.length + executions.length === 0;
   return (
     <>
       <ul class="summary" aria-label="Incidents by lane">
@@ -46,7 +49,7 @@ function Lanes({ now }: { readonly now: Now }) {
           </li>
         ))}
       </ul>
-      {now.pauses.length > 0 && <ActivePauses pauses={now.pauses} />}
+      {pauses.length > 0 && <ActivePauses pauses={pauses} />}
       {isEmpty && (
         <EmptyState
           title="Nothing is open"
@@ -55,10 +58,13 @@ function Lanes({ now }: { readonly now: Now }) {
           Incidents appear here as soon as a signal arrives.
         </EmptyState>
       )}
-      {now.lanes.map(
-        ({ lane, total, rows }) => total > 0 && <LanePanel key={lane} lane={lane} total={total} rows={rows} />,
-      )}
-      {now.executions.length > 0 && <OtherExecutions executions={now.executions} />}
+      {now.lanes.map(({ lane, total, rows }) => (
+        <Fragment key={lane}>
+          {total > 0 && <LanePanel lane={lane} total={total} rows={rows} />}
+          {lane === "needsYou" && approvals.length > 0 && <OtherApprovals approvals={approvals} />}
+          {lane === "running" && executions.length > 0 && <OtherExecutions executions={executions} />}
+        </Fragment>
+      ))}
     </>
   );
 }
@@ -122,6 +128,27 @@ function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
       ))}
       {pauses.length > shownPauses && <Link to="/pauses">See all {formatCount(pauses.length)} pauses</Link>}
     </section>
+  );
+}
+
+/** Runs that a person asked for, and that another person has to approve. */
+function OtherApprovals({ approvals }: { readonly approvals: readonly ApprovalRow[] }) {
+  return (
+    <Panel
+      title="Needs you, without an incident"
+      aside={
+        <>
+          <Badge tone="bad" text={formatCount(approvals.length)} />
+          <span class="muted panel-meaning">Requested runs that wait for an approval</span>
+        </>
+      }
+    >
+      <ul class="lines">
+        {approvals.map((row) => (
+          <ApprovalLine key={row.key} row={row} />
+        ))}
+      </ul>
+    </Panel>
   );
 }
 

@@ -1,11 +1,10 @@
 import type { PauseRow } from "../../../src/console/wire.ts";
 import { withQuery } from "../api.ts";
-import { type Column, DataTable } from "../components/data-table.tsx";
-import { EmptyState } from "../components/empty-state.tsx";
-import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
+import type { Column } from "../components/data-table.tsx";
+import type { FilterChoice } from "../components/filter-bar.tsx";
 import { Link } from "../components/link.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { OperationButton } from "../components/operation-button.tsx";
-import { PageHeader } from "../components/panel.tsx";
 import { Countdown, Duration, Time } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
 import { filterFromQuery } from "../live/filter.ts";
@@ -24,10 +23,10 @@ const columns: readonly Column<PauseRow>[] = [
     ),
   },
   { title: "Reason", onPhone: "second line", cell: (row) => <span title={row.reason}>{row.reason}</span> },
-  { title: "Author", width: "13%", cell: (row) => row.author },
+  { title: "Author", width: "16%", cell: (row) => row.author },
   { title: "Age", width: "90px", align: "end", cell: (row) => <Duration from={row.createdAt} to={row.endedAt} /> },
   { title: "Holds back", width: "100px", align: "end", onPhone: "second line", cell: (row) => <HeldBack row={row} /> },
-  { title: "Ends", width: "150px", cell: (row) => <PauseEnd row={row} /> },
+  { title: "Ends", width: "124px", cell: (row) => <PauseEnd row={row} /> },
   {
     title: "Actions",
     width: "110px",
@@ -75,23 +74,19 @@ const choices: readonly FilterChoice[] = [
 
 /** Where people have paused automation, why, and what that holds back. */
 export function PausesPage() {
-  const filter = filterFromQuery(location.value.query);
-  const list = useRows("pauses", { phase: "Active", ...filter });
+  const list = useRows("pauses", { phase: "Active", ...filterFromQuery(location.value.query) });
   return (
-    <>
-      <PageHeader title="Pauses" aside={<OperationButton operation="pause" subject="automation" label="Pause…" />} />
-      <FilterBar choices={choices} />
-      <DataTable
-        caption="Pauses, newest first"
-        list={list}
-        columns={columns}
-        empty={
-          <EmptyState
-            title={filter.phase === undefined ? "Automation is not paused anywhere" : "No pause matches"}
-            command='interlock pause namespace payment --for 2h --reason "release 4"'
-          />
-        }
-      />
-    </>
+    <ListPage
+      title="Pauses"
+      aside={<OperationButton operation="pause" subject="automation" label="Pause…" />}
+      choices={choices}
+      caption="Pauses, newest first"
+      list={list}
+      columns={columns}
+      none={{
+        title: "Automation is not paused anywhere",
+        command: 'interlock pause namespace payment --for 2h --reason "release 4"',
+      }}
+    />
   );
 }

@@ -54,19 +54,15 @@ function Target({ detail }: { readonly detail: TargetDetail }) {
   const { incidents, executions, workflows, otherWorkflows, events, target } = detail;
   return (
     <>
-      <Panel title="Holder">
-        <div class="panel-body">
-          <Holder detail={detail} />
-        </div>
+      <Panel title="Holder" isPadded>
+        <Holder detail={detail} />
       </Panel>
-      <Panel title="Timeline">
-        <div class="panel-body">
-          {events.length > 0 ? (
-            <TimelineView events={events} label={`What happened to ${target}`} />
-          ) : (
-            <EmptyState title="Nothing has happened to this target yet" command={`interlock why ${target}`} />
-          )}
-        </div>
+      <Panel title="Timeline" isPadded>
+        {events.length > 0 ? (
+          <TimelineView events={events} label={`What happened to ${target}`} />
+        ) : (
+          <EmptyState title="Nothing has happened to this target yet" command={`interlock why ${target}`} />
+        )}
       </Panel>
       <Panel title="May a workflow act now?" aside={<Badge tone="neutral" text={formatCount(workflows.length)} />}>
         {workflows.map((workflow) => (

@@ -1,11 +1,9 @@
 import type { TargetRow } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
-import { type Column, DataTable } from "../components/data-table.tsx";
-import { EmptyState } from "../components/empty-state.tsx";
-import { FilterBar } from "../components/filter-bar.tsx";
+import type { Column } from "../components/data-table.tsx";
 import { Link } from "../components/link.tsx";
-import { PageHeader } from "../components/panel.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { Duration } from "../components/time.tsx";
 import { formatCount, shortName } from "../format.ts";
 import { filterFromQuery } from "../live/filter.ts";
@@ -49,15 +47,12 @@ const columns: readonly Column<TargetRow>[] = [
 export function TargetsPage() {
   const list = useRows("targets", filterFromQuery(location.value.query));
   return (
-    <>
-      <PageHeader title="Targets" />
-      <FilterBar />
-      <DataTable
-        caption="Targets that automation has acted on"
-        list={list}
-        columns={columns}
-        empty={<EmptyState title="No target matches" command="interlock why node/worker-1" />}
-      />
-    </>
+    <ListPage
+      title="Targets"
+      caption="Targets that automation has acted on"
+      list={list}
+      columns={columns}
+      none={{ title: "Automation has not acted on any target yet", command: "interlock why node/worker-1" }}
+    />
   );
 }

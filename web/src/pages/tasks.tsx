@@ -1,10 +1,9 @@
 import type { TaskRow } from "../../../src/console/wire.ts";
 import { Phase } from "../components/badge.tsx";
-import { type Column, DataTable } from "../components/data-table.tsx";
-import { EmptyState } from "../components/empty-state.tsx";
-import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
+import type { Column } from "../components/data-table.tsx";
+import type { FilterChoice } from "../components/filter-bar.tsx";
+import { ListPage } from "../components/list-page.tsx";
 import { OperationButton } from "../components/operation-button.tsx";
-import { PageHeader } from "../components/panel.tsx";
 import { Time } from "../components/time.tsx";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
@@ -53,19 +52,17 @@ const choices: readonly FilterChoice[] = [
 export function TasksPage() {
   const list = useRows("tasks", filterFromQuery(location.value.query));
   return (
-    <>
-      <PageHeader title="Coding tasks" />
-      <FilterBar choices={choices} />
-      <DataTable
-        caption="Coding tasks, newest first"
-        list={list}
-        columns={columns}
-        empty={
-          <EmptyState title="No coding task matches" command="interlock get tasks">
-            Tasks come from merge requests and issues that mention the agent, see docs/agent.md.
-          </EmptyState>
-        }
-      />
-    </>
+    <ListPage
+      title="Coding tasks"
+      choices={choices}
+      caption="Coding tasks, newest first"
+      list={list}
+      columns={columns}
+      none={{
+        title: "There is no coding task",
+        command: "interlock get tasks",
+        hint: "Tasks come from merge requests and issues that mention the agent, see docs/agent.md.",
+      }}
+    />
   );
 }
