@@ -1,4 +1,5 @@
-import type { LedgerEvent, LedgerEventType } from "./ledger.ts";
+import type { LedgerEventType } from "./event-types/index.ts";
+import type { LedgerEvent } from "./ledger.ts";
 
 /** Selects events. All given fields have to match. */
 export interface EventFilter {

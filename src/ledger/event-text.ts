@@ -1,4 +1,5 @@
-import { type Fact, LedgerError, type LedgerEvent, ledgerEventTypes } from "./ledger.ts";
+import { ledgerEventTypes } from "./event-types/index.ts";
+import { type Fact, LedgerError, type LedgerEvent } from "./ledger.ts";
 
 /** Maximum size of an event's text. Facts are names, reasons and numbers; larger data belongs elsewhere, with a reference here. */
 export const largestEventBytes = 256 * 1024;

@@ -18,6 +18,7 @@ export { type SqliteStoreOptions, sqliteStore } from "./database/sqlite/sqlite-s
 export { verifyDatabase } from "./database/verify-database.ts";
 export { verifyHandOver } from "./database/verify-hand-over.ts";
 export { type EventFilter, isWanted, listSubjects } from "./event-filter.ts";
+export { type LedgerEventType, ledgerEventTypes } from "./event-types/index.ts";
 export type { ChainProblem, ProblemKind } from "./file/chain.ts";
 export { type FileLedger, type FileLedgerOptions, openFileLedger } from "./file/file-ledger.ts";
 export type { JournalLimits } from "./file/journal.ts";
@@ -33,8 +34,6 @@ export {
   LedgerError,
   type LedgerErrorCode,
   type LedgerEvent,
-  type LedgerEventType,
-  ledgerEventTypes,
 } from "./ledger.ts";
 export { type MemoryLedger, memoryLedger } from "./memory/memory-ledger.ts";
 export { type LedgerObserver, observeLedger } from "./observe-ledger.ts";

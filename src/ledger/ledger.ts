@@ -1,3 +1,5 @@
+import type { LedgerEventType } from "./event-types/index.ts";
+
 /**
  * Port: the append-only record of all decisions and actions. An event is durable when `append` resolves, and
  * then it is never lost, changed or dropped. Appending the same event twice is harmless: it has the same id.
@@ -20,49 +22,6 @@ export interface LedgerEvent {
 }
 
 export type Fact = string | number | boolean | readonly Fact[] | { readonly [name: string]: Fact };
-
-/** Everything worth recording. */
-export const ledgerEventTypes = [
-  "incident.created",
-  "incident.diagnosed",
-  "incident.decided",
-  "incident.recurred",
-  "incident.cancelled",
-  "incident.closed",
-  "incident.deleted",
-  "approval.requested",
-  "approval.answered",
-  "pause.started",
-  "pause.ended",
-  "signals.counted",
-  "signals.truncated",
-  "signal.resolved",
-  "signal.refused",
-  "signal.ignored",
-  "execution.admitted",
-  "execution.skipped",
-  "execution.cancelled",
-  "execution.started",
-  "execution.completed",
-  "execution.failed",
-  "execution.deleted",
-  "run.created",
-  "run.cancelled",
-  "target.freed",
-  "target.rebuilt",
-  "failure.acknowledged",
-  "task.received",
-  "task.ignored",
-  "notice.sent",
-  "notice.failed",
-  "notice.digested",
-  "task.paused",
-  "task.started",
-  "task.ended",
-  "ledger.heads",
-] as const;
-
-export type LedgerEventType = (typeof ledgerEventTypes)[number];
 
 /**
  * - `too-large`: it is larger than `largestEventBytes` and can never be kept

@@ -1,5 +1,6 @@
 import type { Counter, Metrics } from "../telemetry/index.ts";
-import { type LedgerErrorCode, type LedgerEventType, ledgerErrorCodes, ledgerEventTypes } from "./ledger.ts";
+import { type LedgerEventType, ledgerEventTypes } from "./event-types/index.ts";
+import { type LedgerErrorCode, ledgerErrorCodes } from "./ledger.ts";
 
 /** Callbacks for the operations of a ledger. */
 export interface LedgerObserver {

@@ -1,6 +1,6 @@
 import { shortNames } from "../resources/short-names/index.ts";
 import { readObjectName } from "./find/index.ts";
-import type { OperationRequest } from "./request.ts";
+import type { OperationRequest } from "./request/index.ts";
 
 /** An operation as a person would type it. */
 export function commandLine(operation: string, request: OperationRequest): string {

@@ -5,6 +5,6 @@ export { type ExplainedSubject, explain, explainWorkflows } from "./explain/expl
 export { type Explanation, paragraphLines } from "./explain/explanation.ts";
 export { explainIncident, type IncidentExplanation } from "./explain/incident.ts";
 export type { ChangedKind } from "./operation.ts";
-export { type OperationName, type OperationOutcome, operationNames, perform, requestSchema } from "./perform.ts";
+export { type OperationOutcome, perform, requestSchema } from "./perform.ts";
 export { queryPolicy, readObjectTarget } from "./query-policy.ts";
-export { anyRequest, type OperationRequest } from "./request.ts";
+export { anyRequest, type OperationName, type OperationRequest, operationNames } from "./request/index.ts";

@@ -11,14 +11,18 @@ import { pause } from "./operations/pause.ts";
 import { resume } from "./operations/resume.ts";
 import { retry } from "./operations/retry.ts";
 import { run } from "./operations/run.ts";
-import type { OperationRequest } from "./request.ts";
+import type { OperationName, OperationRequest } from "./request/index.ts";
 
-const operations = { ack, approve, reject, pause, resume, cancel, run, retry } satisfies Record<string, Operation>;
-
-export type OperationName = keyof typeof operations;
-
-/** Every operation that a person or program can perform. */
-export const operationNames = Object.keys(operations) as readonly OperationName[];
+const operations: Readonly<Record<OperationName, Operation>> = {
+  ack,
+  approve,
+  reject,
+  pause,
+  resume,
+  cancel,
+  run,
+  retry,
+};
 
 /** The schema of the requests for an operation. */
 export function requestSchema(operation: OperationName): z.ZodType {

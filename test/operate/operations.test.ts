@@ -1,7 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { operationNames as offeredOperations } from "../../src/console/wire.ts";
 import type { KubeClient, ResourceType } from "../../src/kube/index.ts";
-import { operationNames } from "../../src/operate/index.ts";
 import {
   annotationKeys,
   automationPauses,
@@ -372,10 +370,6 @@ describe("retry", () => {
       message: expect.stringMatching(/^incident rr-\w{8}-1 has had nothing executed$/),
     });
   });
-});
-
-it("the web app has every operation", () => {
-  expect(offeredOperations).toEqual(operationNames);
 });
 
 describe("a request", () => {

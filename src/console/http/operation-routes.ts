@@ -3,12 +3,14 @@ import {
   type OperateContext,
   OperationError,
   type OperationErrorCode,
+  type OperationName,
   type OperationRequest,
+  operationNames,
   perform,
   requestSchema,
 } from "../../operate/index.ts";
 import { toRow } from "../rows/index.ts";
-import { type OperationName, type OperationResult, operationNames } from "../wire.ts";
+import type { OperationResult } from "../wire.ts";
 import { type ApiRoute, ProblemError } from "./api-route.ts";
 
 /** The operations of people and programs, one route each. `contextFor` gives an operation the rights of its caller. */

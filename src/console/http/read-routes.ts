@@ -17,10 +17,11 @@ import {
   readStorm,
   readTarget,
 } from "../read/index.ts";
+import { ruleTest } from "../wire/overviews.ts";
 import type { RuleTest } from "../wire.ts";
 import { type ApiCall, type ApiRoute, ProblemError } from "./api-route.ts";
 import { toOperationProblem } from "./operation-routes.ts";
-import { ledgerQuery, named, type ResponseName, ruleTest } from "./schemas.ts";
+import { ledgerQuery, named, type ResponseName } from "./schemas.ts";
 
 /** The pages of single objects, and what is read anew for each request. `contextFor` gives a read the rights of its caller. */
 export function readRoutes(contextFor: (client: KubeClient) => ReadContext): readonly ApiRoute[] {

@@ -2,10 +2,11 @@ import { z } from "../../schema/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Viewer } from "../identity/identity.ts";
 import { type Projection, RequestError } from "../projection/projection.ts";
+import { rowFilter, rowKind } from "../wire/rows.ts";
 import { type RowFilter, type RowKind, rowKinds } from "../wire.ts";
 import { type ApiRoute, ProblemError } from "./api-route.ts";
 import { sendEvents } from "./event-stream.ts";
-import { pageQuery, rowFilter, rowKind } from "./schemas.ts";
+import { pageQuery } from "./schemas.ts";
 
 const rowsQuery = z.strictObject({ ...rowFilter.shape, ...pageQuery.shape });
 

@@ -1,5 +1,6 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
-import { type OperationName, operationNames, type RowKind, rowKinds } from "../wire.ts";
+import { type OperationName, operationNames } from "../../operate/index.ts";
+import { type RowKind, rowKinds } from "../wire.ts";
 
 /** A right that the API server is asked about. */
 interface Right {

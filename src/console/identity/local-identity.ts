@@ -1,7 +1,8 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { KubeClient } from "../../kube/index.ts";
+import { type OperationName, operationNames } from "../../operate/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
-import { type OperationName, operationNames, type Role, rowKinds } from "../wire.ts";
+import { type Role, rowKinds } from "../wire.ts";
 import { bearerToken, type Identity, type NewSession, type Viewer } from "./identity.ts";
 import type { LocalUser, LocalUsers } from "./local-users.ts";
 import type { LoginLinks } from "./login-links.ts";

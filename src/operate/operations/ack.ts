@@ -18,7 +18,7 @@ import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
 import { defineOperation, isOrWouldBe, type OperationResult, type Order, objectKey } from "../operation.ts";
-import { onObject } from "../request.ts";
+import { onObject } from "../request/index.ts";
 import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
 const schema = z.strictObject(onObject);

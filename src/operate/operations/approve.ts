@@ -12,7 +12,7 @@ import {
   type Order,
   objectKey,
 } from "../operation.ts";
-import { onObject } from "../request.ts";
+import { onObject } from "../request/index.ts";
 import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
 const schema = z.strictObject(onObject);

@@ -14,7 +14,7 @@ import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, findTasks, readObjectName } from "../find/index.ts";
 import { type ChangedKind, defineOperation, type OperationResult, type Order, objectKey } from "../operation.ts";
-import { fields, onObject } from "../request.ts";
+import { fields, onObject } from "../request/index.ts";
 import { writeAtVersion } from "../write-at-version.ts";
 
 const schema = z.strictObject({ ...onObject, block: fields.block });

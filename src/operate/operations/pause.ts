@@ -7,7 +7,7 @@ import { createOnce, keyedName } from "../create-once.ts";
 import { OperationError } from "../errors/index.ts";
 import { defineOperation, isOrWouldBe, objectKey } from "../operation.ts";
 import { pauseScopeText, readPauseScope } from "../pause-scope.ts";
-import { common, fields } from "../request.ts";
+import { common, fields } from "../request/index.ts";
 
 /** Pauses automation everywhere, in a namespace, on a target or for one workflow. */
 export const pause = defineOperation({

@@ -6,7 +6,7 @@ import { OperationError } from "../errors/index.ts";
 import { readObjectName } from "../find/index.ts";
 import { defineOperation, type OperationResult, type Order, objectKey } from "../operation.ts";
 import { pauseScopeText, readPauseScope } from "../pause-scope.ts";
-import { fields, onObject } from "../request.ts";
+import { fields, onObject } from "../request/index.ts";
 import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
 const schema = z

@@ -12,7 +12,7 @@ import { keyedName } from "../create-once.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
 import { defineOperation, type OperationResult, type Order } from "../operation.ts";
-import { fields, onObject } from "../request.ts";
+import { fields, onObject } from "../request/index.ts";
 import { approvalResult, rationale } from "../start-run/request-approval.ts";
 import { executionResult, startRun } from "../start-run/start-run.ts";
 import { requireVersion } from "../write-at-version.ts";

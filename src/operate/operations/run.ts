@@ -2,7 +2,7 @@ import type { ParameterValue, RemediationWorkflow } from "../../resources/index.
 import { z } from "../../schema/index.ts";
 import { keyedName } from "../create-once.ts";
 import { defineOperation } from "../operation.ts";
-import { common, fields } from "../request.ts";
+import { common, fields } from "../request/index.ts";
 import { startRun } from "../start-run/start-run.ts";
 
 const { workflow, target, parameters, approval, namespace } = fields;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { operationRoutes } from "../../../src/console/http/operation-routes.ts";
-import { operationNames } from "../../../src/console/wire.ts";
 import { namespaces } from "../../../src/kube/index.ts";
+import { operationNames } from "../../../src/operate/index.ts";
 import { type AutomationPause, automationPauses } from "../../../src/resources/index.ts";
 import { TestDesk } from "../../doubles/test-desk.ts";
 import { adminToken, type ConsoleUnderTest, consoleUnderTest } from "./console-under-test.ts";

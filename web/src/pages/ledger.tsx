@@ -1,6 +1,6 @@
 import { Fragment } from "preact";
 import { useState } from "preact/hooks";
-import { type LedgerChains, ledgerTypes } from "../../../src/console/wire.ts";
+import { type LedgerChains, ledgerEventTypes } from "../../../src/console/wire.ts";
 import { withQuery } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import { type Column, DataTable } from "../components/data-table.tsx";
@@ -18,7 +18,7 @@ import { usePolled } from "../live/use-polled.ts";
 import { location } from "../router.ts";
 
 const choices: readonly FilterChoice[] = [
-  { name: "type", label: "Type", options: ledgerTypes.map((type) => ({ value: type, label: type })) },
+  { name: "type", label: "Type", options: ledgerEventTypes.map((type) => ({ value: type, label: type })) },
 ];
 
 /** Everything that was decided and done, and whether the record is intact. */

@@ -1,4 +1,8 @@
-import { type Wire, z } from "../schema/index.ts";
+import { type Wire, z } from "../../schema/index.ts";
+
+/** Every operation that a person or program can perform. */
+export const operationNames = ["ack", "approve", "reject", "pause", "resume", "cancel", "run", "retry"] as const;
+export type OperationName = (typeof operationNames)[number];
 
 const maxNameLength = 253;
 const maxReasonLength = 4_000;
