@@ -6,6 +6,7 @@ const schema = z.strictObject({
   name: z.string().min(1),
   mode: z.enum(["fast", "safe"]).optional(),
   values: z.union([z.string(), z.array(z.string())], { error: "must be text or a list of texts" }).optional(),
+  words: z.array(z.string()).max(2).optional(),
 });
 
 describe("a value from outside", () => {
@@ -15,9 +16,14 @@ describe("a value from outside", () => {
     ["has an empty text", { name: "" }, ["name must not be empty"]],
     ["has a value that is not allowed", { name: "a", mode: "slow" }, ["mode must be one of fast, safe"]],
     ["has a misspelt field", { name: "a", mod: "fast" }, ["mod is not a known field; did you mean mode?"]],
-    ["has an unknown field", { name: "a", color: 1 }, ["color is not a known field; there is name, mode, values"]],
+    [
+      "has an unknown field",
+      { name: "a", color: 1 },
+      ["color is not a known field; there is name, mode, values, words"],
+    ],
     ["fits no alternative", { name: "a", values: 1 }, ["values must be text or a list of texts"]],
     ["almost fits one alternative", { name: "a", values: ["a", 1] }, ["values[1] must be text, not a number"]],
+    ["has a long text in place of a list", { name: "a", words: "a b c" }, ["words must be a list, not text"]],
     ["has several problems", { mode: 1, x: 1 }, ["name is missing", "mode must be one of fast, safe", "x is not a"]],
   ])("that %s is refused with path and problem", (_what, value, problems) => {
     const parsed = parse(schema, value);

@@ -51,7 +51,7 @@ function listKnownFields({ code, inst }: z.core.$ZodRawIssue): string | undefine
 }
 
 function toProblems(issues: readonly Issue[], above: readonly PropertyKey[] = []): readonly Problem[] {
-  return issues.flatMap((issue) => {
+  return onePerWrongType(issues).flatMap((issue) => {
     const keys = [...above, ...issue.path];
     if (issue.code === "unrecognized_keys") {
       return issue.keys.map((key) => {
@@ -62,6 +62,12 @@ function toProblems(issues: readonly Issue[], above: readonly PropertyKey[] = []
     const meant = issue.code === "invalid_union" ? issue.errors.find(areBelow) : undefined;
     return meant ? toProblems(meant, keys) : [toProblem(keys, describeIssue(issue))];
   });
+}
+
+/** A value of the wrong type has one problem: zod would also report the length of a text that should be a list. */
+function onePerWrongType(issues: readonly Issue[]): readonly Issue[] {
+  const wrongTypes = new Set(issues.flatMap(({ code, path }) => (code === "invalid_type" ? pathText(path) : [])));
+  return issues.filter(({ code, path }) => code === "invalid_type" || !wrongTypes.has(pathText(path)));
 }
 
 function areBelow(issues: readonly Issue[]): boolean {

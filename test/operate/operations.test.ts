@@ -392,6 +392,12 @@ describe("a request", () => {
     });
   });
 
+  it("with a text as scope has that one problem", async () => {
+    await expect(world.perform("pause", { scope: "namespace payment" as never })).rejects.toMatchObject({
+      details: ["scope must be a list, not text"],
+    });
+  });
+
   it.each(["ack", "approve", "reject", "resume", "cancel", "retry"] as const)(
     "to %s for an object that does not exist is not found",
     async (operation) => {
