@@ -91,6 +91,7 @@ export {
   type IncidentBlock,
   type IncidentPhase,
   type IncidentSeries,
+  isClosedIncident,
   type RemediationRequest,
   type RemediationRequestSpec,
   type RemediationRequestStatus,

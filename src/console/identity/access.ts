@@ -1,5 +1,6 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { type OperationName, operationNames } from "../../operate/index.ts";
+import { rowTypes } from "../rows/index.ts";
 import { type RowKind, rowKinds } from "../wire.ts";
 
 /** A right that the API server is asked about. */
@@ -19,16 +20,6 @@ const operationRights: Readonly<Record<OperationName, Right>> = {
   cancel: { verb: "patch", resource: "workflowexecutions" },
   run: { verb: "create", resource: "workflowexecutions" },
   retry: { verb: "create", resource: "workflowexecutions" },
-};
-
-const rowResources: Readonly<Record<RowKind, string>> = {
-  incidents: "remediationrequests",
-  executions: "workflowexecutions",
-  approvals: "remediationapprovalrequests",
-  pauses: "automationpauses",
-  targets: "remediationtargets",
-  tasks: "codingtasks",
-  notices: "notificationrequests",
 };
 
 interface AccessReview extends KubeObject {
@@ -64,7 +55,7 @@ export async function reviewAccess(client: KubeClient, incidentsIn: string): Pro
 
   const [operations, readableKinds] = await Promise.all([
     keepAllowed(operationNames, (name) => isAllowed(operationRights[name], incidentsIn)),
-    keepAllowed(rowKinds, (kind) => isAllowed({ verb: "list", resource: rowResources[kind] })),
+    keepAllowed(rowKinds, (kind) => isAllowed({ verb: "list", resource: rowTypes[kind].type.plural })),
   ]);
   return { operations, readableKinds };
 }

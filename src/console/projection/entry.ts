@@ -1,31 +1,17 @@
-import type { KubeObject, ResourceType } from "../../kube/index.ts";
+import type { KubeObject } from "../../kube/index.ts";
 import {
   type AutomationPause,
-  automationPauses,
   type CodingTask,
-  codingTasks,
+  isClosedIncident,
   isUnfinished,
   type NotificationRequest,
-  notificationRequests,
   type RemediationApprovalRequest,
   type RemediationRequest,
   type RemediationTarget,
-  remediationApprovalRequests,
-  remediationRequests,
-  remediationTargets,
   type WorkflowExecution,
-  workflowExecutions,
 } from "../../resources/index.ts";
-import {
-  toApprovalRow,
-  toExecutionRow,
-  toIncidentRow,
-  toNoticeRow,
-  toPauseRow,
-  toTargetRow,
-  toTaskRow,
-} from "../rows/index.ts";
-import type { Row, RowKind } from "../wire.ts";
+import { rowTypes } from "../rows/index.ts";
+import type { RowKind } from "../wire.ts";
 import { type PackedRow, packRow } from "./packed-row.ts";
 
 /** A row as the projection keeps it, with the values that filters and indexes compare. */
@@ -51,66 +37,43 @@ export interface RowEntry extends PackedRow {
 /** The part of an entry that is not in every row, or has other names there. */
 type RowFacts = Pick<RowEntry, "isOpen"> & Partial<Pick<RowEntry, "phase" | "target">>;
 
-interface RowSource {
-  readonly type: ResourceType;
-  toRow(object: KubeObject): Row;
-  toFacts(object: KubeObject): RowFacts;
-}
-
-function source<T extends KubeObject>(
-  type: ResourceType<T>,
-  toRow: (object: T) => Row,
-  toFacts: (object: T) => RowFacts,
-): RowSource {
-  return { type, toRow: toRow as RowSource["toRow"], toFacts: toFacts as RowSource["toFacts"] };
-}
-
-/** Where the rows of each kind come from. */
-export const sources: Readonly<Record<RowKind, RowSource>> = {
-  incidents: source(
-    remediationRequests,
-    (incident: RemediationRequest) => toIncidentRow(incident),
-    ({ status }) => ({ isOpen: !status || !("completedAt" in status) }),
-  ),
-  executions: source(workflowExecutions, toExecutionRow, (execution: WorkflowExecution) => ({
-    isOpen: isUnfinished(execution),
-  })),
-  approvals: source(remediationApprovalRequests, toApprovalRow, ({ status }: RemediationApprovalRequest) => ({
+const factsOf: { readonly [K in RowKind]: (object: KubeObject) => RowFacts } = {
+  incidents: facts<RemediationRequest>((incident) => ({ isOpen: !isClosedIncident(incident) })),
+  executions: facts<WorkflowExecution>((execution) => ({ isOpen: isUnfinished(execution) })),
+  approvals: facts<RemediationApprovalRequest>(({ status }) => ({
     isOpen: status === undefined,
     phase: status?.decision ?? "Pending",
   })),
-  pauses: source(
-    automationPauses,
-    (pause: AutomationPause) => toPauseRow(pause),
-    ({ spec, status }) => ({
-      isOpen: status === undefined,
-      phase: status ? "Ended" : "Active",
-      target: spec.scope === "Target" ? spec.targetResource : "",
-    }),
-  ),
-  targets: source(
-    remediationTargets,
-    (record: RemediationTarget) => toTargetRow(record),
-    ({ status }) => ({ isOpen: status?.holder !== undefined, phase: status?.holder ? "Held" : "Free" }),
-  ),
-  tasks: source(codingTasks, toTaskRow, ({ spec, status }: CodingTask) => ({
+  pauses: facts<AutomationPause>(({ spec, status }) => ({
+    isOpen: status === undefined,
+    phase: status ? "Ended" : "Active",
+    target: spec.scope === "Target" ? spec.targetResource : "",
+  })),
+  targets: facts<RemediationTarget>(({ status }) => ({
+    isOpen: status?.holder !== undefined,
+    phase: status?.holder ? "Held" : "Free",
+  })),
+  tasks: facts<CodingTask>(({ spec, status }) => ({
     isOpen: !status || !("completionTime" in status),
     target: spec.targetResource,
   })),
-  notices: source(notificationRequests, toNoticeRow, ({ spec, status }: NotificationRequest) => ({
+  notices: facts<NotificationRequest>(({ spec, status }) => ({
     isOpen: !status || !("completionTime" in status),
     target: spec.context?.targetResource ?? "",
   })),
 };
+
+function facts<T extends KubeObject>(read: (object: T) => RowFacts): (object: KubeObject) => RowFacts {
+  return (object) => read(object as T);
+}
 
 /** Makes entries. Texts that many rows have are kept once. */
 export class EntryMaker {
   readonly #kept = new Map<string, string>();
 
   make(kind: RowKind, object: KubeObject): RowEntry {
-    const { toRow, toFacts } = sources[kind];
-    const row = toRow(object);
-    const facts = toFacts(object);
+    const row = rowTypes[kind].toRow(object);
+    const facts = factsOf[kind](object);
     const fields = row as unknown as Readonly<Record<string, unknown>>;
     const target = this.#keep(facts.target ?? targetText(object) ?? fields["target"]);
     const { packed, textAt } = packRow(row);

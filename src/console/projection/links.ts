@@ -7,7 +7,7 @@ import {
   type RemediationRequest,
   type RemediationTarget,
 } from "../../resources/index.ts";
-import { type IncidentLinks, rowKey } from "../rows/index.ts";
+import { type IncidentLinks, pauseScope, rowKey } from "../rows/index.ts";
 import type { RowKind } from "../wire.ts";
 import type { RowEntry } from "./entry.ts";
 
@@ -175,7 +175,7 @@ export class Links {
   }
 
   #countPaused({ target, targetNamespace, workflow }: RowEntry, difference: number) {
-    const scopes = ["all", `namespace ${targetNamespace}`, `target ${target}`, `workflow ${workflow}`];
+    const scopes = ["everything", `namespace ${targetNamespace}`, `target ${target}`, `workflow ${workflow}`];
     for (const scope of scopes) {
       count(this.#paused, scope, difference);
       for (const key of this.#pauses.get(scope) ?? []) this.#touch("pauses", key);
@@ -204,19 +204,10 @@ interface TargetRecord {
 /** Most records have none. */
 const noFailures: ReadonlyMap<string, number> = new Map();
 
+/** The scope of a pause, with its target in canonical form. */
 function scopeKey(spec: AutomationPauseSpec): string {
-  switch (spec.scope) {
-    case "All":
-      return "all";
-    case "Namespace":
-      return `namespace ${spec.targetNamespace}`;
-    case "Target": {
-      const read = parsePauseTarget(spec.targetResource);
-      return `target ${read.kind === "target" ? read.text : spec.targetResource}`;
-    }
-    case "Workflow":
-      return `workflow ${spec.workflowId}`;
-  }
+  const read = spec.scope === "Target" ? parsePauseTarget(spec.targetResource) : undefined;
+  return pauseScope(spec.scope === "Target" && read?.kind === "target" ? { ...spec, targetResource: read.text } : spec);
 }
 
 function count(counts: Map<string, number>, key: string, difference: number): void {

@@ -1,9 +1,9 @@
 import { type KubeClient, type KubeObject, nameHash, namespaces, Reflector } from "../../kube/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { type Clock, Pacer, type Random, sleep } from "../../time/index.ts";
+import { rowTypes } from "../rows/index.ts";
 import { type Row, type RowKind, rowKinds } from "../wire.ts";
 import { ChangeLog, type RowRef } from "./change-log.ts";
-import { sources } from "./entry.ts";
 import { LiveRows } from "./live-rows.ts";
 import { beatFrame, ChangeBatch, resetFrame, Viewer } from "./viewers.ts";
 
@@ -117,7 +117,7 @@ export class LiveProjection {
       isListed = resolve;
     });
     const reflector = new Reflector<KubeObject>(
-      { ...around, type: sources[kind].type, query: {} },
+      { ...around, type: rowTypes[kind].type, query: {} },
       {
         replace: async (objects, version) => {
           await this.#replace(kind, objects, version);

@@ -4,6 +4,7 @@ import {
   describeStall,
   findStall,
   incidentSeverity,
+  isClosedIncident,
   type RemediationRequest,
 } from "../../resources/index.ts";
 import type { IncidentRow } from "../wire.ts";
@@ -49,13 +50,13 @@ export function toIncidentRow(incident: RemediationRequest, links: IncidentLinks
 function incidentReason(incident: RemediationRequest): string | undefined {
   const { status } = incident;
   if (status?.phase === "Blocked") return blockText(status.block.reason, status.block.cause);
-  return status && "completedAt" in status ? undefined : findStall(incident)?.reason;
+  return isClosedIncident(incident) ? undefined : findStall(incident)?.reason;
 }
 
 /** The sentence that explains its state. */
 export function incidentMessage(incident: RemediationRequest): string | undefined {
   const { status } = incident;
-  const stall = status && "completedAt" in status ? undefined : findStall(incident);
+  const stall = isClosedIncident(incident) ? undefined : findStall(incident);
   if (stall) return describeStall(stall);
   // The message of its status names the commands for an answer; a page has buttons for it.
   if (status?.phase === "AwaitingApproval") return `${status.diagnosis.workflowId} requires an approval`;

@@ -1,11 +1,7 @@
-export { toApprovalRow } from "./approval-row.ts";
 export { toExecutionRow } from "./execution-row.ts";
 export { fitRow, maxRowBytes } from "./fit-row.ts";
 export { type IncidentLinks, incidentMessage, toIncidentRow } from "./incident-row.ts";
-export { isClosed } from "./lane.ts";
-export { toNoticeRow } from "./notice-row.ts";
-export { toPauseRow } from "./pause-row.ts";
+export { pauseScope, toPauseRow } from "./pause-row.ts";
 export { rowKey } from "./row-base.ts";
 export { toTargetRow } from "./target-row.ts";
-export { toTaskRow } from "./task-row.ts";
-export { toRow } from "./to-row.ts";
+export { rowTypes, toRow } from "./to-row.ts";

@@ -1,10 +1,10 @@
-import { closedIncidentPhases, findStall, type IncidentBlock, type RemediationRequest } from "../../resources/index.ts";
+import { findStall, type IncidentBlock, isClosedIncident, type RemediationRequest } from "../../resources/index.ts";
 import type { Lane, OperationName } from "../wire.ts";
 
 /** The lane of an incident: who or what it waits for. */
 export function laneOf(incident: RemediationRequest): Lane {
   const { status } = incident;
-  if (isClosed(incident)) return "done";
+  if (isClosedIncident(incident)) return "done";
   // Writes about it keep failing, and retries alone did not help.
   if (findStall(incident)) return "needsYou";
   switch (status?.phase) {
@@ -18,10 +18,6 @@ export function laneOf(incident: RemediationRequest): Lane {
     default:
       return "waiting";
   }
-}
-
-export function isClosed({ status }: Pick<RemediationRequest, "status">): boolean {
-  return status !== undefined && (closedIncidentPhases as readonly string[]).includes(status.phase);
 }
 
 function blockedLane({ reason, cause }: IncidentBlock, needsReview: boolean): Lane {
@@ -47,7 +43,7 @@ function blockedLane({ reason, cause }: IncidentBlock, needsReview: boolean): La
 /** The operations that move an incident on, the best first. */
 export function nextOperations(incident: RemediationRequest): readonly OperationName[] {
   const { status } = incident;
-  if (isClosed(incident)) {
+  if (isClosedIncident(incident)) {
     const ack = status?.requiresManualReview ? (["ack"] as const) : [];
     return status?.phase === "Failed" ? [...ack, "retry"] : ack;
   }

@@ -4,21 +4,22 @@ import type { PauseRow } from "../wire.ts";
 import { fitRow } from "./fit-row.ts";
 import { field, rowBase } from "./row-base.ts";
 
-export function toPauseRow(pause: AutomationPause, suppressed = 0): PauseRow {
+export function toPauseRow(pause: AutomationPause): PauseRow {
   const { spec, status } = pause;
   return fitRow({
     kind: "pauses",
     ...rowBase(pause),
-    scope: scopeText(spec),
+    scope: pauseScope(spec),
     author: spec.requestedBy,
     reason: cutText(spec.reason, 200),
     ...field("until", spec.until),
     ...field("endedAt", status?.endedAt),
-    suppressed,
+    suppressed: 0,
   });
 }
 
-function scopeText(spec: AutomationPauseSpec): string {
+/** What a pause covers, as people read it. */
+export function pauseScope(spec: AutomationPauseSpec): string {
   switch (spec.scope) {
     case "All":
       return "everything";

@@ -10,16 +10,10 @@ import type {
   WorkflowExecution,
 } from "../../resources/index.ts";
 import type { Row } from "../wire.ts";
-import {
-  maxRowBytes,
-  toApprovalRow,
-  toExecutionRow,
-  toIncidentRow,
-  toNoticeRow,
-  toPauseRow,
-  toTargetRow,
-  toTaskRow,
-} from "./index.ts";
+import { toApprovalRow } from "./approval-row.ts";
+import { maxRowBytes, toExecutionRow, toIncidentRow, toPauseRow, toTargetRow } from "./index.ts";
+import { toNoticeRow } from "./notice-row.ts";
+import { toTaskRow } from "./task-row.ts";
 
 const hash = "oiiu3npg5aespnb5m7ukp485e49fn35jd7ojul0j68nnbbkpn91g";
 const at = "2026-03-01T12:00:00.000Z";
@@ -151,7 +145,7 @@ describe("the row of a pause", () => {
     [{ scope: "Target", targetResource: "node/worker-1" }, "target node/worker-1"],
     [{ scope: "Workflow", workflowId: "restart" }, "workflow restart"],
   ])("%o covers %s", (scope, text) => {
-    expect(toPauseRow(pause(scope), 3)).toMatchObject({ scope: text, author: "kim", reason: "release", suppressed: 3 });
+    expect(toPauseRow(pause(scope))).toMatchObject({ scope: text, author: "kim", reason: "release" });
   });
 });
 
@@ -159,10 +153,10 @@ describe("the row of another kind", () => {
   it("names the holder of a target", () => {
     const holder = { executionName: "wfe-1", executionNamespace: "kubernaut", since: at };
 
-    expect(toTargetRow(record(holder), 4)).toMatchObject({
+    expect(toTargetRow(record(holder))).toMatchObject({
       holder: "kubernaut/wfe-1",
       heldSince: at,
-      waiting: 4,
+      waiting: 0,
       fence: "1",
     });
   });

@@ -3,7 +3,7 @@ import type { TargetRow } from "../wire.ts";
 import { fitRow } from "./fit-row.ts";
 import { field, rowBase, rowKey } from "./row-base.ts";
 
-export function toTargetRow(record: RemediationTarget, waiting = 0): TargetRow {
+export function toTargetRow(record: RemediationTarget): TargetRow {
   const holder = record.status?.holder;
   return fitRow({
     kind: "targets",
@@ -12,6 +12,6 @@ export function toTargetRow(record: RemediationTarget, waiting = 0): TargetRow {
     ...field("holder", holder && rowKey({ namespace: holder.executionNamespace, name: holder.executionName })),
     ...field("fence", holder && record.metadata.resourceVersion),
     ...field("heldSince", holder?.since),
-    waiting,
+    waiting: 0,
   });
 }

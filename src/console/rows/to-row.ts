@@ -1,14 +1,14 @@
-import type { KubeObject } from "../../kube/index.ts";
-import type {
-  AutomationPause,
-  CodingTask,
-  NotificationRequest,
-  RemediationApprovalRequest,
-  RemediationRequest,
-  RemediationTarget,
-  WorkflowExecution,
+import type { KubeObject, ResourceType } from "../../kube/index.ts";
+import {
+  automationPauses,
+  codingTasks,
+  notificationRequests,
+  remediationApprovalRequests,
+  remediationRequests,
+  remediationTargets,
+  workflowExecutions,
 } from "../../resources/index.ts";
-import type { Row } from "../wire.ts";
+import type { Row, RowKind } from "../wire.ts";
 import { toApprovalRow } from "./approval-row.ts";
 import { toExecutionRow } from "./execution-row.ts";
 import { toIncidentRow } from "./incident-row.ts";
@@ -17,24 +17,30 @@ import { toPauseRow } from "./pause-row.ts";
 import { toTargetRow } from "./target-row.ts";
 import { toTaskRow } from "./task-row.ts";
 
-/** The row of an object by itself, without what a row shows of other objects; undefined for a kind without rows. */
+interface RowType {
+  readonly type: ResourceType;
+  /** Without what a row shows of other objects. */
+  toRow(object: KubeObject): Row;
+}
+
+/** The objects that rows of each kind show. */
+export const rowTypes: Readonly<Record<RowKind, RowType>> = {
+  incidents: rowType(remediationRequests, toIncidentRow),
+  executions: rowType(workflowExecutions, toExecutionRow),
+  approvals: rowType(remediationApprovalRequests, toApprovalRow),
+  pauses: rowType(automationPauses, toPauseRow),
+  targets: rowType(remediationTargets, toTargetRow),
+  tasks: rowType(codingTasks, toTaskRow),
+  notices: rowType(notificationRequests, toNoticeRow),
+};
+
+function rowType<T extends KubeObject>(type: ResourceType<T>, toRow: (object: T) => Row): RowType {
+  return { type, toRow: (object) => toRow(object as T) };
+}
+
+/** The row of an object by itself; undefined for a kind without rows. */
 export function toRow(object: KubeObject): Row | undefined {
-  switch (object.kind) {
-    case "RemediationRequest":
-      return toIncidentRow(object as RemediationRequest);
-    case "WorkflowExecution":
-      return toExecutionRow(object as WorkflowExecution);
-    case "RemediationApprovalRequest":
-      return toApprovalRow(object as RemediationApprovalRequest);
-    case "AutomationPause":
-      return toPauseRow(object as AutomationPause);
-    case "RemediationTarget":
-      return toTargetRow(object as RemediationTarget);
-    case "CodingTask":
-      return toTaskRow(object as CodingTask);
-    case "NotificationRequest":
-      return toNoticeRow(object as NotificationRequest);
-    default:
-      return undefined;
-  }
+  return Object.values(rowTypes)
+    .find(({ type }) => type.kind === object.kind)
+    ?.toRow(object);
 }

@@ -4,6 +4,7 @@ import {
   type CodingTask,
   cancelAnnotations,
   codingTasks,
+  isClosedIncident,
   type RemediationRequest,
   readCancelRequest,
   remediationRequests,
@@ -56,7 +57,7 @@ async function cancelIncident(incident: RemediationRequest, order: CancelOrder):
     kind: "incidents",
     ended: ({ status }) => (status && "completedAt" in status ? `is closed already, ${status.outcome}` : undefined),
   });
-  if (order.request.block || (incident.status && "completedAt" in incident.status)) return result;
+  if (order.request.block || isClosedIncident(incident)) return result;
   const note = "the next report of the problem opens a new incident; to prevent another run: interlock pause";
   return { ...result, notes: [note] };
 }

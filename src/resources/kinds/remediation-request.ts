@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import type { Wire } from "../../schema/index.ts";
 import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
+import { closedIncidentPhases } from "./phases-and-limits.ts";
 import type { block, deduplication, diagnosis, series, spec, status } from "./schemas/remediation-request.ts";
 
 /** An incident: one open problem, reported by one or many signals with the same fingerprint. */
@@ -34,6 +35,11 @@ export const signalTextsRemoved = { signalLabels: null, signalAnnotations: null,
 /** Whether `incident` is more than caches keep. */
 export function hasSignalTexts({ spec }: RemediationRequest): boolean {
   return [spec.signalLabels, spec.signalAnnotations, spec.originalPayload].some((texts) => texts !== undefined);
+}
+
+/** Whether the incident has ended: the next signal opens a new one. */
+export function isClosedIncident({ status }: Pick<RemediationRequest, "status">): boolean {
+  return status !== undefined && (closedIncidentPhases as readonly string[]).includes(status.phase);
 }
 
 export const remediationRequests = defineKind<RemediationRequest>({

@@ -181,7 +181,7 @@ describe("an installation", () => {
       "1 request rejected",
       "tokens",
     ],
-    ["a pause", { pauses: [pause()] }, "automation is paused (All) until it is resumed: release", "resume p"],
+    ["a pause", { pauses: [pause()] }, "automation is paused (everything) until it is resumed: release", "resume p"],
   ])("mentions %s without being unhealthy", (_name, given, message, next) => {
     const { isHealthy, notes } = assess(snapshot(given));
 

@@ -1,4 +1,4 @@
-import { isClosed } from "../../../console/rows/index.ts";
+import { pauseScope } from "../../../console/rows/index.ts";
 import type { KubeObject } from "../../../kube/index.ts";
 import { isCovered } from "../../../policy/index.ts";
 import {
@@ -7,6 +7,7 @@ import {
   describeStall,
   type ExecutionEnd,
   findStall,
+  isClosedIncident,
   isDigested,
   isUnfinished,
   type NotificationRequest,
@@ -277,7 +278,7 @@ function noteIf(
 function pauseNotes(pauses: readonly AutomationPause[]): readonly StatusFinding[] {
   return pauses.map(({ metadata, spec }) => {
     const end = spec.until === undefined ? "until it is resumed" : `until ${spec.until}`;
-    const message = `automation is paused (${spec.scope}) ${end}: ${spec.reason}`;
+    const message = `automation is paused (${pauseScope(spec)}) ${end}: ${spec.reason}`;
     return finding("pauses", message, `interlock resume ${metadata.name} --reason "…"`);
   });
 }
@@ -302,7 +303,7 @@ function describeFirst<T>(
 }
 
 export function isOpen(incident: RemediationRequest): boolean {
-  return !isClosed(incident);
+  return !isClosedIncident(incident);
 }
 
 function isUndelivered({ status }: NotificationRequest): boolean {
