@@ -1,9 +1,8 @@
-import { useMemo } from "preact/hooks";
 import type { LedgerPage } from "../../../src/console/wire.ts";
 import { getJson, withQuery } from "../api.ts";
 import type { TableRows } from "../components/data-table.tsx";
 import { appendEvents, type LedgerRow, type LoadedEvents, refreshEvents } from "../ledger.ts";
-import { useLive } from "./use-live.ts";
+import { useLive, useLoadMore } from "./use-live.ts";
 
 export type LedgerFilter = Readonly<Partial<Record<"search" | "type" | "target" | "incident" | "execution", string>>>;
 
@@ -12,28 +11,13 @@ const refreshMs = 5_000;
 
 /** The events that match a filter, newest first. New ones appear within some seconds. */
 export function useLedger(filter: LedgerFilter): TableRows<LedgerRow> {
-  const key = JSON.stringify(filter);
-  const live = useLive<LoadedEvents>(key, () => ({
+  const live = useLive<LoadedEvents>(JSON.stringify(filter), () => ({
     read: (signal) => readRows(filter, { signal }),
     merge: (value) => ({ value, isExact: true }),
     correct: async (list, signal) => refreshEvents(list, await readPage(filter, { signal })),
     everyMs: refreshMs,
   }));
-  // The key stands for the filter.
-  const loadMore = useMemo(() => {
-    let isReading = false;
-    return () => {
-      const after = live.state.peek().value?.next;
-      if (after === undefined || isReading) return;
-      isReading = true;
-      readRows(filter, { after })
-        .then((page) => live.update((list) => appendEvents(list, page)))
-        .catch(() => undefined)
-        .finally(() => {
-          isReading = false;
-        });
-    };
-  }, [key, live]);
+  const loadMore = useLoadMore(live, { read: (after) => readRows(filter, { after }), append: appendEvents });
   const { value, problem } = live.state.value;
   return {
     rows: value?.rows ?? [],

@@ -44,6 +44,33 @@ export function useLive<T>(key: string, source: () => LiveSource<T>): Live<T> {
   return live;
 }
 
+interface Paged {
+  /** Asks for the next page; undefined if there is none. */
+  readonly next: string | undefined;
+}
+
+/** A function that reads the next page of a list, if there is one and it is not being read. `append` adds it to the list. */
+export function useLoadMore<T extends Paged>(
+  live: Live<T>,
+  { read, append }: { read(after: string): Promise<T>; append(list: T, page: T): T },
+): () => void {
+  // Another source has another live value.
+  return useMemo(() => {
+    let isReading = false;
+    return () => {
+      const after = live.state.peek().value?.next;
+      if (after === undefined || isReading) return;
+      isReading = true;
+      read(after)
+        .then((page) => live.update((list) => append(list, page)))
+        .catch(() => undefined)
+        .finally(() => {
+          isReading = false;
+        });
+    };
+  }, [live]);
+}
+
 /** A value without a component. `follow` subscribes to the changes of rows. */
 export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Live<T> {
   const state = signal<LiveState<T>>({ value: undefined, problem: undefined });

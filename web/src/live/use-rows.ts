@@ -1,10 +1,9 @@
-import { useMemo } from "preact/hooks";
 import type { ProblemDocument, Row, RowFilter, RowKind, RowPage } from "../../../src/console/wire.ts";
 import { getJson, withQuery } from "../api.ts";
 import { serverNow } from "../time.ts";
 import { matchesFilter } from "./filter.ts";
 import { appendRows, mergeRows, type RowList } from "./merge.ts";
-import { type LiveSource, useLive } from "./use-live.ts";
+import { type LiveSource, useLive, useLoadMore } from "./use-live.ts";
 
 type RowOf<K extends RowKind> = Extract<Row, { readonly kind: K }>;
 
@@ -24,23 +23,11 @@ const pageSize = 200;
 
 /** The rows of a kind that match a filter, newest first, kept current by the stream. */
 export function useRows<K extends RowKind>(kind: K, filter: RowFilter = {}): LiveRows<RowOf<K>> {
-  const key = JSON.stringify([kind, filter]);
-  const live = useLive(key, () => rowSource<RowOf<K>>(kind, filter));
-  // The key stands for kind and filter.
-  const loadMore = useMemo(() => {
-    let isReading = false;
-    return () => {
-      const after = live.state.peek().value?.next;
-      if (after === undefined || isReading) return;
-      isReading = true;
-      readPage<RowOf<K>>(kind, filter, { after, limit: pageSize })
-        .then((page) => live.update((list) => ({ ...appendRows(list, page), next: page.next })))
-        .catch(() => undefined)
-        .finally(() => {
-          isReading = false;
-        });
-    };
-  }, [key, live]);
+  const live = useLive(JSON.stringify([kind, filter]), () => rowSource<RowOf<K>>(kind, filter));
+  const loadMore = useLoadMore(live, {
+    read: (after) => readPage<RowOf<K>>(kind, filter, { after, limit: pageSize }),
+    append: (list, page) => ({ ...appendRows(list, page), next: page.next }),
+  });
   const { value, problem } = live.state.value;
   const list = value ?? { rows: [], total: 0, isComplete: false };
   return { ...list, isLoading: value === undefined && problem === undefined, problem, loadMore };

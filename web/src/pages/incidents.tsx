@@ -56,15 +56,15 @@ const columns: readonly Column<IncidentRow>[] = [
 
 /** The phase has a column of its own. */
 function Why({ row: { outcome, reason, message } }: { readonly row: IncidentRow }) {
-  const [first, ...others] = [outcome ?? reason, message].filter((text) => text !== undefined);
+  const short = outcome ?? reason;
   return (
-    <span title={[first, ...others].join(": ")}>
-      {first !== undefined && <Sentence text={first} />}
-      {others.map((text) => (
-        <span key={text} class="line-sub">
-          <Sentence text={text} />
+    <span title={[short, message].filter((text) => text !== undefined).join(": ")}>
+      {short}{" "}
+      {message !== undefined && (
+        <span class={short === undefined ? undefined : "line-sub"}>
+          <Sentence text={message} />
         </span>
-      ))}
+      )}
     </span>
   );
 }
