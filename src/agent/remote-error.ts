@@ -17,6 +17,8 @@ export class RemoteError extends Error {
 
   constructor(kind: RemoteErrorKind, message: string, details: { status?: number; retryAfterMs?: number } = {}) {
     super(message);
+    // The message explains the failure; in a log, the stack of our client only hides it.
+    this.stack = "";
     this.kind = kind;
     this.status = details.status;
     this.retryAfterMs = details.retryAfterMs;

@@ -83,7 +83,7 @@ async function openAccount({ loaded, clock, log }: AgentProcessOptions): Promise
   if (!url) throw new TypeError("gitlab.url (or GITLAB_URL) is not set; set it to the GitLab server of the agent");
   const token = await openToken({ value, file, setting: "gitlab.tokenFile" }, { clock, log });
   if (!token)
-    throw new TypeError("gitlab.token (GITLAB_TOKEN) or gitlab.tokenFile is not set: the agent needs a token");
+    throw new TypeError("the agent has no token of GitLab; set gitlab.token (GITLAB_TOKEN) or gitlab.tokenFile");
   return { url, token };
 }
 

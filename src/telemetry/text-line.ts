@@ -31,7 +31,7 @@ function isError(value: unknown): value is PlainError {
 
 /** Indented below the line of the event, so that none of them can be taken for an event of its own. */
 function stackLines(error: PlainError): string[] {
-  const lines = error.stack.split("\n").map((line) => line.trim());
+  const lines = error.stack.split("\n").flatMap((line) => line.trim() || []);
   return isError(error.cause) ? [...lines, "caused by", ...stackLines(error.cause)] : lines;
 }
 

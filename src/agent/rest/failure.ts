@@ -6,17 +6,20 @@ export interface FailedResponse {
   readonly response: { readonly status: number; readonly headers: Headers };
   readonly text: string;
   readonly secrets: readonly string[];
-  readonly name: string;
   readonly wallMs: number;
 }
 
 /** Returns the error for a response with an error status. It contains the server's message, without our secrets. */
-export function toRemoteError({ ask, response, text, secrets, name, wallMs }: FailedResponse): RemoteError {
+export function toRemoteError(
+  { ask, response, text, secrets, wallMs }: FailedResponse,
+  { name, fixes }: { readonly name: string; readonly fixes: Readonly<Record<number, string>> },
+): RemoteError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers.get("retry-after"), wallMs);
   const path = withoutSecrets(ask.path, secrets);
   const detail = withoutSecrets(extractMessage(text).replace(/\s+/g, " ").trim(), secrets).slice(0, 500);
-  const message = `${name} responded ${status} to ${ask.method} ${path}${detail && `: ${detail}`}`;
+  const fix = fixes[status] ? `; ${fixes[status]}` : "";
+  const message = `${name} responded ${status} to ${ask.method} ${path}${detail && `: ${detail}`}${fix}`;
   return new RemoteError(errorKind(status), message, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 

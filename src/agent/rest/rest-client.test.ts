@@ -130,6 +130,7 @@ describe("a token that the server rejects", () => {
     const asking = ask({ method: "POST" }, takes("new-token", snapshot), token);
 
     await expect(asking).rejects.toMatchObject({ kind: "denied", status: 401 });
+    await expect(asking).rejects.toThrow(/responded 401 to POST things.*; replace the token$/);
     expect(snapshot).toEqual(expected);
   });
 });
@@ -145,6 +146,7 @@ async function ask(
   const rest = restClient({
     ...{ name: "Somebody", url: `http://127.0.0.1:${port}/base`, timeLimitMs: 30_000 },
     token,
+    fixes: { 401: "replace the token" },
     credentials: (token) => ({ headers: { "x-token": token }, secrets: [token] }),
     ...{ clock: systemClock(), random: systemRandom() },
   });

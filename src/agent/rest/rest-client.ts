@@ -14,6 +14,8 @@ export interface RestOptions {
     readonly headers: Readonly<Record<string, string>>;
     readonly secrets: readonly string[];
   };
+  /** What an operator does about a response of this status. */
+  readonly fixes: Readonly<Record<number, string>>;
   /** The maximum time of one request, its response included. */
   readonly timeLimitMs: number;
   readonly clock: Clock;
@@ -121,8 +123,7 @@ async function send(
     signal: ask.signal,
   });
   const text = await readBody(response, options.name);
-  if (!response.ok)
-    throw toRemoteError({ ask, response, text, secrets, name: options.name, wallMs: options.clock.wallMs() });
+  if (!response.ok) throw toRemoteError({ ask, response, text, secrets, wallMs: options.clock.wallMs() }, options);
   return { body: parseBody(text, options.name), headers: response.headers };
 }
 

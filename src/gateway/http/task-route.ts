@@ -69,7 +69,11 @@ function checkToken(request: FastifyRequest, reply: FastifyReply, secrets: reado
   const given = digest(typeof token === "string" ? token : "");
   if (secrets.filter((secret) => timingSafeEqual(given, digest(secret))).length > 0) return undefined;
   metrics.rejected(token === undefined ? "no-token" : "unknown-token");
-  return sendProblem(reply, 401, "X-Gitlab-Token does not match the configured secret token.");
+  return sendProblem(
+    reply,
+    401,
+    "X-Gitlab-Token is wrong: enter the value of GITLAB_WEBHOOK_SECRET as the secret token of the webhook in GitLab.",
+  );
 }
 
 function digest(text: string): Buffer {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLocalCoder } from "../../../src/agent/index.ts";
 import { findIsolation, type Isolation } from "../../../src/process/index.ts";
+import { recordingLogger } from "../../doubles/recording-logger.ts";
 import { type CoderWishes, coderOptions, token } from "./coder-options.ts";
 
 const tried = mkdtempSync(join(tmpdir(), "isolation-"));
@@ -151,11 +152,31 @@ describe.each(levels)("a local coder, with %s,", (_, isolation) => {
     });
   });
 
-  it("that is not installed is not started, and is not retried", async () => {
-    const outcome = await edit("", { isolation, command: ["no-such-agent"] });
+  it("that is not installed is not started and not retried, and the message contains the fix", async () => {
+    const log = recordingLogger();
+    const outcome = await edit("", { isolation, log, command: ["no-such-coder"] });
 
     expect(outcome).toMatchObject({ kind: "failed", reason: "NotStarted", retry: false });
-    expect(outcome.kind === "failed" && outcome.message).toContain("no-such-agent");
+    const message = outcome.kind === "failed" ? outcome.message : "";
+    expect(message).toContain("The coder could not be started (no-such-coder): ");
+    expect(message).toContain("write its full path in agent.command (AGENT_COMMAND)");
+    const fix = expect.stringContaining("it is searched in /usr/local/sbin:");
+    expect(log.events).toContainEqual({
+      level: "warn",
+      event: "coder not found",
+      fields: { command: "no-such-coder", fix },
+    });
+  });
+
+  it.each([
+    ["an absolute path", "/bin/sh"],
+    ["a name on the PATH", "true"],
+    ["a file of the repository", "./build.sh"],
+  ])("with %s as its command is opened without a warning", async (_what, program) => {
+    const log = recordingLogger();
+    await edit("true", { isolation, log, command: [program] });
+
+    expect(log.events).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
-import { basename, join } from "node:path";
+import { access, constants } from "node:fs/promises";
+import { basename, isAbsolute, join } from "node:path";
 import { openOwnDirectory } from "../../../disk/index.ts";
 import { type IsolatedRun, type Isolation, isolatedCommand, killAll, visibleWorkTree } from "../../../process/index.ts";
 import type { Logger } from "../../../telemetry/index.ts";
@@ -50,6 +51,9 @@ const usualPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
  */
 export async function openLocalCoder(options: LocalCoderOptions): Promise<Coder> {
   await refuseSecretValues(options);
+  if (!(await canFindProgram(options))) {
+    options.log.warn("coder not found", { command: options.command[0], fix: commandFix(options) });
+  }
   await openOwnDirectory(options.directory, "agent.workDir");
   await clearAbandoned(options.directory, async (folder) => {
     options.log.warn("abandoned coder run found", { folder });
@@ -69,6 +73,30 @@ async function refuseSecretValues({ environment, ownSecrets }: LocalCoderOptions
   }
 }
 
+/** Whether the program of the command exists. One that is part of the repository is found when the coder runs. */
+async function canFindProgram({ command: [program = ""], environment }: LocalCoderOptions): Promise<boolean> {
+  if (program.includes("/") && !isAbsolute(program)) return true;
+  const path = environment["PATH"] ?? usualPath;
+  const files = isAbsolute(program) ? [program] : path.split(":").map((folder) => join(folder, program));
+  const found = await Promise.all(files.map((file) => isExecutable(file)));
+  return found.includes(true);
+}
+
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function commandFix({ command: [program = ""], environment }: LocalCoderOptions): string {
+  if (program.includes("/")) return "correct agent.command (AGENT_COMMAND)";
+  const path = environment["PATH"] ?? usualPath;
+  return `write its full path in agent.command (AGENT_COMMAND), or add PATH to agent.publicEnvironment: it is searched in ${path}`;
+}
+
 interface Setting {
   readonly options: LocalCoderOptions;
   readonly signal: AbortSignal;
@@ -86,10 +114,9 @@ async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutco
   const end = await runIn(scratch, tree, request, setting);
   const secrets = await options.secrets();
   if (end.how === "ended") return coderFailure(end.why, `The coder was stopped: ${end.message}.`);
-  if (end.how === "not-started")
-    return coderFailure("NotStarted", notStartedMessage(end.message, options.command, secrets));
+  if (end.how === "not-started") return coderFailure("NotStarted", notStartedMessage(end.message, options, secrets));
   if (end.code !== 0) {
-    const hint = options.isolation.network ? "" : " (It has no network: agent.network is none.)";
+    const hint = options.isolation.network ? "" : " (it has no network: agent.network is none)";
     return coderFailure("ExitCode", `${describeExit(`exited with code ${end.code}`, end, secrets)}${hint}`);
   }
   return await toOutcome(order.request.kind, end.stdout, {
@@ -152,7 +179,7 @@ function findExcess(now: DiskUse, before: DiskUse, { maxAddedBytes, maxAddedFile
   return undefined;
 }
 
-function notStartedMessage(message: string, command: readonly string[], secrets: readonly string[]): string {
-  const output = cleanText(message, 500, secrets);
-  return `The coder could not be started (${command[0]}): ${output || "no reason given"}. See agent.command.`;
+function notStartedMessage(message: string, options: LocalCoderOptions, secrets: readonly string[]): string {
+  const reason = cleanText(message, 500, secrets) || "no reason given";
+  return `The coder could not be started (${options.command[0]}): ${reason}; ${commandFix(options)}.`;
 }

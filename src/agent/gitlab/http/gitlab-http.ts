@@ -1,6 +1,6 @@
 import type { z } from "../../../schema/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
-import { isRemoteError, unlessMissing } from "../../remote-error.ts";
+import { isRemoteError, RemoteError, unlessMissing } from "../../remote-error.ts";
 import { parseResponse } from "../../rest/response.ts";
 import type { AccessToken } from "../../rest/rest-client.ts";
 import { type RestRequest, restClient } from "../../rest/rest-client.ts";
@@ -27,6 +27,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     name: "GitLab",
     url: `${options.url.replace(/\/+$/, "")}/api/v4`,
     credentials: (token) => ({ headers: { "PRIVATE-TOKEN": token }, secrets: [token] }),
+    fixes,
   });
   const read: Read = async (what, schema, ask) => parseResponse(schema, (await rest(ask)).body, `GitLab's ${what}`);
   return {
@@ -36,6 +37,11 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
     ...discussionCalls(read, rest),
   };
 }
+
+const fixes = {
+  401: "replace gitlab.token (GITLAB_TOKEN): it is invalid, expired or revoked",
+  403: "the agent's user needs the role Developer in the project, and its token the scopes api and write_repository",
+};
 
 /** Requests one thing, and checks the response. `what` is its name in errors. */
 type Read = <S extends z.ZodType>(what: string, schema: S, ask: RestRequest) => Promise<z.output<S>>;
@@ -54,7 +60,10 @@ function accountCalls(read: Read, currentToken: AccessToken): Pick<GitLab, "self
     },
     async project(id, signal) {
       const path = `projects/${encodeURIComponent(id)}`;
-      return await read("project", projectSchema, { method: "GET", path, signal });
+      const project = await unlessMissing(read("project", projectSchema, { method: "GET", path, signal }));
+      if (project) return project;
+      const fix = "correct its name, or make the agent's user a member";
+      throw new RemoteError("missing", `GitLab shows no project ${id} to the agent's user; ${fix}`, { status: 404 });
     },
     async accessLevel(projectId, userId, signal) {
       const path = `projects/${projectId}/members/all/${userId}`;

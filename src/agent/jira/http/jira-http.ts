@@ -25,7 +25,7 @@ export interface JiraHttpOptions {
 /** Jira Cloud over its REST API v3. */
 export function jiraHttp(options: JiraHttpOptions): Jira {
   const siteUrl = options.url.replace(/\/+$/, "");
-  const rest = restClient({ ...options, name: "Jira", url: `${siteUrl}/rest/api/3`, credentials });
+  const rest = restClient({ ...options, name: "Jira", url: `${siteUrl}/rest/api/3`, credentials, fixes });
 
   function credentials(token: string) {
     const basic = Buffer.from(`${options.email}:${token}`).toString("base64");
@@ -63,6 +63,11 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
     },
   };
 }
+
+const fixes = {
+  401: "replace jira.apiToken (JIRA_API_TOKEN), or correct jira.email (JIRA_EMAIL)",
+  403: "the agent's account needs Browse, Add comments, Edit own comments and Transition issues in the project",
+};
 
 const accountSchema = z.object({ accountId: z.string() });
 

@@ -37,6 +37,22 @@ describe("the screen of up", () => {
     expect(rows(screen({}, env), "not kept")).toEqual(losses.map((text) => expect.stringMatching(text)));
   });
 
+  it.each([
+    ["no GitLab", {}, []],
+    [
+      "no coder",
+      { GITLAB_URL: "https://gl.example" },
+      ["https://gl.example   off: set AGENT_COMMAND to your coder, see docs/coder.md"],
+    ],
+    [
+      "neither webhooks nor polls",
+      { GITLAB_URL: "https://gl.example", AGENT_COMMAND: "coder" },
+      ["https://gl.example   receives nothing yet: set GITLAB_WEBHOOK_SECRET or GITLAB_POLL, see docs/agent.md"],
+    ],
+  ])("with %s, names the missing setting of the agent", (_name, env, texts) => {
+    expect(rows(screen({}, env), "agent")).toEqual(texts);
+  });
+
   it("has no row of a console that is turned off", () => {
     expect(rows(screen({ console: undefined }), "console")).toEqual([]);
   });

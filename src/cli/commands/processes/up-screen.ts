@@ -66,7 +66,8 @@ function workflowTexts({ ids, actionIds }: Up["workflows"], { execution }: Confi
 /** The projects and issues that the agent works on, and how it receives them. */
 function agentTexts(config: Config, gatewayUrl: string): readonly string[] {
   const { gitlab, jira } = config;
-  if (!hasAgent(config)) return [];
+  if (!gitlab.url) return [];
+  if (!hasAgent(config)) return [`${gitlab.url}   off: set AGENT_COMMAND to your coder, see docs/coder.md`];
   const inputs = [
     ...(gitlab.webhookSecret || gitlab.webhookSecretFile ? [`webhooks at ${gatewayUrl}${webhookPath}`] : []),
     ...(gitlab.poll ? [`polls ${gitlab.projects?.join(", ") || "no project: set GITLAB_PROJECTS"}`] : []),
