@@ -1,4 +1,5 @@
 import type { NotificationRequest } from "../resources/index.ts";
+import { splitTitle } from "./split-title.ts";
 import type { Thread } from "./thread.ts";
 
 /** The content of a notice, for all channels. */
@@ -6,7 +7,7 @@ export interface Message {
   /** The same for every attempt and every channel. */
   readonly key: string;
   readonly severity: NotificationRequest["spec"]["severity"];
-  /** One line: the action, or why there is none. */
+  /** One sentence: the action, or why there is none. */
   readonly title: string;
   /** The facts, one line each. */
   readonly facts: readonly string[];
@@ -20,7 +21,9 @@ export interface Message {
 
 export function toMessage({ metadata, spec }: NotificationRequest, thread: Thread): Message {
   const { context = {}, severity, eventType, message } = spec;
+  const { title, details } = splitTitle(message);
   const facts: readonly [string, string | undefined][] = [
+    ["details", details],
     ["target", context.targetResource],
     ["workflow", context.workflowId],
     ["execution", context.execution],
@@ -33,7 +36,7 @@ export function toMessage({ metadata, spec }: NotificationRequest, thread: Threa
   return {
     key: metadata.uid ?? "",
     severity,
-    title: message,
+    title,
     facts: [
       ...facts.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),
       ...(context.entries ?? []).map(({ name, message }) => `${name}: ${message}`),

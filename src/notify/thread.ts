@@ -1,5 +1,6 @@
 import { isDigested, type NotificationRequest, type RemediationRequest } from "../resources/index.ts";
 import { isSettled } from "./digest.ts";
+import { splitTitle } from "./split-title.ts";
 
 /** The place of a message among those about the same incident on one channel. */
 export interface Thread {
@@ -44,7 +45,7 @@ export function threadOn(
 function findOpened(channel: string, notices: readonly NotificationRequest[]): Thread["opened"] {
   const marks = notices.flatMap(({ spec, status }) =>
     (status?.deliveryAttempts ?? []).flatMap(({ channel: name, at, thread: id }) =>
-      name === channel && id !== undefined ? [{ at, id, title: spec.message }] : [],
+      name === channel && id !== undefined ? [{ at, id, title: splitTitle(spec.message).title }] : [],
     ),
   );
   const [first] = marks.sort((one, other) => Date.parse(one.at) - Date.parse(other.at));

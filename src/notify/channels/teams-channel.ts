@@ -26,7 +26,7 @@ export function teamsChannel(options: { readonly url: string; readonly addresses
 function toCard({ title, facts, next, severity, thread }: Message) {
   const isResolved = thread.step === "resolve";
   const headline = { text: inert(title), weight: "bolder", color: isResolved ? "good" : colors[severity] };
-  const state = isResolved ? "resolved" : severity;
+  const state = isResolved ? "resolved" : `severity: ${severity}`;
   const lines = fitLines([state, ...facts, `Next: ${next}`].map(inert), maxCardBytes, jsonBytes);
   return {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
