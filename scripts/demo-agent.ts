@@ -8,11 +8,11 @@ import { type CoderStep, scriptedCoder } from "../test/doubles/scripted-coder.ts
 import { until } from "../test/executor/processes/until.ts";
 import { UpProcess } from "../test/services/up-process.ts";
 
-// npm run demo:agent            the coder reviews a merge request, and does what a comment asks for
+// npm run demo:agent            a merge request is reviewed, and a comment carried out
 // npm run demo:agent -- --json  the last line is one JSON object
 //
-// GitLab is the server of our tests, with real git behind it, and the coder a script that knows three answers.
-// All between the two is Interlock, as `npm start` runs it.
+// GitLab is the double of our tests, with real git behind it, and the coder is a script with three results. Everything
+// between the two is Interlock, as `npm start` runs it.
 
 const secret = "secret-of-the-webhook";
 const before = "export const vat = 0.19;\n";
@@ -20,7 +20,7 @@ const after = `${before}export const gross = (net: number) => net * 1.19;\n`;
 const cases = [
   { kind: "edit", steps: [{ do: "replace", path: "price.ts", from: "1.19", to: "(1 + vat)" }, answer("Done.")] },
   { kind: "review", matches: "net \\* 1\\.19", steps: [answer("One remark.", "There is a name for this: vat.")] },
-  { kind: "review", steps: [answer("Nothing to say.")] },
+  { kind: "review", steps: [answer("The constant is used.")] },
 ] as const;
 
 const folder = await mkdtemp(join(tmpdir(), "interlock-demo-"));
@@ -38,7 +38,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** With a webhook that reports everything twice. */
+/** Starts `interlock up`, with two webhooks that report each event twice. */
 async function startInterlock(gitlab: GitLabDouble): Promise<UpProcess> {
   const { token, username } = gitlab.addUser("copilot");
   const command = JSON.stringify(await scriptedCoder(folder, { cases }));
@@ -53,34 +53,55 @@ async function play(gitlab: GitLabDouble, client: KubeClient) {
   const ann = gitlab.addUser("ann");
   const project = await gitlab.addProject({ path: "shop/cart", files: { "price.ts": before } });
   await gitlab.pushAs(ann, project, "gross", { "price.ts": after });
+  console.log("A simulated GitLab sends each webhook twice; a scripted coder reads and edits the code.\n");
+  console.log("1. Ann opens the merge request shop/cart!1. The agent reviews it:\n");
   const mr = await gitlab.openMergeRequest(project, { sourceBranch: "gross", title: "Gross prices", author: ann });
   await allEnded(1);
+  const reviewed = printNotes(0);
+
+  console.log(
+    "\n2. Ann writes a comment. The agent pushes a commit, replies, and reviews the commit in the same summary:\n",
+  );
   await gitlab.commentOn(mr, ann, "/copilot use the constant");
-  // The third is the review of what the second has pushed.
+  // The third is the review of the commit that the second has pushed.
   const tasks = await allEnded(3);
+  printNotes(reviewed);
+  const file = await project.repository.file("refs/heads/gross", "price.ts");
+  console.log(`\n3. price.ts on the branch is now:\n\n${indented(String(file))}`);
 
   const { notes, pushes } = gitlab.whatHappened();
-  console.log("\nAnn opens a merge request, and asks for something in a comment. GitLab reports each thing twice.\n");
-  for (const { author, body, position, isDeleted } of notes) {
-    if (!isDeleted) console.log(`  ${author.padEnd(8)} ${position ? "price.ts: " : ""}${plain(body)}`);
-  }
-  const file = await project.repository.file("refs/heads/gross", "price.ts");
-  console.log(`\nprice.ts is now:\n\n${indented(String(file))}`);
   const own = notes.filter(({ author, isDeleted }) => author === "copilot" && !isDeleted);
-  return {
+  const figures = {
     tasks: tasks.map(({ spec, status }) => `${spec.type} ${status?.phase}`).sort(),
     findings: own.filter(({ position }) => position).length,
     pushes: pushes.filter(({ user, ref }) => user === "copilot" && ref === "refs/heads/gross").length,
   };
+  console.log(`Tasks: ${figures.tasks.join(", ")}. Each was done once, although it was reported twice.`);
+  console.log("With your own GitLab and coder: see README.md, chapter Agent.");
+  return figures;
+
+  /** Prints the notes after the first `skipped`, and those that changed. Returns the number of all notes. */
+  function printNotes(skipped: number): number {
+    const { notes } = gitlab.whatHappened();
+    const changed = notes.slice(0, skipped).filter(isSummary);
+    for (const { author, body, position, isDeleted } of [...notes.slice(skipped), ...changed]) {
+      if (!isDeleted) console.log(`   ${author.padEnd(8)} ${position ? "price.ts: " : ""}${plain(body)}`);
+    }
+    return notes.length;
+  }
 
   async function allEnded(count: number) {
-    const look = async () => {
+    const list = async () => {
       const { items } = await client.list(codingTasks);
       const isOver = items.every(({ status }) => status && "completionTime" in status);
       return items.length >= count && isOver ? items : undefined;
     };
-    return until(`${count} tasks have ended`, look, { withinMs: 120_000 });
+    return until(`${count} tasks have ended`, list, { withinMs: 120_000 });
   }
+}
+
+function isSummary({ body }: { readonly body: string }): boolean {
+  return body.startsWith("## Code Review Summary");
 }
 
 function answer(summary: string, message?: string): CoderStep {
@@ -88,14 +109,14 @@ function answer(summary: string, message?: string): CoderStep {
   return { do: "answer", value: { summary, findings: message ? [finding] : [] } };
 }
 
-/** Without the marks by which Interlock finds its own words again. */
+/** Without the marks by which Interlock recognises its own notes. */
 function plain(body: string): string {
   return body
     .replace(/<!--.*?-->/gs, "")
     .trim()
-    .replace(/\n+/g, "\n           ");
+    .replace(/\n+/g, "\n            ");
 }
 
 function indented(text: string): string {
-  return text.replace(/^(?=.)/gm, "  ");
+  return text.replace(/^(?=.)/gm, "   ");
 }

@@ -27,7 +27,9 @@ describe("a review", () => {
       [2, null, "**[INFO]** what was there"],
     ]);
     expect(world.notes().filter(({ body }) => body.startsWith("`app.ts:900` **[WARNING]** nowhere"))).toHaveLength(1);
-    expect(world.summaries()).toHaveLength(1);
+    expect(world.summaries().map(({ body }) => body)).toEqual([
+      expect.stringContaining("4 findings (1 error, 1 warning, 2 remarks) in "),
+    ]);
   });
 
   it("reads the discussions of its merge request once, and later only newer notes", async () => {
@@ -40,6 +42,7 @@ describe("a review", () => {
     await world.allEnded();
     expect(world.gitlab.requests.count("GET", "/merge_requests/:iid/discussions")).toBe(1);
     expect(world.gitlab.requests.count("GET", "/merge_requests/:iid/notes")).toBe(3);
+    expect(world.summaries()[0]?.body).toContain("1 finding (1 error) in ");
   });
 
   it("posts a comment on a context line of a renamed file inline", async () => {

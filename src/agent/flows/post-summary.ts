@@ -37,9 +37,17 @@ function summaryText({ summary, findings }: Reviewed, shas: readonly string[]): 
   return lines.join("\n\n");
 }
 
+const severityNames = { error: "error", warning: "warning", info: "remark" } as const;
+
 function countFindings(findings: readonly Finding[]): string {
   if (findings.length === 0) return "No findings";
-  const of = (severity: Finding["severity"]) => findings.filter((one) => one.severity === severity).length;
-  const parts = [`${of("error")} errors`, `${of("warning")} warnings`, `${of("info")} remarks`];
-  return `${findings.length} findings (${parts.join(", ")})`;
+  const parts = Object.entries(severityNames).flatMap(([severity, name]) => {
+    const count = findings.filter((finding) => finding.severity === severity).length;
+    return count === 0 ? [] : [countNoun(count, name)];
+  });
+  return `${countNoun(findings.length, "finding")} (${parts.join(", ")})`;
+}
+
+function countNoun(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
