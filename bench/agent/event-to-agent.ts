@@ -11,9 +11,9 @@ import type { Plan } from "./plans.ts";
 const secret = "a-secret-for-benchmarks";
 
 /**
- * One event after the other to `interlock up`, from the webhook leaving GitLab to the first thing that the coder does.
- * After each event the same work of git is done alone, on the same commit, with a cache that has seen the same; that is
- * what is taken off.
+ * Sends one event after the other to `interlock up`, and measures from the webhook leaving GitLab to the first action of
+ * the coder. After each event the same git commands are run alone, on the same commit, with a cache of the same content;
+ * their time is subtracted.
  */
 export async function measureEvents(folder: string, { events }: Plan) {
   mkdirSync(folder);
@@ -33,7 +33,7 @@ export async function measureEvents(folder: string, { events }: Plan) {
     },
     /Next, in/,
   );
-  const [, gateway = ""] = /gateway +(http:\S+)/.exec(up.said) ?? [];
+  const [, gateway = ""] = /gateway +(http:\S+)/.exec(up.output) ?? [];
   await gitlab.ask("sendWebhooksTo", `${gateway}/api/v1/webhooks/gitlab`, secret);
   const git = await gitAlone(join(folder, "git-alone"), about);
   const samples: { review: number; command: number; gitForReview: number; gitForCommand: number }[] = [];
@@ -42,7 +42,7 @@ export async function measureEvents(folder: string, { events }: Plan) {
   async function followed(sentMs: number, iid: number, answers: number): Promise<number> {
     const startedMs = await witness.next();
     while ((await gitlab.ask("answers", iid)) < answers) await sleep(clock, 20);
-    // It closes the task after it has said the last word.
+    // It closes the task after its last note.
     await sleep(clock, 100);
     return startedMs - sentMs;
   }

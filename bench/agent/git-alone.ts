@@ -10,7 +10,7 @@ export interface Commit {
   readonly sha: string;
 }
 
-/** Does with git, and nothing else, what the agent does with it before the coder starts; returns how long it took. */
+/** Runs the git commands of the agent before the coder starts, and nothing else; returns the time that they took. */
 export async function gitAlone(directory: string, { url, token }: { readonly url: string; readonly token: string }) {
   const workshop = await gitWorkshop({
     directory,

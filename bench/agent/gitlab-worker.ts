@@ -1,7 +1,7 @@
 import { startGitLab } from "../../test/doubles/gitlab/start-gitlab.ts";
 import { clock } from "../executor/workbench.ts";
 
-// GitLab, as far as a benchmark needs it, in a process of its own: what it does costs Interlock no time of its event loop.
+// GitLab, as far as a benchmark needs it, in a process of its own, so that it uses no time of Interlock's event loop.
 const gitlab = await startGitLab();
 const [bot, ann] = [gitlab.addUser("copilot"), gitlab.addUser("ann")];
 const files = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`src/file-${i}.ts`, `// ${i}\n`.repeat(50)]));
@@ -47,7 +47,7 @@ const calls = {
     await gitlab.commentOn(mergeRequest(iid), ann, text);
     return sentMs;
   },
-  /** How many times it said the last word about something. */
+  /** The number of final notes and replies. */
   async answers(iid: number) {
     const notes = mergeRequest(iid).discussions.flatMap(({ notes }) => notes);
     return notes.filter(({ author, body }) => author === bot && !body.startsWith("⏳")).length;
@@ -60,7 +60,7 @@ function mergeRequest(iid: number) {
   return found;
 }
 
-/** What the process can be asked. */
+/** The requests to the process. */
 export type GitLabCalls = typeof calls;
 
 process.on("message", async ({ name, args }: { name: keyof GitLabCalls; args: never[] }) => {

@@ -5,16 +5,16 @@ import { dieWithUs, end, heard } from "../../test/services/child.ts";
 
 /** `interlock ...` as a process of its own. */
 export interface Interlock {
-  /** What it said before it was ready. */
-  readonly said: string;
-  /** The processor time that it has taken so far: what it costs, however busy the machine is. */
+  /** Its output until it was ready. */
+  readonly output: string;
+  /** The processor time that it has used so far, however busy the machine is. */
   cpuMs(): number;
   stop(): Promise<void>;
 }
 
 const main = fileURLToPath(new URL("./interlock-worker.js", import.meta.url));
 
-/** Starts a process and waits until it says that it is ready. */
+/** Starts a process and waits until it prints that it is ready. */
 export async function interlock(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -25,8 +25,8 @@ export async function interlock(
     env: { PATH: process.env["PATH"], ...env },
   });
   dieWithUs(child);
-  const { input: said } = await heard(child, ready);
-  return { said, cpuMs: () => cpuMs(child), stop: () => end(child, "SIGTERM") };
+  const { input: output } = await heard(child, ready);
+  return { output, cpuMs: () => cpuMs(child), stop: () => end(child, "SIGTERM") };
 }
 
 /** Linux counts in hundredths of a second, user and system apart. */

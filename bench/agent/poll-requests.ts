@@ -14,8 +14,8 @@ import type { Plan } from "./plans.ts";
 const minute = 60_000;
 
 /**
- * What the poller asks GitLab for a project while nothing happens there, by GitLab's own count. All merge requests were seen
- * by it, and read, before we begin to count.
+ * Counts, at GitLab, the requests of the poller for a project without changes. It has read all merge requests before the
+ * count begins.
  */
 export async function measurePolling(_folder: string, { polling }: Plan) {
   const gitlab = new GitLabProcess();

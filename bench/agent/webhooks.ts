@@ -31,7 +31,7 @@ export async function measureWebhooks(folder: string, { webhooks }: Plan) {
     },
     /is running/,
   );
-  const [, port = ""] = /signals +http:\/\/[^:]+:(\d+)/.exec(gateway.said) ?? [];
+  const [, port = ""] = /signals +http:\/\/[^:]+:(\d+)/.exec(gateway.output) ?? [];
   const bare = await bareCreates(folder);
   const senders = new Senders();
   const requests = 200 * webhooks.seconds;

@@ -40,7 +40,7 @@ export type Action =
   | { readonly do: "interrupt"; readonly why: Interruption };
 
 /**
- *   ∅ ─acknowledge─▶ Pending ─┬─▶ Waiting (paused, in line, or for its next try) ─┐
+ *   ∅ ─acknowledge─▶ Pending ─┬─▶ Waiting (paused, queued, or until its next try) ─┐
  *                             └──────────────────────────────────────────────────┴─▶ Running ─▶ Completed │ Superseded
  *                                                                                    │  ▲   └──▶ Failed
  *   any of them ─cancel─▶ Cancelled                                                  ▼  │

@@ -86,7 +86,7 @@ async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): P
     const level = await gitlab.accessLevel(spec.project.id, spec.note.authorId, signal);
     const refusal = accessRefusal({
       ...{ username: spec.requestedBy ?? "", level, minAccessLevel: settings.minAccessLevel },
-      // Forks are checked when the work begins: a member who asks for one gets an answer.
+      // Forks are checked when the work begins: a member who requested the work gets a reply.
       ...{ isFork: false, isRequested: true, forks: settings.forks },
     });
     if (refusal) {

@@ -25,7 +25,7 @@ export interface Settings {
 }
 
 export interface IssueStatuses {
-  /** The status that asks for work. */
+  /** Issues in this status are solved. */
   readonly trigger: string;
   readonly inProgress: string;
   readonly inReview: string;

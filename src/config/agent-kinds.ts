@@ -25,7 +25,7 @@ export function gitlabProjects(): Kind<readonly string[]> {
 /** Where polling begins for a project that was never polled: now, or so many milliseconds before. */
 export function startPoint(): Kind<"now" | number> {
   return settingKind({
-    expects: "now, or a duration such as 1h for what was an hour ago",
+    expects: "now, or a duration such as 1h for one hour ago",
     limits: "`now`, or a duration.",
     schema: z.union([z.literal("now"), notation(parseDuration)]),
     print: (value) => (value === "now" ? value : formatDuration(value)),

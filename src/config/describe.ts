@@ -28,7 +28,7 @@ export function describeChosen(described: Described): readonly DescribedSetting[
   return describeConfig(described).filter(({ origin }) => origin !== "default" && !origin.startsWith("as "));
 }
 
-/** What the backend of a part of the state means for a restart and for other replicas. */
+/** The effect of the backend of a part of the state on a restart and on other replicas. */
 export interface StateExplanation {
   readonly backend: Backend;
   /** A sentence or two. */

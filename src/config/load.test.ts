@@ -180,7 +180,7 @@ describe("a configuration", () => {
     expect(origins.get("execution.backoff.base")).toBe("file interlock.yaml:7");
   });
 
-  it("takes the environment over the file and the file over the defaults, and knows which it took", () => {
+  it("prefers the environment to the file and the file to the defaults, and records the origin", () => {
     const { config, origins } = loaded({
       file: ["state:", "  backend: kubernetes", "log:", "  level: debug", "  format: text"],
       env: { LOG_LEVEL: "warn" },

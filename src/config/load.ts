@@ -45,14 +45,14 @@ export function loadConfig({ yaml, policy, env }: ConfigSources): LoadedConfig |
   const written = [...(yaml ? main.written.map((one) => relativeTo(yaml, one)) : []), ...shared.written];
   const { chosen, wrong, unreadable } = choose([...written, ...readEnvironment(env)]);
 
-  // What seems to be missing may be in the part that could not be read.
+  // A setting that seems to be missing may be in the part that could not be read.
   const redisPaths = ["state.backend", "locks.backend", "redis.url", "redis.host", "azure.federatedTokenFile"];
-  const knowsRedis = file.readable && !redisPaths.some((path) => unreadable.has(path));
-  const redis = knowsRedis ? checkRedis(chosen) : undefined;
+  const canCheckRedis = file.readable && !redisPaths.some((path) => unreadable.has(path));
+  const redis = canCheckRedis ? checkRedis(chosen) : undefined;
 
-  const knowsObjects =
+  const canCheckObjects =
     file.readable && !["state.backend", "locks.backend", ...objectPaths].some((path) => unreadable.has(path));
-  const objects = knowsObjects ? checkObjects(chosen) : { problems: [], warnings: [] };
+  const objects = canCheckObjects ? checkObjects(chosen) : { problems: [], warnings: [] };
 
   const missing = file.readable ? missingRequirements(chosen, unreadable) : [];
   const problems = [...file.problems, ...wrong, ...objects.problems, ...missing];
@@ -184,7 +184,7 @@ function checkIdentity(chosen: Choices): { readonly problem?: string; readonly w
 
 const objectPaths = ["objects.server", "objects.kubeconfig", "objects.context"];
 
-/** Objects on a server that other processes use too, and what that asks of the rest. */
+/** Checks the settings that a server shared with other processes requires. */
 function checkObjects(chosen: Choices): { readonly problems: readonly string[]; readonly warnings: readonly string[] } {
   const server = chosen.get("objects.server");
   const problems: string[] = [];
@@ -194,7 +194,7 @@ function checkObjects(chosen: Choices): { readonly problems: readonly string[]; 
   }
   for (const path of ["state.backend", "locks.backend"]) {
     const { value, origin } = chosen.get(path) ?? {};
-    // What only follows another setting is put right there.
+    // A value that follows another setting is corrected there.
     if (server?.value === "embedded" || value !== "memory" || origin?.startsWith("as ")) continue;
     const what = `${origin}: ${path} is memory, but objects.server is ${server?.value} (${server?.origin})`;
     problems.push(`${what}: other processes on that server would see none of it. Write kubernetes or redis.`);

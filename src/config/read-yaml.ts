@@ -50,7 +50,7 @@ interface ParsedFile {
   originOf(offset: number): WrittenValue["origin"];
 }
 
-/** The whole file, where `section` is empty, or what is below one section. */
+/** The whole file, where `section` is empty, or the part below one section. */
 function readMap(node: unknown, section: string, place: ParsedFile): Finding[] {
   if (isEmpty(node)) return [];
   if (!isMap<Node, Node | null>(node)) return [`${place.originOf(startOf(node))}: ${notASection(section)}`];

@@ -1,6 +1,6 @@
 import type { Kind } from "./kinds.ts";
 
-/** One setting: how it is written, its default, and what it means. */
+/** One setting: its notation, default and meaning. */
 export interface Setting<T> {
   readonly kind: Kind<T>;
   /** As a user would write it. Absent: not set. */

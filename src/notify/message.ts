@@ -64,7 +64,7 @@ function nextStep(
     case "WorkStalled":
       return "remove the cause of the error; it is retried until then";
     case "ApprovalExpired":
-      return "a new signal asks again; to run it now: interlock run WORKFLOW --target TARGET";
+      return "a new signal requests it again; to run it now: interlock run WORKFLOW --target TARGET";
     case "WorkflowCompleted":
     case "IncidentClosed":
       return "nothing to do";

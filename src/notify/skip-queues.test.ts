@@ -35,7 +35,7 @@ it("keeps the digests of different targets apart", () => {
   expect(queues.listOldest(skip(1, "node/c"), 9)).toEqual([]);
 });
 
-it("does not look at all notices again for each that asks", () => {
+it("does not sort all notices again for each read", () => {
   const { queues, change } = open();
   let reads = 0;
   for (let second = 0; second < 1_000; second++) {

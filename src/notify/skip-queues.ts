@@ -2,7 +2,7 @@ import { byAge, type ChangeHandler } from "../kube/index.ts";
 import type { NotificationRequest } from "../resources/index.ts";
 
 /**
- * The notices of each digest, oldest first. Every notice of a digest asks for the oldest, so they are kept in order: sorting
+ * The notices of each digest, oldest first. Every notice of a digest needs the oldest, so they are kept in order: sorting
  * thousands of them for each one would stall the process at the end of a digest window.
  */
 export class SkipQueues {

@@ -54,7 +54,7 @@ async function findLockHolders(folder: string): Promise<readonly LockHolder[]> {
   const { ino, dev } = await statTrustedLock(folder);
   const collector = await readNumber(join(folder, "collector"));
   const input = await readlink(`/proc/${collector}/fd/0`).catch(() => "");
-  // The process id may be reused by now: what the process reads is our output only if it holds our lock, too, and reads a
+  // The process id may be reused by now: its input is our output only if it holds our lock, too, and reads a
   // pipe. A file such as /dev/null is open in unrelated processes.
   const isCollector = collector !== undefined && (await hasOpen(collector, { ino, dev, output: undefined }));
   const output = isCollector && /^pipe:\[\d+\]$/.test(input) ? input : undefined;

@@ -19,7 +19,7 @@ export type TaskReading =
   | { readonly kind: "problem"; readonly problem: string };
 
 /**
- * The task as it is created. Its name follows from its claim key, so that the API server takes it once, however many
+ * The task as it is created. Its name follows from its claim key, so that the API server accepts it once, however many
  * webhooks and pollers report it, to however many replicas.
  */
 export function draftTask(draft: TaskDraft, namespace: string): TaskReading {

@@ -118,6 +118,6 @@ export const claimKeys = {
   reviewAgain: (place: MergeRequestPlace, headSha: string, noteId: number) =>
     `${claimKeys.review(place, headSha)}:${noteId}`,
   note: ({ host, projectId, iid }: MergeRequestPlace, noteId: number) => `note:${host}:${projectId}:${iid}:${noteId}`,
-  /** `since`: when the issue entered the status that asks for work. An issue that is moved back there is a new task. */
+  /** `since`: when the issue entered the trigger status. An issue that is moved back there is a new task. */
   issue: (site: string, key: string, since: string) => `jira:${site}:${key}:${since}`,
 } as const;

@@ -11,7 +11,7 @@ export interface TaskIntake {
   readonly namespace: string;
   /** The API server's clock. */
   now(): string;
-  /** Resolves when the task exists and is in the ledger. Rejects for what a retry may fix; a retry is harmless. */
+  /** Resolves when the task exists and is in the ledger. Rejects for an error that a retry may fix; a retry is harmless. */
   create(draft: TaskDraft, call?: Call): Promise<TaskCreation>;
   /** Resolves when the ledger has the report. A poll finds the same item each time: that is recorded once. */
   recordIgnored(report: IgnoredReport): Promise<void>;
@@ -67,7 +67,7 @@ const maxTries = 20;
 
 /**
  * Creates the task unless it exists. A superseded review does not count: if its commit is reported again it is the head
- * again, because the newer commit was taken back.
+ * again, because the newer commit was removed.
  */
 async function createOnce(client: KubeClient, task: CodingTask, call: Call = {}): Promise<TaskCreation> {
   let wanted = task;
@@ -101,7 +101,7 @@ function withClaimKey({ metadata, spec, ...rest }: CodingTask, claimKey: string)
   return { ...rest, metadata: { ...metadata, name: taskName(claimKey) }, spec: { ...spec, claimKey } };
 }
 
-/** The most keys that are remembered. A forgotten one is recorded again, which is harmless. */
+/** The maximum number of remembered keys. A forgotten one is recorded again, which is harmless. */
 const maxKeys = 10_000;
 
 class RecentKeys {

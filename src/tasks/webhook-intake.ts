@@ -26,7 +26,7 @@ export interface WebhookIntake {
   /** The API server's clock. */
   now(): string;
   /**
-   * Resolves when the admission is durable; rejects for what a retry may fix, and a retry is harmless.
+   * Resolves when the admission is durable; rejects for an error that a retry may fix, and a retry is harmless.
    * `delivery`: the sender's id of this request, the same when the sender repeats it.
    */
   admit(report: TaskReport, delivery: string | undefined): Promise<TaskAdmission>;

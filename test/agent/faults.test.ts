@@ -98,8 +98,8 @@ describe("a task", () => {
 
     const tasks = await world.allEnded(2, 60_000);
     expect(tasks.map(({ status }) => status?.phase).sort()).toEqual(["Completed", "Failed"]);
-    const told = world.notes().filter(({ iid }) => iid === 1);
-    expect(told.map(({ body }) => body.split(":")[0])).toEqual(["⚠️ Automated review failed"]);
+    const posted = world.notes().filter(({ iid }) => iid === 1);
+    expect(posted.map(({ body }) => body.split(":")[0])).toEqual(["⚠️ Automated review failed"]);
   });
 
   it("survives an outage of GitLab that lasts longer than all its attempts", async () => {

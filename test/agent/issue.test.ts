@@ -127,9 +127,9 @@ describe("an issue", () => {
 
     const tasks = await issueTasks(2);
     expect(tasks.map(({ status }) => status?.phase).sort()).toEqual(["Completed", "Failed"]);
-    const told = world.jira.whatHappened().comments.filter(({ issue }) => issue === "APP-1");
-    expect(told).toHaveLength(1);
-    expect(told[0]?.text).toContain("no transition leads from To Do to In Progress");
+    const comments = world.jira.whatHappened().comments.filter(({ issue }) => issue === "APP-1");
+    expect(comments).toHaveLength(1);
+    expect(comments[0]?.text).toContain("no transition leads from To Do to In Progress");
   });
 
   it("adopts the existing merge request of its branch", async () => {

@@ -33,10 +33,10 @@ describe("while everything is paused", { timeout }, () => {
     expect(recorded("task.paused")).toHaveLength(2);
     expect(recorded("task.started")).toEqual([]);
     await desk.type("why", waiting[0]?.metadata.name ?? "");
-    const told = desk.read();
-    expect(told).toMatch(/: not now, Paused$/m);
-    expect(told).toMatch(/^ {2}paused +pause-\w+ by kim \(unverified\) \(upgrade\)$/m);
-    expect(told).toMatch(/^ {2}next +wait, or end it: interlock resume pause-\w+ --reason/m);
+    const text = desk.read();
+    expect(text).toMatch(/: not now, Paused$/m);
+    expect(text).toMatch(/^ {2}paused +pause-\w+ by kim \(unverified\) \(upgrade\)$/m);
+    expect(text).toMatch(/^ {2}next +wait, or end it: interlock resume pause-\w+ --reason/m);
 
     await desk.type("resume", "all", "--reason", "upgraded");
 

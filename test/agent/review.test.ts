@@ -96,7 +96,7 @@ describe("a review", () => {
     await expect
       .poll(async () => (await world.tasks()).find(isOf(before))?.status, { timeout: 20_000 })
       .toMatchObject({ phase: "Superseded", supersededBy: after });
-    // The newer commit is reviewed by a task of its own, and what was found in the older one is never said.
+    // The newer commit is reviewed by a task of its own, and the findings in the older one are not posted.
     await expect
       .poll(async () => (await world.tasks()).find(isOf(after))?.status?.phase, { timeout: 20_000 })
       .toBe("Completed");

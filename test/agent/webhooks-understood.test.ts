@@ -9,7 +9,7 @@ it("webhooks of GitLab become tasks, or are ignored with the right reason", asyn
   const [bot, ann] = [gitlab.addUser("interlock"), gitlab.addUser("ann")];
   const project = await gitlab.addProject({ path: "shop/cart", branches: { topic: { "a.txt": "1\n" } } });
   gitlab.webhooks.sendTo([`http://127.0.0.1:${receiver.port}/`], "secret");
-  const said = async (happens: () => unknown) => {
+  const outcomesAfter = async (happens: () => unknown) => {
     const before = receiver.letters.length;
     await happens();
     await gitlab.webhooks.settled();
@@ -19,23 +19,23 @@ it("webhooks of GitLab become tasks, or are ignored with the right reason", asyn
   const mr = await gitlab.openMergeRequest(project, { sourceBranch: "topic", title: "Draft: Topic", author: ann });
   await gitlab.webhooks.settled();
   expect(receiver.letters.map(({ body }) => outcomeOf(JSON.parse(body)))).toEqual(["Draft"]);
-  expect(await said(() => gitlab.changeMergeRequest(mr, { title: "Topic" }))).toEqual(["Review"]);
-  expect(await said(() => gitlab.changeMergeRequest(mr, { title: "The topic" }))).toEqual(["NoNewCommits"]);
-  expect(await said(() => gitlab.changeMergeRequest(mr, { labels: ["no-review"] }))).toEqual(["NoNewCommits"]);
-  expect(await said(() => gitlab.changeMergeRequest(mr, { labels: [] }))).toEqual(["Review"]);
-  const pushed = await said(() => gitlab.pushAs(ann, project, "topic", { "a.txt": "2\n" }));
+  expect(await outcomesAfter(() => gitlab.changeMergeRequest(mr, { title: "Topic" }))).toEqual(["Review"]);
+  expect(await outcomesAfter(() => gitlab.changeMergeRequest(mr, { title: "The topic" }))).toEqual(["NoNewCommits"]);
+  expect(await outcomesAfter(() => gitlab.changeMergeRequest(mr, { labels: ["no-review"] }))).toEqual(["NoNewCommits"]);
+  expect(await outcomesAfter(() => gitlab.changeMergeRequest(mr, { labels: [] }))).toEqual(["Review"]);
+  const pushed = await outcomesAfter(() => gitlab.pushAs(ann, project, "topic", { "a.txt": "2\n" }));
   expect(pushed.toSorted()).toEqual(["NotHandled", "Review"]);
-  expect(await said(() => gitlab.commentOn(mr, ann, "@interlock fix it"))).toEqual(["Command"]);
-  expect(await said(() => gitlab.commentOn(mr, bot, "@interlock fix it"))).toEqual(["OwnNote"]);
+  expect(await outcomesAfter(() => gitlab.commentOn(mr, ann, "@interlock fix it"))).toEqual(["Command"]);
+  expect(await outcomesAfter(() => gitlab.commentOn(mr, bot, "@interlock fix it"))).toEqual(["OwnNote"]);
   const note = await gitlab.commentOn(mr, ann, "hello");
   await gitlab.webhooks.settled();
-  expect(await said(() => gitlab.editComment(mr, note, "@interlock fix it"))).toEqual(["EditedNote"]);
+  expect(await outcomesAfter(() => gitlab.editComment(mr, note, "@interlock fix it"))).toEqual(["EditedNote"]);
   for (const on of ["Issue", "Commit", "Snippet"] as const) {
     const elsewhere = { user: ann, body: "@interlock fix it", on };
-    expect(await said(() => gitlab.commentElsewhere(project, elsewhere))).toEqual(["NotHandled"]);
+    expect(await outcomesAfter(() => gitlab.commentElsewhere(project, elsewhere))).toEqual(["NotHandled"]);
   }
-  expect(await said(() => gitlab.runPipeline(project, "topic"))).toEqual(["NotHandled"]);
-  expect(await said(() => gitlab.merge(mr))).toEqual(["NotHandled", "NotHandled"]);
+  expect(await outcomesAfter(() => gitlab.runPipeline(project, "topic"))).toEqual(["NotHandled"]);
+  expect(await outcomesAfter(() => gitlab.merge(mr))).toEqual(["NotHandled", "NotHandled"]);
 });
 
 /** The type of the task, or why there is none. */

@@ -78,9 +78,9 @@ it("notices arrive at least once and are settled once while the delivering repli
   expect([...new Set(keys)].sort(), `seed ${seed}`).toEqual(uids.sort());
   const successes = settled.map(({ status }) => status?.deliveryAttempts?.filter(({ status }) => status === "success"));
   expect(successes.map((list) => list?.length)).toEqual(Array(notices).fill(1));
-  const told = new Set<string>();
-  for await (const { id, type } of readLedger(join(directory, "ledger"))) if (type === "notice.sent") told.add(id);
-  expect([...told].sort()).toEqual(uids.map((uid) => `${uid}/notice.sent`));
+  const sent = new Set<string>();
+  for await (const { id, type } of readLedger(join(directory, "ledger"))) if (type === "notice.sent") sent.add(id);
+  expect([...sent].sort()).toEqual(uids.map((uid) => `${uid}/notice.sent`));
   expect((await verifyLedger(join(directory, "ledger"))).problems).toEqual([]);
   expect(kills).toBeGreaterThan(0);
   rmSync(directory, { recursive: true, force: true });

@@ -331,14 +331,14 @@ async function start(env: Record<string, string>) {
   return once;
 }
 
-let told = 0;
+let created = 0;
 
 async function tell(spec: Partial<NotificationRequest["spec"]> = {}, where = namespace) {
   const { apiVersion, kind } = notificationRequests;
   const outcome = await client.create(notificationRequests, {
     apiVersion,
     kind,
-    metadata: { name: `notice-${++told}`, namespace: where },
+    metadata: { name: `notice-${++created}`, namespace: where },
     spec: { eventType: "WorkflowFailed", severity: "warning", message: "It failed", ...spec },
   });
   if (outcome.kind !== "created") throw new Error("it was there already");

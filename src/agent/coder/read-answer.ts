@@ -85,7 +85,7 @@ const pathSchema = z
   .string()
   .transform((path) => path.replace(/^(\.\/)+/, ""))
   .pipe(z.string().min(1).max(maxLength.path))
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are the subject
   .refine((path) => !path.startsWith("/") && !path.split("/").includes("..") && !/[\u0000-\u001f\u007f]/.test(path));
 
 const findingSchema = z.preprocess(

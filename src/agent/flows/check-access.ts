@@ -37,7 +37,7 @@ export async function checkAccess(
   const isFork = mergeRequest.sourceProjectId !== spec.project.id;
   const refusal = accessRefusal({ username: user.username, level, minAccessLevel, isFork, isRequested, forks });
   if (!refusal) return undefined;
-  // A member who asked gets an answer.
+  // A member who requested it gets a reply.
   if (isRequested && level >= minAccessLevel) return failedEnd(refusal.reason, refusal.message);
   return { kind: "cancelled", message: `not served: ${refusal.message}`, reason: refusal.reason, isQuiet };
 }

@@ -60,8 +60,8 @@ export async function findRefusal(
 }
 
 /**
- * A member who asks for something on a fork has read its commits. The owner of the fork may push others at any time;
- * those are not served until a member asks again.
+ * A member who comments on a merge request from a fork has read its commits. The owner of the fork may push others at any
+ * time; those are not served until a member comments again.
  */
 export async function checkForkHead(
   { spec, gitlab, signal, progress }: CommandAttempt,

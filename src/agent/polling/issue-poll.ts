@@ -11,7 +11,7 @@ export interface IssueSource {
   readonly repository: string;
   /** The default branch of that project unless given. */
   readonly targetBranch?: string;
-  /** The status that asks for work. */
+  /** Issues in this status are solved. */
   readonly triggerStatus: string;
 }
 
@@ -24,7 +24,7 @@ export interface IssuePollOptions {
 }
 
 /**
- * Finds the issues of one project that ask for work. The search index may be outdated, so the issue itself decides. The
+ * Finds the issues of one project in the trigger status. The search index may be outdated, so the issue itself decides. The
  * time at which it entered the status makes it one task, however often it is found.
  */
 export class IssuePoll {

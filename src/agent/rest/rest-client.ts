@@ -14,7 +14,7 @@ export interface RestOptions {
     readonly headers: Readonly<Record<string, string>>;
     readonly secrets: readonly string[];
   };
-  /** What an operator does about a response of this status. */
+  /** By status, the action of an operator that a response calls for. */
   readonly fixes: Readonly<Record<number, string>>;
   /** The maximum time of one request, its response included. */
   readonly timeLimitMs: number;

@@ -41,7 +41,7 @@ describe("interlock get tasks", () => {
 });
 
 describe("interlock why, of a coding task,", () => {
-  it("says who asked for what, how far it has come, and how to stop it", async () => {
+  it("shows who requested it, its progress, and how to stop it", async () => {
     const steps = [{ name: "agent", completedAt: time, result: { summary: "Renamed.", files: "a\nb" } }];
     const name = await store(command(1), { phase: "Running", startTime: time, attempts: 2, steps });
 
@@ -49,10 +49,10 @@ describe("interlock why, of a coding task,", () => {
 
     expect(text).toContain(`${shortened(name)}: comment 1 on group/app!3: /copilot rename it`);
     expect(text).toMatch(/phase +Running/);
-    expect(text).toMatch(new RegExp(`asked +by ann, at ${time}, heard of by webhook`));
+    expect(text).toMatch(new RegExp(`requested +by ann, at ${time}, reported by webhook`));
     expect(text).toMatch(/branch +git:gitlab.example\/7@topic/);
     expect(text).toMatch(new RegExp(`done +agent at ${time}, summary Renamed\\.$`, "m"));
-    expect(text).toMatch(/tries +2/);
+    expect(text).toMatch(/attempts +2/);
     expect(text).toContain(`to stop it: interlock cancel ${shortened(name)} --reason`);
   });
 
@@ -63,14 +63,14 @@ describe("interlock why, of a coding task,", () => {
     expect(await told(name)).toMatch(new RegExp(`waits for +ct-other, at work since ${time}`));
   });
 
-  it("says why it failed, and how to have it tried again", async () => {
+  it("shows why it failed, and how to retry it", async () => {
     const failure = { reason: "Timeout", message: "It took too long." };
     const name = await store(command(1), { phase: "Failed", startTime: time, completionTime: time, failure });
 
     const text = await told(name);
 
     expect(text).toMatch(/failed +Timeout: It took too long\./);
-    expect(text).toContain("to have it tried again, write /copilot retry on the merge request");
+    expect(text).toContain("to retry, write /copilot retry on the merge request");
   });
 
   it("is told of each task on a branch, the oldest first, and of no other", async () => {

@@ -75,6 +75,6 @@ export const gitlab = {
     default: "onRequest",
     env: "GITLAB_FORKS",
     about:
-      "Merge requests from forks: `onRequest` serves a commit once a member asks for it in a comment, `never` none, `always` those of members like any other.",
+      "Merge requests from forks: `onRequest` serves a commit after a member requested it in a comment, `never` none, `always` those of members like any other.",
   }),
 };

@@ -32,7 +32,7 @@ describe("interlock why, of a merge request or a comment that was ignored,", () 
 
     expect(text).toContain(`gitlab.example.com/group/app!7: ignored, ${reason}`);
     expect(text).toContain(because);
-    expect(text).toContain(`by ada, at ${at}, heard of by webhook`);
+    expect(text).toContain(`by ada, at ${at}, reported by webhook`);
   });
 
   it.each([url, `${url}/diffs`, "group/app!7", "gitlab.example.com/group/app!7"])("finds it by %s", async (name) => {

@@ -92,7 +92,7 @@ function explainIgnored({ at, facts }: LedgerEvent): readonly string[] {
   const { object, target_resource: about, note, reason, message, source, by, head_sha: sha } = facts;
   const what = object === "note" ? `comment ${note ?? ""}${about ? ` on ${about}` : ""}` : String(about ?? object);
   const lines = [`${what}: ignored, ${reason}`, `  because      ${message}`];
-  lines.push(`  reported     ${by ? `by ${by}, ` : ""}at ${at}, heard of by ${source}`);
+  lines.push(`  reported     ${by ? `by ${by}, ` : ""}at ${at}, reported by ${source}`);
   if (sha) lines.push(`  commit       ${sha}`);
   return lines;
 }

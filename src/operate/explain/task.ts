@@ -60,26 +60,28 @@ function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number):
   const stop = standstill(task, pauses, nowMs);
   const lines = [`${metadata.name}: ${subjectOf(task)}${stop.nextStep ? ": not now, Paused" : ""}`];
   const addLine = (label: string, text: string | undefined) => text && lines.push(`  ${label.padEnd(12)} ${text}`);
-  addLine("phase", `${status?.phase ?? "Pending"}${status?.message ? `: ${status.message}` : ""}`);
+  // The message of a failure has a line of its own.
+  const message = status?.phase === "Failed" ? undefined : status?.message;
+  addLine("phase", `${status?.phase ?? "Pending"}${message ? `: ${message}` : ""}`);
   const stall = findStall(task);
   addLine("stalled", stall && describeStall(stall));
   addLine(
-    "asked",
-    `${spec.requestedBy ? `by ${spec.requestedBy}, ` : ""}at ${spec.receivedTime}, heard of by ${spec.source}`,
+    "requested",
+    `${spec.requestedBy ? `by ${spec.requestedBy}, ` : ""}at ${spec.receivedTime}, reported by ${spec.source}`,
   );
   addLine("branch", spec.targetResource);
-  addLine("same as", `whatever else is reported as ${spec.claimKey}`);
+  addLine("claim key", spec.claimKey);
   addLine("paused", stop.paused);
   addLine("clears", stop.clears);
   if (status?.phase === "Waiting") {
     const { holder, nextAttemptTime } = status;
     addLine("waits for", holder && `${holder.identity}${holder.since ? `, at work since ${holder.since}` : ""}`);
-    addLine("next try", holder ? undefined : nextAttemptTime);
+    addLine("next attempt", holder ? undefined : nextAttemptTime);
   }
-  for (const { name, completedAt, result } of status?.steps ?? []) {
+  for (const { name, completedAt, result } of (status?.steps ?? []).filter(({ name }) => name !== "failed")) {
     addLine("done", `${name} at ${completedAt}${factsOf(result)}`);
   }
-  if (status?.attempts) addLine("tries", String(status.attempts));
+  if (status?.attempts) addLine("attempts", String(status.attempts));
   if (status?.phase === "Completed") addLine("result", resultText(status.result));
   if (status?.phase === "Failed") addLine("failed", `${status.failure.reason}: ${status.failure.message}`);
   if (status?.phase === "Cancelled") addLine("not served", status.reason);
@@ -127,9 +129,9 @@ function nextStep({ metadata, spec, status }: CodingTask): string | undefined {
     case "Superseded":
       return undefined;
     case "Cancelled":
-      return status.reason === undefined ? `to have it tried again, ${retry}` : undefined;
+      return status.reason === undefined ? `to retry, ${retry}` : undefined;
     case "Failed":
-      return `to have it tried again, ${retry}`;
+      return `to retry, ${retry}`;
     default:
       return `to stop it: interlock cancel ${metadata.name} --reason "…"`;
   }

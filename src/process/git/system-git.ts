@@ -56,7 +56,7 @@ export function systemGit(env: GitEnvironment): Git {
       maxOutputBytes: maxBytes,
     });
     run.signal?.throwIfAborted();
-    // Only the subcommand is named: its arguments can be long, and what git printed can contain a secret.
+    // Only the subcommand is named: its arguments can be long, and its output can contain a secret.
     if (exit.code === undefined && !exit.truncated) {
       throw new ProcessError(`git ${args[0]} did not finish: ${exit.failure}`);
     }

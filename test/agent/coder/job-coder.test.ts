@@ -116,18 +116,18 @@ describe("a coder in a Job", { timeout: 90_000 }, () => {
       "find /run/interlock /var/run/secrets 2>/dev/null; env | grep -v 'PATH=\\|PWD='; cat .git/config; grep -rl glpat /run/interlock; true",
     );
 
-    const said = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
-    expect(said).toContain("/run/interlock/request/request.json");
-    expect(said).not.toMatch(/GITLAB|token|serviceaccount|\/work\/(cache|home)|checkout\.json/);
-    expect(said).not.toContain(secrets["gitlab-token"]?.["token"]);
+    const summary = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
+    expect(summary).toContain("/run/interlock/request/request.json");
+    expect(summary).not.toMatch(/GITLAB|token|serviceaccount|\/work\/(cache|home)|checkout\.json/);
+    expect(summary).not.toContain(secrets["gitlab-token"]?.["token"]);
   });
 
   it("has the values of its Secret redacted from its output, and a change with one refused", async () => {
-    const told = await edit('echo "key: $MODEL_KEY, reversed: $(echo $MODEL_KEY | rev)"');
+    const redacted = await edit('echo "key: $MODEL_KEY, reversed: $(echo $MODEL_KEY | rev)"');
     const failed = await edit('echo "bad key $MODEL_KEY" >&2; exit 3');
     const pushed = await edit('echo "$MODEL_KEY" > src/key.txt; echo done');
 
-    expect(told).toMatchObject({ kind: "edited", summary: "key: [redacted], reversed: [redacted]" });
+    expect(redacted).toMatchObject({ kind: "edited", summary: "key: [redacted], reversed: [redacted]" });
     expect(failed).toMatchObject({ message: "The coder exited with code 3: bad key [redacted]" });
     expect(pushed).toMatchObject({
       kind: "edited",

@@ -51,8 +51,8 @@ describe.each(levels)("a local coder, with %s,", (_, isolation) => {
     );
 
     const ownOfShells = /\b(_|OLDPWD|PWD|SHLVL) /g;
-    const said = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
-    expect(`${said} `.replace(ownOfShells, "")).toBe(
+    const summary = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
+    expect(`${summary} `.replace(ownOfShells, "")).toBe(
       "README\nsecond\nHOME INTERLOCK_CODER_RUN LANG MODEL_KEY PATH TMPDIR ",
     );
   });
@@ -272,8 +272,8 @@ describe.each(levels.slice(0, 2))("a local coder that looks for tokens, with %s,
   it("has no privileges, and gains none by set-uid programs", async () => {
     const outcome = await edit("grep -E 'Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs' /proc/self/status", { isolation });
 
-    const said = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
-    expect(said.replaceAll("\t", " ").split("\n").sort()).toEqual(
+    const summary = outcome.kind === "edited" ? outcome.summary : JSON.stringify(outcome);
+    expect(summary.replaceAll("\t", " ").split("\n").sort()).toEqual(
       ["CapAmb", "CapBnd", "CapEff", "CapPrm"].map((name) => `${name}: 0000000000000000`).concat("NoNewPrivs: 1"),
     );
   });

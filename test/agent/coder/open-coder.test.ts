@@ -217,8 +217,9 @@ describe("the coder of the configuration", () => {
     const list = async () => (await client.list(jobs, { namespace: "default" })).items;
     await expect.poll(list).toHaveLength(1);
     const [job] = await list();
-    const told = async () => (await client.list(configMaps, { namespace: "default" })).items[0]?.data?.["order.json"];
-    await expect.poll(told).toContain('"maxAddedFiles":77');
+    const readOrder = async () =>
+      (await client.list(configMaps, { namespace: "default" })).items[0]?.data?.["order.json"];
+    await expect.poll(readOrder).toContain('"maxAddedFiles":77');
     const status = { conditions: [{ type: "Failed", status: "True", reason: "Seen" }] };
     const ref = { namespace: "default", name: job?.metadata.name ?? "" };
     await client.patch(jobs, ref, { merge: { status } }, { subresource: "status" });

@@ -6,7 +6,7 @@ export class FakeJira {
   readonly requests: string[] = [];
   /** Rejects the calls for which it returns something. */
   fault: (call: string) => RemoteError | undefined = () => undefined;
-  /** How old what the search says may be. */
+  /** How outdated the search may be. */
   lagMs = 0;
   readonly #clock: Clock;
   readonly #issues = new Map<string, (JiraIssue & { readonly atMs: number })[]>();

@@ -102,7 +102,7 @@ export class AgentStage implements AsyncDisposable {
     return new AgentStage({ directory, api, redis, client, gitlab, jira, program }, options);
   }
 
-  /** One more agent. Where it is said, its tasks and locks are apart from those of others. */
+  /** One more agent. With its own namespace, its tasks and locks are apart from those of others. */
   agent(name: string, env: Environment, apart?: string): StageProcess {
     return this.#process("agent", name, { env, apart });
   }
@@ -274,7 +274,7 @@ export function hasEnded({ status }: CodingTask): boolean {
 
 const redisOptions = { persistence: "always", args: ["--databases", "1000"] } as const;
 
-/** The plain workflow, with a status that asks for an agent. */
+/** The plain workflow, with the trigger status. */
 export const agentWorkflow: Workflow = {
   statuses: [
     { id: "10000", name: "AI Ready", category: "new" },

@@ -47,7 +47,7 @@ const mutants = [
     plan: { story: command, side: "remote", whens: ["after"], from: 3, step: 100 },
   },
   {
-    what: "does not look for what it said",
+    what: "does not search for its earlier notes",
     mutation: {
       file: "work/post-once.ts",
       from: "if (existing) return existing",

@@ -107,8 +107,8 @@ export async function storyProblems(
   if (JSON.stringify(found) !== JSON.stringify(expected)) {
     problems.push(`there is ${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`);
   }
-  const told = (await ledgerOf(stage, task)).map(({ type }) => type).join();
-  if (!/^task\.received,(task\.started,)+task\.ended$/.test(told)) problems.push(`the ledger tells of ${told}`);
+  const types = (await ledgerOf(stage, task)).map(({ type }) => type).join();
+  if (!/^task\.received,(task\.started,)+task\.ended$/.test(types)) problems.push(`the ledger has ${types}`);
   return problems;
 }
 

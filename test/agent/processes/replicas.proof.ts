@@ -29,9 +29,9 @@ describe.each<Backend>(["kubernetes", "redis"])("three agent processes, with sta
     await until("it is polled with the merge request in the list", () => polls() >= before + 2);
 
     const tasks = await stage.allEnded(1);
-    const told = stage.gitlab.webhooks.deliveries.filter(({ hook }) => hook === "Merge Request Hook");
-    expect(told).toHaveLength(100);
-    for (const { status } of told) expect([200, 201]).toContain(status);
+    const delivered = stage.gitlab.webhooks.deliveries.filter(({ hook }) => hook === "Merge Request Hook");
+    expect(delivered).toHaveLength(100);
+    for (const { status } of delivered) expect([200, 201]).toContain(status);
     expect(tasks.map(({ status }) => status?.phase)).toEqual(["Completed"]);
     const first = ({ body }: { body: string }) => body.split("\n")[0];
     expect(stage.notes(project).map(first).sort()).toEqual(["## Code Review Summary", "**[ERROR]** not a word"]);
@@ -79,8 +79,8 @@ describe.each<Backend>(["kubernetes", "redis"])("three agent processes, with sta
     stage.openGate("gate");
 
     await stage.allEnded(2);
-    const told = stage.witnessed("witness").map(({ event, issue }) => `${event} ${issue}`);
-    expect(told.slice(0, 2).sort()).toEqual(["begin SHOP-1", "begin SHOP-2"]);
+    const events = stage.witnessed("witness").map(({ event, issue }) => `${event} ${issue}`);
+    expect(events.slice(0, 2).sort()).toEqual(["begin SHOP-1", "begin SHOP-2"]);
     const { mergeRequests } = stage.gitlab.whatHappened();
     expect(mergeRequests.map(({ sourceBranch }) => sourceBranch).sort()).toEqual(["agent/shop-1", "agent/shop-2"]);
     expect(stage.jira.whatHappened().issues.map(({ status }) => status)).toEqual(["In Review", "In Review"]);

@@ -152,7 +152,7 @@ function podVolumes(name: string, { secret, tokenSecret, maxDiskBytes }: CoderJo
     ...[inputVolume("order", "order.json"), inputVolume("request", "request.json")],
     { name: "token", secret: { secretName: tokenSecret, items: [{ key: "token", path: "token" }] } },
     { name: "account", projected: { sources: account } },
-    // Optional: without the Secret the container of the coder does not start, and its status says why; a volume would not.
+    // Optional: without the Secret the container of the coder does not start, and its status shows why; a volume would not.
     ...(secret ? [{ name: "coder-secret", secret: { secretName: secret, optional: true } }] : []),
   ];
 }

@@ -9,7 +9,7 @@ describe("a coder that gets a SIGKILL", () => {
   it.each<[string, string, RegExp, Pod | undefined]>([
     [
       "OOMKilled",
-      "its node says so",
+      "its node reports it",
       /more memory than agent\.jobMemory, 3Gi/,
       pod([ended("coder", 0, "OOMKilled", 7)]),
     ],
@@ -64,9 +64,9 @@ describe("a failed Job of a coder", () => {
       ...(["ExitCode", "when it fetched", /container fetch exited with code 1 \(Error\)/, "TaskRunFailed"] as const),
       pod([ended("fetch", 1), { name: "coder", state: { waiting: { reason: "PodInitializing" } } }]),
     ],
-    ["ExitCode", "for who knows what", /failed: as the engine tells it/, "Unknown", undefined],
+    ["ExitCode", "for an unknown reason", /failed: as the engine reports it/, "Unknown", undefined],
   ])("ends as %s %s", (reason, _why, message, known, snapshot) => {
-    const failure = { reason: known, message: "as the engine tells it", anythingStarted: true };
+    const failure = { reason: known, message: "as the engine reports it", anythingStarted: true };
 
     expect(explainFailure(snapshot, failure, limits)).toEqual({ reason, message: expect.stringMatching(message) });
   });

@@ -6,7 +6,7 @@ import { versionSchema } from "./decode.ts";
 import { readPage } from "./pages.ts";
 
 /**
- * What a merge request changes. A version of it never changes itself, so commits and diffs belong together even if
+ * Reads the changes of a merge request. A version of them is never modified, so commits and diffs belong together even if
  * commits are pushed meanwhile; GitLab also leaves out less of it than of the merge request's own diffs.
  */
 export async function readChanges(

@@ -49,7 +49,7 @@ describe("merge requests on several pages", () => {
   });
 });
 
-/** A server with merge requests that changed at `1 s * iid` after `from`, or when `at` says. */
+/** A server with merge requests that changed at `1 s * iid` after `from`, or at the time that `at` returns. */
 function serverOf(count: number, at = (iid: number) => iid * 1_000) {
   const start = Date.parse(from);
   const changedAt = new Map(Array.from({ length: count }, (_, i) => [i + 1, start + at(i + 1)]));

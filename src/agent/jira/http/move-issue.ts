@@ -34,7 +34,7 @@ export async function moveIssue(rest: Rest, move: Move, signal: AbortSignal | un
   return { kind: "moved" };
 }
 
-/** By the status it leads to; workflows call their transitions what they like. */
+/** By the status it leads to; the names of transitions differ between workflows. */
 function transitionTo(transitions: readonly Transition[], status: string): Transition | undefined {
   return (
     transitions.find(({ to }) => same(to.name, status)) ??
