@@ -1,7 +1,15 @@
 import { join } from "node:path";
-import { type AccessToken, gitlabHttp, gitWorkshop, type Jira, jiraHttp, startAgent } from "../agent/index.ts";
+import {
+  type AccessToken,
+  type GitLab,
+  gitlabHttp,
+  gitWorkshop,
+  type Jira,
+  jiraHttp,
+  startAgent,
+} from "../agent/index.ts";
 import type { Config } from "../config/index.ts";
-import { redactingLogger, withoutSecrets } from "../telemetry/index.ts";
+import { type Logger, redactingLogger, withoutSecrets } from "../telemetry/index.ts";
 import { openSecrets } from "./agent-secrets.ts";
 import { openCoder } from "./coder.ts";
 import { openCoordination } from "./coordination.ts";
@@ -18,7 +26,7 @@ export interface AgentProcessOptions extends StageOptions {
 const remoteLimitMs = 30_000;
 const gitLimitMs = 120_000;
 
-/** Starts the coder on the GitLab, and the Jira if there is one, that the configuration names. */
+/** Starts the agent on the GitLab, and the Jira if there is one, that the configuration names. */
 export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
   const { loaded, client, ledger, clock, random, metrics, env, directory } = options;
   const { config } = loaded;
@@ -50,6 +58,7 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
       redact,
     });
     opened.push(() => agent.stop({ deadlineMs: 5_000 }));
+    opened.push(checkAccounts({ gitlab, jira }, log));
     const polling = openPolling({ ...options, log, config, gitlab, jira, coordination });
     opened.push(() => polling.close());
     return {
@@ -66,6 +75,25 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
     await close();
     throw error;
   }
+}
+
+/**
+ * Logs at start-up, and not with the first task, that a server does not respond or rejects our token. The agent runs in
+ * any case: servers return, and tokens are replaced. Returns a function that ends the check.
+ */
+function checkAccounts(servers: { gitlab: GitLab; jira: Jira | undefined }, log: Logger): () => Promise<void> {
+  const stop = new AbortController();
+  const checks = Object.entries(servers).map(async ([server, client]) => {
+    try {
+      await client?.self(stop.signal);
+    } catch (error) {
+      if (!stop.signal.aborted) log.warn("account check failed", { server, error });
+    }
+  });
+  return async () => {
+    stop.abort();
+    await Promise.all(checks);
+  };
 }
 
 /** Whether there is anything for an agent to do here. */

@@ -154,6 +154,23 @@ describe("the setting", () => {
     expect((await world.allEnded(2)).map(({ status }) => status?.phase)).toEqual(["Completed", "Completed"]);
   });
 
+  it.each([
+    ["gitlab", "GITLAB_TOKEN", /^GitLab responded 401 to GET user: .*; replace gitlab\.token/],
+    ["jira", "JIRA_API_TOKEN", /^Jira responded 401 to GET myself.*; replace jira\.apiToken/],
+  ])("%s: a wrong %s is logged when the agent starts", async (server, name, message) => {
+    world = await AgentWorld.open({ jira: true, gateways: 0, agents: 0 });
+
+    await world.openAgent({ env: { [name]: "wrong-token" } });
+
+    await expect
+      .poll(() => world?.log.events)
+      .toContainEqual({
+        level: "warn",
+        event: "account check failed",
+        fields: { server, error: expect.objectContaining({ message: expect.stringMatching(message) }) },
+      });
+  });
+
   it.each(["GITLAB_TOKEN", "JIRA_API_TOKEN"])("%s_FILE: must exist when the agent starts", async (name) => {
     world = await AgentWorld.open({ jira: true, gateways: 0, agents: 0 });
     const file = join(world.directory, "nowhere");
