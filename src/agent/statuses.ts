@@ -94,8 +94,9 @@ export function runningStatus(task: CodingTask, nowMs: number): CodingTaskStatus
 
 /** Returns the status of a closed task. Results that only the work needs are dropped, because they can be large. */
 export function endedStatus(task: CodingTask, end: End, nowMs: number): CodingTaskStatus {
-  const completionTime = iso(nowMs);
   const startTime = begunAt(task);
+  // Another replica may have started the task, and estimates of the server's clock differ.
+  const completionTime = iso(Math.max(nowMs, Date.parse(startTime ?? "") || 0));
   const { attempts = 0, steps = [] } = task.status ?? {};
   const rest = { message: end.message, attempts, steps: steps.map(withoutFindings) };
   switch (end.kind) {
