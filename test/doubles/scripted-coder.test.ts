@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("the scripted agent", () => {
+describe("the scripted coder", () => {
   it("answers what it is asked, and changes nothing by itself", async () => {
     expect(await run([])).toMatchObject({ code: 0, answer: { summary: "Done." } });
     expect(await run([], { kind: "review" })).toMatchObject({ answer: { findings: [] } });

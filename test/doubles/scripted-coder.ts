@@ -2,12 +2,12 @@ import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 
-/** What the scripted agent does: the steps of the first case that fits its request. Without one it answers and changes nothing. */
+/** The script of a coder: the steps of the first case that fits its request. Without one it prints a result and changes nothing. */
 export interface CoderScript {
-  readonly cases: readonly AgentCase[];
+  readonly cases: readonly CoderCase[];
 }
 
-export interface AgentCase {
+export interface CoderCase {
   readonly kind?: "review" | "edit";
   /** A pattern for the request as JSON. */
   readonly matches?: string;
@@ -65,7 +65,7 @@ export interface CoderAnswer {
   readonly findings?: readonly object[];
 }
 
-/** A command that runs the scripted agent; its script is written to the folder, which must not be its work tree. */
+/** A command that runs the scripted coder; its script is written to the folder, which must not be its work tree. */
 export async function scriptedCoder(folder: string, script: CoderScript | readonly CoderStep[]): Promise<string[]> {
   const file = join(folder, `agent-${randomUUID()}.json`);
   await writeFile(file, JSON.stringify("cases" in script ? script : { cases: [{ steps: script }] }));
