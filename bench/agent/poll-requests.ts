@@ -52,7 +52,7 @@ async function openPoller({ url, token, projects }: { url: string; token: string
   };
   const loaded = loadConfig({ yaml: undefined, env });
   if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
-  const coordination = await openCoordination({ loaded, stage: "agent", clock, random, log, metrics, kube: client });
+  const coordination = await openCoordination({ loaded, stage: "agent", clock, random, log, metrics, client });
   const remote = gitlabHttp({ url, token: async () => token, timeLimitMs: minute, clock, random });
   const polling = openPolling({
     ...{ config: loaded.config, client, ledger, coordination, clock, random, log, metrics },

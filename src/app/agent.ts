@@ -15,7 +15,7 @@ import { openCoder } from "./coder.ts";
 import { openCoordination } from "./coordination.ts";
 import { openPolling } from "./polling.ts";
 import { openToken } from "./secret-file.ts";
-import type { Stage, StageOptions } from "./stage.ts";
+import { type Stage, type StageOptions, toStage } from "./stage.ts";
 
 export interface AgentProcessOptions extends StageOptions {
   /** What belongs to this process alone. */
@@ -49,7 +49,7 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
     });
     opened.push(async () => workshop[Symbol.asyncDispose]());
     const coder = await openCoder({ config, client, workshop, env, directory, clock, log });
-    const coordination = await openCoordination({ loaded, stage: "agent", clock, random, log, metrics, kube: client });
+    const coordination = await openCoordination({ ...options, log, stage: "agent" });
     opened.push(() => coordination.close());
     const { locks } = coordination;
     const agent = startAgent({
@@ -61,16 +61,7 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
     opened.push(checkAccounts({ gitlab, jira }, log));
     const polling = openPolling({ ...options, log, config, gitlab, jira, coordination });
     opened.push(() => polling.close());
-    return {
-      ready: agent.ready,
-      get isReady() {
-        return agent.isReady;
-      },
-      get problem() {
-        return agent.problem;
-      },
-      close,
-    };
+    return toStage(agent, close);
   } catch (error) {
     await close();
     throw error;

@@ -149,6 +149,6 @@ async function open(
     random,
     namespaces: ["kubernaut-system", "other", "interlock-watermarks"],
   }).client();
-  const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube });
+  const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, client: kube });
   return { coordination, log, metrics, kube };
 }

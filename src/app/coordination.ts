@@ -22,9 +22,8 @@ import {
   type WatermarkStore,
 } from "../coordination/index.ts";
 import type { KubeClient } from "../kube/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
 import { openRedis } from "./redis.ts";
+import type { ProcessTools } from "./stage.ts";
 
 /** What a stage coordinates with, on whichever backend the configuration names. */
 export interface Coordination {
@@ -34,15 +33,11 @@ export interface Coordination {
   close(): Promise<void>;
 }
 
-export interface CoordinationOptions {
+export interface CoordinationOptions extends ProcessTools {
   readonly loaded: Parameters<typeof explainState>[0];
   readonly stage: Stage;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  /** The API server, for whatever is kept there. */
-  readonly kube?: KubeClient;
+  /** The API server, for the backend `kubernetes`. */
+  readonly client?: KubeClient;
 }
 
 type Backend = Config["state"]["backend"];
@@ -118,7 +113,7 @@ function openLocks(options: CoordinationOptions, redis: RedisConnection | undefi
     case "kubernetes":
       return kubernetesLocks({
         ...table,
-        client: needed(options.kube, "kubernetes"),
+        client: needed(options.client, "kubernetes"),
         namespace: locks.namespace,
         prefix: leasePrefix[stage],
       });
@@ -141,11 +136,11 @@ function openClaims(options: CoordinationOptions, redis: RedisConnection | undef
     case "redis":
       return redisClaims({ ...desk, connection: needed(redis, "redis") });
     case "kubernetes":
-      return kubernetesClaims({ ...desk, client: needed(options.kube, "kubernetes"), namespace: locks.namespace });
+      return kubernetesClaims({ ...desk, client: needed(options.client, "kubernetes"), namespace: locks.namespace });
   }
 }
 
-function openWatermarks({ loaded, kube }: CoordinationOptions, redis: RedisConnection | undefined): WatermarkStore {
+function openWatermarks({ loaded, client }: CoordinationOptions, redis: RedisConnection | undefined): WatermarkStore {
   const { state, locks, watermarks } = loaded.config;
   switch (state.backend) {
     case "memory":
@@ -154,7 +149,7 @@ function openWatermarks({ loaded, kube }: CoordinationOptions, redis: RedisConne
       return redisWatermarks({ connection: needed(redis, "redis") });
     case "kubernetes":
       return kubernetesWatermarks({
-        client: needed(kube, "kubernetes"),
+        client: needed(client, "kubernetes"),
         namespace: watermarks.namespace,
         // Where they were before they had a namespace of their own.
         formerNamespace: locks.namespace,
@@ -163,9 +158,9 @@ function openWatermarks({ loaded, kube }: CoordinationOptions, redis: RedisConne
 }
 
 function openJanitor(options: CoordinationOptions, locks: Locks) {
-  const { loaded, clock, random, kube } = options;
+  const { loaded, clock, random } = options;
   const { namespace } = loaded.config.locks;
-  const client = needed(kube, "kubernetes");
+  const client = needed(options.client, "kubernetes");
   return startJanitor({ client, clock, random, namespace, locks, events: observeJanitor(options) });
 }
 

@@ -9,7 +9,7 @@ import { reportEngineProblems } from "./engine-problems.ts";
 import { openKinds } from "./kinds.ts";
 import { nameGuarantee } from "./names-known-since.ts";
 import { policySettings } from "./policy-settings.ts";
-import type { Stage, StageOptions } from "./stage.ts";
+import { type Stage, type StageOptions, toStage } from "./stage.ts";
 
 export interface ExecutorProcessOptions extends StageOptions {
   /** What belongs to this process alone: the processes of the local engine. */
@@ -18,7 +18,6 @@ export interface ExecutorProcessOptions extends StageOptions {
 
 /** Starts the executor with the engines that the configuration names. */
 export async function openExecutor(options: ExecutorProcessOptions): Promise<Stage> {
-  const { client, ledger, clock, random, log, metrics } = options;
   const { config } = options.loaded;
   const { execution } = config;
   const runner = execution.engines.includes("local") ? await openRunner(options) : undefined;
@@ -26,10 +25,9 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
   await reportEngineProblems(engines, options);
   const { kinds, close: closeKinds } = openKinds(options);
   const executor = startExecutor({
-    client,
-    engines,
-    ledger,
+    ...options,
     kinds,
+    engines,
     namespace: execution.namespace,
     defaults: {
       engine: execution.engine,
@@ -40,7 +38,7 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
     },
     catalogNamespace: execution.catalogNamespace,
     settings: {
-      ...policySettings(options.loaded.config),
+      ...policySettings(config),
       runTtlMs: execution.runTtlMs,
       retentionMs: execution.retentionMs,
       targetRetentionMs: execution.targetRetentionMs,
@@ -48,25 +46,12 @@ export async function openExecutor(options: ExecutorProcessOptions): Promise<Sta
     },
     acknowledgersKnownSince: (signal) => nameGuarantee(options, ackIdentity(placesIn(config)), signal),
     concurrency: execution.concurrency,
-    clock,
-    random,
-    log,
-    metrics,
   });
-  return {
-    get isReady() {
-      return executor.isReady;
-    },
-    get problem() {
-      return executor.problem;
-    },
-    ready: executor.ready,
-    async close() {
-      await executor.stop({ deadlineMs: 5_000 });
-      closeKinds();
-      await runner?.stop();
-    },
-  };
+  return toStage(executor, async () => {
+    await executor.stop({ deadlineMs: 5_000 });
+    closeKinds();
+    await runner?.stop();
+  });
 }
 
 export function placesIn({ locks, gateway, execution, agent, watermarks }: Config): Places {
@@ -94,14 +79,16 @@ function createEngines({ client, loaded }: ExecutorProcessOptions): readonly Eng
   return execution.engines.map((name) => make[name]());
 }
 
-async function openRunner({ client, clock, random, log, metrics, loaded, directory }: ExecutorProcessOptions) {
+async function openRunner({ loaded, directory, ...parts }: ExecutorProcessOptions) {
   const { namespace, workflowsDir, localKubeconfig } = loaded.config.execution;
-  const dataDir = localRunsFolder(loaded.config.execution, directory);
-  const env = {
-    ...(await commandEnvironment(join(directory, "bin"))),
-    ...(localKubeconfig && { KUBECONFIG: resolve(localKubeconfig) }),
-  };
   return startLocalRunner({
-    ...{ client, clock, random, log, metrics, dataDir, workflowsRoot: workflowsDir, namespace, env },
+    ...parts,
+    namespace,
+    workflowsRoot: workflowsDir,
+    dataDir: localRunsFolder(loaded.config.execution, directory),
+    env: {
+      ...(await commandEnvironment(join(directory, "bin"))),
+      ...(localKubeconfig && { KUBECONFIG: resolve(localKubeconfig) }),
+    },
   });
 }

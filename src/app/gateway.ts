@@ -46,28 +46,24 @@ const gatewayUrlFile = "gateway-url";
 
 /** Starts the gateway: takes signals over HTTP as soon as it resolves. */
 export async function openGateway(options: GatewayProcessOptions): Promise<RunningGateway> {
-  const { loaded, client, clock, random, log, metrics, directory } = options;
+  const { loaded, clock, log, metrics, directory } = options;
   const config = loaded.config.gateway;
   await makeDataDirectory(directory, clock);
   const tokenFile = await ensureTokenFile(options);
   const routes = await openSignalRoutes(loaded.config, pagerdutySecrets(options));
   const { tlsCertFile, tlsKeyFile } = config;
   const certificate = await tlsCertificate("gateway", { tlsCertFile, tlsKeyFile }, options);
-  const coordination = await openCoordination({ loaded, stage: "gateway", clock, random, log, metrics, kube: client });
+  const coordination = await openCoordination({ ...options, stage: "gateway" });
   const occurrenceLog = await openOccurrenceLog(options);
   const { kinds, close: closeKinds } = openKinds(options);
   const ruleTargets = await openRuleTargets({
-    directory: loaded.config.rules.dir,
-    kinds,
-    clock,
-    log,
+    ...{ directory: loaded.config.rules.dir, kinds, clock, log },
     report: options.health?.reporter("rules"),
   });
   const gateway = startGateway({
-    client,
-    locks: coordination.locks,
-    ledger: options.ledger,
+    ...options,
     kinds,
+    locks: coordination.locks,
     ruleTarget: (signal) => ruleTargets.targetOf(signal),
     ruleLabels: (signal, owner) => ruleTargets.labelsOf(signal, owner),
     occurrenceLog,
@@ -77,10 +73,6 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
       fingerprintFields: config.fingerprint as readonly FingerprintField[],
       flushMs: config.flushIntervalMs,
     },
-    clock,
-    random,
-    log,
-    metrics,
   });
   const senders = await openSenders(options, tokenFile);
   await gateway.ready;
@@ -89,20 +81,10 @@ export async function openGateway(options: GatewayProcessOptions): Promise<Runni
     signalsPerSecond: config.signalsPerSecond,
     signalsPerRequest: config.maxSignalsPerRequest,
   };
+  const { listen } = config;
   const tasks = taskRoute(options, coordination);
-  const serving = serveGateway({
-    gateway,
-    senders,
-    routes,
-    tasks,
-    listen: config.listen,
-    certificate,
-    limits,
-    clock,
-    log,
-    metrics,
-  });
-  const server = await awaitListening("gateway.listen (or GATEWAY_LISTEN)", config.listen, serving);
+  const serving = serveGateway({ gateway, senders, routes, tasks, listen, certificate, limits, clock, log, metrics });
+  const server = await awaitListening("gateway.listen (or GATEWAY_LISTEN)", listen, serving);
   const urlFile = join(directory, gatewayUrlFile);
   await writeDurably(urlFile, server.url);
   const stop = new AbortController();

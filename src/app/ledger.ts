@@ -27,17 +27,13 @@ import {
   startCheckpoints,
   type TrustedKey,
 } from "../ledger/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
-import { type Clock, type Random, sleep } from "../time/index.ts";
+import { sleep } from "../time/index.ts";
+import type { ProcessTools } from "./stage.ts";
 
-export interface LedgerOptions {
+export interface LedgerOptions extends ProcessTools {
   readonly loaded: Pick<LoadedConfig, "config">;
   /** The process' own: it holds the name under which it writes. */
   readonly directory: string;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Metrics;
 }
 
 const megabyte = 1024 * 1024;

@@ -17,7 +17,7 @@ import {
 } from "../notify/index.ts";
 import { openCoordination } from "./coordination.ts";
 import { secretFile } from "./secret-file.ts";
-import type { Stage, StageOptions } from "./stage.ts";
+import { type Stage, type StageOptions, toStage } from "./stage.ts";
 
 export interface NotifyProcessOptions extends StageOptions {
   /** Where the console channel prints, one line at a time. */
@@ -26,7 +26,7 @@ export interface NotifyProcessOptions extends StageOptions {
 
 /** Starts to deliver notices on the channels that the configuration names. */
 export async function openNotify(options: NotifyProcessOptions): Promise<Stage> {
-  const { loaded, client, ledger, clock, random, log, metrics } = options;
+  const { loaded, log } = options;
   const { routes, digestWindowMs, maxAttempts, backoffBaseMs, backoffMaxMs, timeoutMs, retentionMs } =
     loaded.config.notify;
   const channels = await openChannels(options);
@@ -34,11 +34,10 @@ export async function openNotify(options: NotifyProcessOptions): Promise<Stage> 
   for (const name of new Set(routes.flatMap((route) => route.channels))) {
     if (!known.has(name)) log.warn("route to unknown channel", { channel: name });
   }
-  const coordination = await openCoordination({ loaded, stage: "notify", clock, random, log, metrics, kube: client });
+  const coordination = await openCoordination({ ...options, stage: "notify" });
   const notifier = startNotifier({
-    client,
+    ...options,
     locks: coordination.locks,
-    ledger,
     channels,
     routes,
     settings: {
@@ -48,24 +47,11 @@ export async function openNotify(options: NotifyProcessOptions): Promise<Stage> 
       retentionMs,
     },
     timeoutMs,
-    clock,
-    random,
-    log,
-    metrics,
   });
-  return {
-    ready: notifier.ready,
-    get isReady() {
-      return notifier.isReady;
-    },
-    get problem() {
-      return notifier.problem;
-    },
-    async close() {
-      await notifier.stop();
-      await coordination.close();
-    },
-  };
+  return toStage(notifier, async () => {
+    await notifier.stop();
+    await coordination.close();
+  });
 }
 
 async function openChannels({ loaded, client, clock, print }: NotifyProcessOptions): Promise<readonly Channel[]> {

@@ -72,7 +72,7 @@ function open(env: Record<string, string>, embedded: ObjectsOptions["embedded"] 
 async function coordination(env: Record<string, string>) {
   const { client: kube } = await open(env);
   const [log, metrics] = [recordingLogger(), promMetrics()];
-  return openCoordination({ loaded: configured(env), stage: "gateway", clock, random, log, metrics, kube });
+  return openCoordination({ loaded: configured(env), stage: "gateway", clock, random, log, metrics, client: kube });
 }
 
 async function notOurs(): Promise<never> {

@@ -10,7 +10,7 @@ import { openKinds } from "./kinds.ts";
 import { nameGuarantee } from "./names-known-since.ts";
 import { stagePolicySettings } from "./policy-settings.ts";
 import { openRules } from "./rules.ts";
-import type { Stage, StageOptions } from "./stage.ts";
+import { type Stage, type StageOptions, toStage } from "./stage.ts";
 
 export interface RunningOrchestrator extends Stage {
   /** Names of the rules it began with. */
@@ -19,8 +19,8 @@ export interface RunningOrchestrator extends Stage {
 
 /** Starts the orchestrator with the rules and locks that the configuration names. */
 export async function openOrchestrator(options: StageOptions): Promise<RunningOrchestrator> {
-  const { loaded, client, ledger, clock, random, log, metrics } = options;
-  const { config } = loaded;
+  const { client, clock, log } = options;
+  const { config } = options.loaded;
   const { kinds, close: closeKinds } = openKinds(options);
   const analyzer = await openRules({
     directory: config.rules.dir,
@@ -44,17 +44,14 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     analyzer.close();
     closeKinds();
   };
-  const coordination = await openCoordination({ loaded, stage: "ro", clock, random, log, metrics, kube: client }).catch(
-    (error: unknown) => {
-      closeAll();
-      throw error;
-    },
-  );
+  const coordination = await openCoordination({ ...options, stage: "ro" }).catch((error: unknown) => {
+    closeAll();
+    throw error;
+  });
   const orchestrator = startOrchestrator({
-    client,
+    ...options,
     analyzer,
     locks: coordination.locks,
-    ledger,
     kinds,
     namespace: config.execution.namespace,
     catalogNamespace: config.execution.catalogNamespace,
@@ -62,27 +59,13 @@ export async function openOrchestrator(options: StageOptions): Promise<RunningOr
     answerersKnownSince: (signal) => nameGuarantee(options, approvalIdentity(placesIn(config)), signal),
     cancellersKnownSince: (signal) => nameGuarantee(options, ackIdentity(placesIn(config)), signal),
     resumersKnownSince: (signal) => nameGuarantee(options, resumeIdentity(), signal),
-    ...(options.onlyUser === undefined ? {} : { onlyUser: options.onlyUser }),
-    clock,
-    random,
-    log,
-    metrics,
   });
-  return {
-    get isReady() {
-      return orchestrator.isReady;
-    },
-    get problem() {
-      return orchestrator.problem;
-    },
-    ready: orchestrator.ready,
-    rules: analyzer.rules.map(({ name }) => name),
-    async close() {
-      await orchestrator.stop({ deadlineMs: 5_000 });
-      closeAll();
-      await coordination.close();
-    },
-  };
+  const stage = toStage(orchestrator, async () => {
+    await orchestrator.stop({ deadlineMs: 5_000 });
+    closeAll();
+    await coordination.close();
+  });
+  return Object.assign(stage, { rules: analyzer.rules.map(({ name }) => name) });
 }
 
 /** Logs the rules that can never be carried out, each once until its problems change: their incidents would be blocked. */

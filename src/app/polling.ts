@@ -4,11 +4,10 @@ import { observeWatermarks } from "../coordination/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import { taskIntake } from "../tasks/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
 import type { Coordination } from "./coordination.ts";
+import type { ProcessTools } from "./stage.ts";
 
-export interface PollingOptions {
+export interface PollingOptions extends ProcessTools {
   readonly config: Config;
   readonly client: KubeClient;
   readonly ledger: Ledger;
@@ -16,10 +15,6 @@ export interface PollingOptions {
   readonly gitlab: GitLab;
   /** Undefined: there is no Jira. */
   readonly jira: Jira | undefined;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly metrics: Metrics;
 }
 
 /** Starts to poll GitLab and Jira for changes, as configured. */

@@ -9,6 +9,7 @@ import {
   openOrchestrator,
   openWorkflows,
   serveMetrics,
+  toStage,
 } from "../../../app/index.ts";
 import { type CommandContext, closeOnSignal, storesWorkflows } from "../../context.ts";
 import { packageVersion, webFolder } from "../../package.ts";
@@ -20,23 +21,9 @@ type StageCommand = (around: CommandContext, options: StageArguments) => Promise
 export const gateway: StageCommand = async (around, options) => {
   const { clock, random, metrics, terminal } = around;
   const { loaded, client, log, directory, health, startBeating } = await openStage(around, options);
-  const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
-  const {
-    url,
-    tokenFile,
-    close,
-    gateway: stage,
-  } = await openGateway({
-    loaded,
-    client,
-    ledger,
-    directory,
-    health,
-    clock,
-    random,
-    log,
-    metrics,
-  });
+  const parts = { loaded, directory, clock, random, log, metrics };
+  const ledger = await openLedger(parts);
+  const { url, tokenFile, close, gateway: stage } = await openGateway({ ...parts, client, ledger, health });
   const screen = `Interlock's gateway is running.
 
   signals      ${url}/api/v1/signals   tokens are in ${tokenFile ?? "the configuration"}
@@ -104,18 +91,9 @@ const openExecutorWithCatalog: SingleStage["open"] = async (options) => {
   };
   const workflows = storesWorkflows(options.loaded) ? await openWorkflows({ ...options, kinds, ...folder }) : undefined;
   const stage = await openExecutor({ ...options, kinds });
-  return {
-    get isReady() {
-      return stage.isReady;
-    },
-    get problem() {
-      return stage.problem;
-    },
-    ready: stage.ready,
-    async close() {
-      workflows?.close();
-      await stage.close();
-      closeKinds();
-    },
-  };
+  return toStage(stage, async () => {
+    workflows?.close();
+    await stage.close();
+    closeKinds();
+  });
 };
