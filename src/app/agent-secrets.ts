@@ -40,20 +40,14 @@ export async function openSecrets(
   return { own, all, known: () => known };
 }
 
+/** The settings that name a file with a secret, by the end of their name. */
+const secretFileSetting = /((token|secret|key|url|password)File|kubeconfig)$/i;
+
 /** Files of the configuration that hold secrets. */
-export function secretFiles({ gitlab, jira, gateway, notify, azure, objects }: Config): readonly string[] {
-  const files = [gitlab.tokenFile, gitlab.webhookSecretFile, jira.apiTokenFile, gateway.tokenFile];
-  const channels = [
-    notify.webhookSecretFile,
-    notify.slackUrlFile,
-    notify.slackTokenFile,
-    notify.mattermostUrlFile,
-    notify.pagerdutyRoutingKeyFile,
-    notify.opsgenieApiKeyFile,
-    notify.teamsUrlFile,
-    notify.smtpPasswordFile,
-  ];
-  return [...files, ...channels, azure.federatedTokenFile, objects.kubeconfig].filter((file) => file !== undefined);
+export function secretFiles(config: Config): readonly string[] {
+  return Object.values(config)
+    .flatMap((section) => Object.entries<unknown>(section))
+    .flatMap(([name, value]) => (secretFileSetting.test(name) && typeof value === "string" ? [value] : []));
 }
 
 /** What is very short occurs in everything. */
