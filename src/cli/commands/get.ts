@@ -29,7 +29,12 @@ export async function get(
     objects.filter((object) => isAskedFor(object.metadata.name ?? "") && isWanted(object)).sort(byAgeAndName);
   const view = openView(
     named.kind,
-    { output, single: names.length === 1 && !watch, withNamespace: options.allNamespaces === true },
+    {
+      output,
+      single: names.length === 1 && !watch,
+      withNamespace: options.allNamespaces === true,
+      watch: watch === true,
+    },
     terminal,
   );
   if (watch) {

@@ -47,6 +47,15 @@ export class Columns {
   }
 }
 
+/** How wide a table with these rows would be. */
+export function tableWidth(rows: readonly (readonly string[])[]): number {
+  const count = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: count }, (_, i) =>
+    Math.max(...rows.map((row) => toPrintable(row[i] ?? "").length)),
+  );
+  return widths.reduce((total, width) => total + width, gap * (count - 1));
+}
+
 /** A whole table of text. */
 export function columnLines(headings: readonly string[], rows: readonly (readonly string[])[]): readonly Line[] {
   return new Columns().lines(headings, rows);

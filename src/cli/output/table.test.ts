@@ -27,6 +27,23 @@ describe("a table", () => {
     expect(cooldown).toContain("RecentlyRemediated");
   });
 
+  it("leaves out empty columns if the terminal is too narrow for all", () => {
+    const incident = {
+      metadata: { name: "rr-1", creationTimestamp: "1970-01-01T00:00:00Z" },
+      spec: { signalName: "DiskFull" },
+      status: { phase: "Verifying", outcome: "Remediated" },
+    };
+    const headings = (maxWidth?: number) => {
+      const [line = ""] = new Table(remediationRequests, { ...options, maxWidth }).lines([incident], 60_000);
+      return lineText(line).split(/ +/);
+    };
+
+    const all = ["NAME", "PHASE", "SIGNAL", "TARGET", "WORKFLOW", "BLOCKED", "OUTCOME", "SEEN", "STALLED", "AGE"];
+    expect(headings()).toEqual(all);
+    expect(headings(200)).toEqual(all);
+    expect(headings(80)).toEqual(["NAME", "PHASE", "SIGNAL", "OUTCOME", "AGE"]);
+  });
+
   it("gives a phase its tone, and shortens names in every cell", () => {
     const hash = "s3rd7pvp".padEnd(52, "0");
     const record = {

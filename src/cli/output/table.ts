@@ -2,7 +2,7 @@ import { printerColumn } from "../../apiserver/index.ts";
 import type { KubeObject } from "../../kube/index.ts";
 import { blockText, type Kind } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { Columns } from "./columns.ts";
+import { Columns, tableWidth } from "./columns.ts";
 import type { Line, Span } from "./terminal.ts";
 import { cellTone } from "./tones.ts";
 
@@ -10,6 +10,8 @@ interface TableOptions {
   /** With whole names, and with the columns that matter less. */
   readonly wide: boolean;
   readonly withNamespace: boolean;
+  /** Columns of the terminal: a table that is wider is shown without columns that are empty. */
+  readonly maxWidth?: number | undefined;
 }
 
 interface Column {
@@ -22,11 +24,13 @@ const namespaceColumn: Column = { name: "Namespace", cell: ({ metadata }) => met
 
 /** Objects as `kubectl get` would show them, one line each below a line of headings. */
 export class Table {
-  readonly #columns: readonly Column[];
+  #columns: readonly Column[];
+  readonly #maxWidth: number;
   readonly #aligned: Columns;
   readonly #toCell: (text: string) => string;
 
-  constructor(kind: Kind, { wide, withNamespace }: TableOptions) {
+  constructor(kind: Kind, { wide, withNamespace, maxWidth = Number.POSITIVE_INFINITY }: TableOptions) {
+    this.#maxWidth = maxWidth;
     this.#columns = [
       ...(withNamespace ? [namespaceColumn] : []),
       nameColumn,
@@ -37,11 +41,10 @@ export class Table {
   }
 
   lines(objects: readonly KubeObject[], nowMs: number): readonly Line[] {
-    const rows = objects.map((object) => this.#row(object, nowMs));
-    return this.#aligned.lines(
-      this.#columns.map(({ name }) => name),
-      rows,
-    );
+    const rows = () => objects.map((object) => this.#row(object, nowMs));
+    const headings = () => this.#columns.map(({ name }) => name);
+    if (tableWidth([headings(), ...rows()]) > this.#maxWidth) this.#columns = this.#filled(rows());
+    return this.#aligned.lines(headings(), rows());
   }
 
   /** One more line below those before. */
@@ -52,6 +55,10 @@ export class Table {
   /** The same for two objects that differ in nothing that is shown, however much time has passed. */
   looks(object: KubeObject): string {
     return this.#row(object, 0).join("\n");
+  }
+
+  #filled(rows: readonly (readonly string[])[]): readonly Column[] {
+    return this.#columns.filter((_, i) => rows.some((row) => row[i] !== ""));
   }
 
   #row(object: KubeObject, nowMs: number): readonly string[] {

@@ -21,6 +21,8 @@ export interface Terminal {
   printError(line: Line): void;
   /** Prints the output of a program: exactly as it is to a file or pipe, without escapes on a terminal. */
   printOutput(text: string): void;
+  /** How many columns the terminal has; absent if the output is a file or a pipe. */
+  readonly width?: () => number;
   /** Shows how far long work has come. */
   readonly progress: Progress;
   /** Asks the person at the terminal; undefined if there is no answer until `signal`. Absent without a terminal. */
@@ -57,7 +59,7 @@ export function printTo(
   output: Screen,
   errors: Screen,
   progress: Progress = noProgress,
-): Pick<Terminal, "print" | "printError" | "printOutput" | "progress"> {
+): Pick<Terminal, "print" | "printError" | "printOutput" | "width" | "progress"> {
   const [printLine, printErrorLine] = [linePrinter(output), linePrinter(errors)];
   return {
     print: (line) => progress.print(() => printLine(line)),
@@ -66,6 +68,7 @@ export function printTo(
       const whole = text.endsWith("\n") ? text : `${text}\n`;
       progress.print(() => output.write(output.isTerminal ? toPrintableLines(whole) : whole));
     },
+    ...(output.isTerminal ? { width: output.columns } : {}),
     progress,
   };
 }

@@ -23,17 +23,22 @@ interface ViewOptions {
   /** Whether one object was asked for by its name: it is shown by itself, not in a list. */
   readonly single: boolean;
   readonly withNamespace: boolean;
+  /** Whether changes follow: a column that is empty now may be needed then. */
+  readonly watch: boolean;
 }
 
 /** The view that `--output` names. */
-export function openView(kind: Kind, options: ViewOptions, { print, printOutput }: Terminal): View {
-  const { output = "table", single, withNamespace } = options;
+export function openView(kind: Kind, options: ViewOptions, { print, printOutput, width }: Terminal): View {
+  const { output = "table", single, withNamespace, watch } = options;
   const printAll = (lines: readonly Line[]) => lines.forEach(print);
   const [format, template] = splitAtEquals(output);
   switch (format) {
     case "table":
     case "wide":
-      return tableView(new Table(kind, { wide: format === "wide", withNamespace }), printAll);
+      return tableView(
+        new Table(kind, { wide: format === "wide", withNamespace, maxWidth: watch ? undefined : width?.() }),
+        printAll,
+      );
     case "name":
       return {
         show: (objects) => printAll(objects.map((object) => kubectlName(kind, object))),
