@@ -9,7 +9,7 @@ describe("the screen of up", () => {
   it("lists the workflows that can run, and what the others lack", () => {
     expect(rows(screen({ workflows }), "workflows")).toEqual([
       "clean",
-      "2 ready-made actions need a cluster: set execution.localKubeconfig (or LOCAL_KUBECONFIG), see docs/actions.md",
+      "2 more act on a cluster: set LOCAL_KUBECONFIG (docs/actions.md)",
     ]);
   });
 
@@ -51,6 +51,12 @@ describe("the screen of up", () => {
     ],
   ])("with %s, names the missing setting of the agent", (_name, env, texts) => {
     expect(rows(screen({}, env), "agent")).toEqual(texts);
+  });
+
+  it("fits a terminal of 80 columns, apart from the link and the commands to copy", () => {
+    const lines = screen({ workflows, console: undefined }).filter((line) => !line.startsWith("  interlock "));
+
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
   it("has no row of a console that is turned off", () => {

@@ -17,16 +17,16 @@ export function screenLines(up: Up, { directory, loaded, invocation, example }: 
   const { config } = loaded;
   const tokens = gateway.tokenFile ?? "the configuration";
   const rows: readonly ScreenRow[] = [
-    ["console", console ? [`${console.link}   logs you in once, within 10 minutes`] : []],
+    ["console", console?.link ? [console.link, "logs you in once, within 10 minutes"] : []],
     ["API server", [api.url]],
-    ["gateway", [`${gateway.url}   accepts signals; senders' tokens are in ${tokens}`]],
+    ["gateway", [`${gateway.url}   tokens of senders: ${tokens}`]],
     ["metrics", [`${gateway.url}/metrics`]],
     ["rules", [rules.join(", ") || `none yet: put files into ${config.rules.dir}, see docs/rules.md`]],
     ["workflows", workflowTexts(up.workflows, config)],
     ["agent", agentTexts(config, gateway.url)],
     ["settings", describeChosen(loaded).map(({ setting, value, origin }) => `${setting}: ${value} (${origin})`)],
     ["not kept", lossTexts(loaded)],
-    ["kubectl", [`kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt --all-namespaces`]],
+    ["kubectl", [`kubectl --kubeconfig ${api.kubeconfigFile} get rr,wfe,rt -A`]],
     ["stop", ["Ctrl-C; everything is still there at the next start"]],
   ];
   const alias = aliasLine(invocation);
@@ -59,7 +59,7 @@ function workflowTexts({ ids, actionIds }: Up["workflows"], { execution }: Confi
   if (ids.length === 0) return [`none yet: put folders into ${execution.workflowsDir}, see docs/workflows.md`];
   const waiting = execution.localKubeconfig === undefined ? actionIds : [];
   const usable = ids.filter((id) => !waiting.includes(id));
-  const lacking = `${waiting.length} ready-made actions need a cluster: set execution.localKubeconfig (or LOCAL_KUBECONFIG), see docs/actions.md`;
+  const lacking = `${waiting.length} more act on a cluster: set LOCAL_KUBECONFIG (docs/actions.md)`;
   return [...(usable.length > 0 ? [usable.join(", ")] : []), ...(waiting.length > 0 ? [lacking] : [])];
 }
 
