@@ -1,8 +1,27 @@
-import type { CheckpointOutcome, LedgerDatabase, Leftover, TrustedKey } from "../../../ledger/index.ts";
+import { stat } from "node:fs/promises";
+import {
+  checkpointKeys,
+  type LedgerPlace,
+  ledgerDirectory,
+  openLedgerDatabase,
+  patienceMs,
+  trustedKeys,
+} from "../../../app/index.ts";
+import {
+  type CheckpointOutcome,
+  type LedgerDatabase,
+  type Leftover,
+  makeCheckpoint,
+  shipLeftovers,
+  type TrustedKey,
+} from "../../../ledger/index.ts";
+import { silentLogger } from "../../../telemetry/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import { CommandError } from "../../command.ts";
+import { type CommandContext, configFrom, dataDirectory } from "../../context.ts";
 import type { ledgerSources } from "../../declare/declare.ts";
 import type { Terminal } from "../../output/terminal.ts";
+import { countedDatabase } from "./counted-database.ts";
 
 /** The ledger, as far as it can be reached from here. */
 export interface Archive {
@@ -22,6 +41,71 @@ export interface Archive {
   trustedKeys(): Promise<readonly TrustedKey[]>;
   /** Signs the heads of all chains and exports them to `directory`, or to the configured directory. */
   makeCheckpoint(directory: string | undefined): Promise<CheckpointOutcome>;
+}
+
+/** The options of `interlock ledger`, for all its subcommands. */
+export interface ArchiveOptions {
+  readonly data?: string;
+  readonly config?: string;
+}
+
+/** Opens the ledger, has `work` done with it, and closes it. */
+export async function inArchive(
+  around: CommandContext,
+  given: ArchiveOptions,
+  work: (archive: Archive) => Promise<number>,
+): Promise<number> {
+  const { terminal, clock, random } = around;
+  const options = { loaded: await configFrom(given.config, around), directory: given.data ?? dataDirectory(around) };
+  const directory = ledgerDirectory(options);
+  const journals = (await stat(directory).catch(() => undefined))?.isDirectory() ? directory : undefined;
+  if (!journals && !options.loaded.config.ledger.url) {
+    throw new CommandError(`no ledger in ${directory}; name the data directory of its process with --data`);
+  }
+  const database = countedDatabase(openLedgerDatabase(options, { waitMs: patienceMs }), terminal.progress);
+  const patience = { quietForMs: 0, withinMs: 600_000 };
+  try {
+    return await work({
+      terminal,
+      database,
+      journals,
+      nowMs: clock.wallMs(),
+      clock,
+      patienceMs,
+      // The file of SQLite lies among the journals that it is made from; PostgreSQL is shared with other machines.
+      expectsJournals: !options.loaded.config.ledger.url,
+      shipLeftovers: (directory) =>
+        shipLeftovers({ directory, ...patience, database, clock, random, log: silentLogger }),
+      trustedKeys: () => allTrustedKeys(options),
+      makeCheckpoint: (directory) => exportCheckpoint(database, directory, options, around),
+    });
+  } finally {
+    terminal.progress.clear();
+    await database.close();
+  }
+}
+
+async function allTrustedKeys({ loaded }: LedgerPlace) {
+  const keys = await checkpointKeys(loaded);
+  return keys ? [keys.key, ...keys.trusted] : await trustedKeys(loaded);
+}
+
+async function exportCheckpoint(
+  database: LedgerDatabase,
+  directory: string | undefined,
+  { loaded }: LedgerPlace,
+  { clock, terminal }: CommandContext,
+): Promise<CheckpointOutcome> {
+  const keys = await checkpointKeys(loaded);
+  if (!keys) {
+    throw new CommandError("no signing key; set LEDGER_CHECKPOINT_KEY_FILE", [
+      "make one with: interlock ledger keygen --out FILE",
+    ]);
+  }
+  const place = directory ?? loaded.config.ledger.checkpointDir;
+  if (!place) throw new CommandError("no export directory; name it with --out DIR, or set LEDGER_CHECKPOINT_DIR");
+  const createdBy = `command-${terminal.id()}`;
+  return makeCheckpoint({ database, ...keys, directory: place, createdBy, nowMs: clock.wallMs() });
 }
 
 /** Where rows are read from. */

@@ -17,8 +17,7 @@ import type { CommandContext } from "../../context.ts";
 import { unverified } from "../../own-name.ts";
 import { bareName, splitKind } from "../../parsing/kinds.ts";
 import { readMoment } from "../../parsing/options.ts";
-import { type Archive, journalsOf, type Source } from "./archive.ts";
-import { type ArchiveOptions, inArchive } from "./open-archive.ts";
+import { type Archive, type ArchiveOptions, inArchive, journalsOf, type Source } from "./archive.ts";
 import { type VerifyOptions, verify } from "./verify.ts";
 
 interface ShowOptions extends ArchiveOptions {

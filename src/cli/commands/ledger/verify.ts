@@ -15,8 +15,7 @@ import {
   verifyOverlap,
 } from "../../../ledger/index.ts";
 import { CommandError } from "../../command.ts";
-import { type Archive, journalsOf, type Source } from "./archive.ts";
-import type { ArchiveOptions } from "./open-archive.ts";
+import { type Archive, type ArchiveOptions, journalsOf, type Source } from "./archive.ts";
 
 export interface VerifyOptions extends ArchiveOptions {
   /** Both, unless named. */
