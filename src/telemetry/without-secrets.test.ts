@@ -42,7 +42,23 @@ describe("a text without secrets", () => {
     ["in base64 for URLs, within more", Buffer.from(`xy${secret} and more`).toString("base64url")],
     ["in hexadecimal digits", Buffer.from(secret).toString("hex").toUpperCase()],
     ["in a URL", encodeURIComponent(secret)],
+    ["in a URL, every letter encoded", [...secret].map((one) => `%${one.charCodeAt(0).toString(16)}`).join("")],
+    ["in escapes of a string", [...secret].map((one) => `\\x${one.charCodeAt(0).toString(16)}`).join("")],
+    ["in escapes of JSON", [...secret].map((one) => `\\u00${one.charCodeAt(0).toString(16)}`).join("")],
+    ["in entities of HTML", [...secret].map((one) => `&#${one.charCodeAt(0)};`).join("")],
+    ["in hexadecimal digits with blanks", (Buffer.from(secret).toString("hex").match(/../g) ?? []).join(" ")],
+    [
+      "in base64 over several lines",
+      (
+        Buffer.from(secret)
+          .toString("base64")
+          .match(/.{1,10}/g) ?? []
+      ).join("\n"),
+    ],
     ["reversed", [...secret].reverse().join("")],
+    ["in two strings that are joined", `"${secret.slice(0, 9)}" +\n+  "${secret.slice(9)}"`],
+    ["with dashes between its letters", [...secret].join("-")],
+    ["as a list of letters", JSON.stringify([...secret])],
     ["with blanks between its letters", [...secret].join(" ")],
     ["over several lines", [...secret].join("\n")],
     ["with characters without width between its letters", [...secret].join("\u200b")],
@@ -60,6 +76,7 @@ describe("a text without secrets", () => {
     "0123456789abcdef0123456789abcdef01234567",
     "uses Bearer authentication",
     "a sentence with a base64 run: SGVsbG8sIHdvcmxkISBIZWxsbywgd29ybGQh",
+    "Secret of the mod-el, S3cr3t",
   ])("keeps text that is no secret: %s", (text) => {
     expect(withoutSecrets(text, [secret]).replace("Bearer [redacted]", "Bearer authentication")).toBe(text);
     expect(findSecret(text, [secret])).toBeUndefined();

@@ -5,7 +5,8 @@ const redacted = "[redacted]";
 
 /**
  * `text` without these secrets, plain or in an encoding that is cheap to recognise, without anything in the format of
- * a key, and without the credentials of URLs. A text that still holds a secret once blanks are removed is withheld.
+ * a key, and without the credentials of URLs. A text that still holds a secret once everything between its letters is
+ * removed is withheld.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   let shown = text;
@@ -37,12 +38,17 @@ function listForms(secrets: readonly string[]): readonly string[] {
 
 function encodings(secret: string): readonly string[] {
   if (secret.length < minEncoded) return [];
-  const hex = Buffer.from(secret).toString("hex");
+  const bytes = Buffer.from(secret);
   const base64 = [0, 1, 2].map((offset) => base64Within(secret, offset));
+  const hex = [bytes.toString("hex"), bytes.toString("hex").toUpperCase()];
   return [
     ...base64,
     ...base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")),
-    ...[hex, hex.toUpperCase()],
+    // Digits alone, and escapes of URLs, of strings and of JSON.
+    ...hex.flatMap((digits) =>
+      ["", "%", "\\x", "\\u00"].map((prefix) => digits.replace(/../g, (byte) => prefix + byte)),
+    ),
+    [...bytes].map((byte) => `&#${byte};`).join(""),
     encodeURIComponent(secret),
     JSON.stringify(secret).slice(1, -1),
     [...secret].reverse().join(""),
@@ -56,10 +62,22 @@ function base64Within(secret: string, offset: number): string {
   return digits.slice(Math.ceil((offset * 8) / 6), Math.floor((bytes.length * 8) / 6));
 }
 
-/** With blanks, line ends or characters without width between its letters. */
+/** With blanks, line ends, quotes or anything else between its letters, plain or encoded. */
 function isSpelledOut(text: string, secrets: readonly string[]): boolean {
-  const long = secrets.filter(({ length }) => length >= minEncoded);
-  if (long.length === 0) return false;
-  const compact = text.replace(/[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+/g, "");
-  return compact !== text && long.some((secret) => compact.includes(secret.replace(/\s+/g, "")));
+  const forms = listForms(secrets);
+  return contains(text, forms, blanks, minEncoded) || contains(text, forms, separators, minSeparated);
+}
+
+const blanks = /[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]+/g;
+const separators = /[^A-Za-z0-9]+/g;
+/** Without separators, shorter secrets such as the name of a model are ordinary words. */
+const minSeparated = 16;
+
+function contains(text: string, forms: readonly string[], left: RegExp, minLength: number): boolean {
+  const compact = text.replace(left, "");
+  if (compact === text) return false;
+  return forms.some((form) => {
+    const letters = form.replace(left, "");
+    return letters.length >= minLength && compact.includes(letters);
+  });
 }
