@@ -2,7 +2,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlink
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openOwnDirectory, ownershipProblem } from "./own-directory.ts";
+import { ancestorProblem, openOwnDirectory, ownershipProblem } from "./own-directory.ts";
 
 let root: string;
 beforeEach(() => {
@@ -51,6 +51,37 @@ describe("a directory of our own", () => {
     await expect(openOwnDirectory(join(root, "work"), "agent.workDir")).rejects.toThrow(
       `agent.workDir ${root}/work belongs to user 4711, and this process runs as user 0; fix:`,
     );
+  });
+
+  it("is refused below a directory in which all users can replace it", async () => {
+    mkdirSync(join(root, "open"));
+    chmodSync(join(root, "open"), 0o777);
+
+    await expect(openOwnDirectory(join(root, "open", "a", "work"), "agent.workDir")).rejects.toThrow(
+      `${root}/open/a/work is below ${root}/open, which can be changed by all users; fix: change that, or set agent.workDir`,
+    );
+  });
+
+  it.runIf(process.getuid?.() === 0)("is refused below a directory of another user", async () => {
+    make(0o700);
+    chownSync(join(root, "work"), 4711, 4711);
+
+    await expect(openOwnDirectory(join(root, "work", "coder"), "agent.workDir")).rejects.toThrow(
+      `is below ${root}/work, which belongs to user 4711`,
+    );
+  });
+
+  it.each([
+    [1000, 1000, 0o40775, undefined],
+    [1000, 0, 0o41777, undefined],
+    [1000, 65_534, 0o40755, undefined],
+    [0, 0, 0o40755, undefined],
+    [0, 1000, 0o40755, "belongs to user 1000"],
+    [1000, 1001, 0o41777, "belongs to user 1001"],
+    [1000, 0, 0o40777, "can be changed by all users"],
+    [undefined, 1001, 0o40755, undefined],
+  ])("as user %s, below a directory of %i with mode %o: %s", (us, uid, mode, problem) => {
+    expect(ancestorProblem({ uid, mode }, us)).toBe(problem);
   });
 
   it.each([

@@ -1,11 +1,13 @@
 import type { Stats } from "node:fs";
 import { lstat, mkdir, realpath } from "node:fs/promises";
+import { dirname } from "node:path";
 import { DiskError } from "./disk.ts";
 
 /**
  * The real path of a directory that only our user can change; created if it is missing. Rejects with a `DiskError`
  * `unsafe` for a symbolic link, a foreign owner or a mode that lets others write: what lies in such a directory may have
- * been put there by another user, and nothing in it may decide which files are removed or which processes are ended.
+ * been put there by another user, and nothing in it may decide which files are removed or which processes are ended. A
+ * directory above it that another user may change is refused, too: that user can put another directory in its place.
  * `setting` names the setting for the error message.
  */
 export async function openOwnDirectory(path: string, setting: string): Promise<string> {
@@ -13,12 +15,38 @@ export async function openOwnDirectory(path: string, setting: string): Promise<s
     // A dangling link, or a file: the check below reports it.
     if (error.code !== "EEXIST" && error.code !== "ENOENT") throw error;
   });
-  const problem = ownershipProblem(await lstat(path), process.getuid?.());
+  const uid = process.getuid?.();
+  const problem = ownershipProblem(await lstat(path), uid);
+  const elsewhere = `or set ${setting} to another directory`;
   if (problem) {
-    const fix = `${problem.fix(path)}, or set ${setting} to another directory`;
-    throw new DiskError("unsafe", `${setting} ${path} ${problem.what}; fix: ${fix}`);
+    throw new DiskError("unsafe", `${setting} ${path} ${problem.what}; fix: ${problem.fix(path)}, ${elsewhere}`);
   }
-  return realpath(path);
+  const real = await realpath(path);
+  for (const above of ancestors(real)) {
+    const what = ancestorProblem(await lstat(above), uid);
+    if (what)
+      throw new DiskError(
+        "unsafe",
+        `${setting} ${path} is below ${above}, which ${what}; fix: change that, ${elsewhere}`,
+      );
+  }
+  return real;
+}
+
+function ancestors(path: string): readonly string[] {
+  const above = dirname(path);
+  return above === path ? [] : [above, ...ancestors(above)];
+}
+
+/** The owner of files whose user does not exist in a user namespace. No process in there is that user. */
+const unmappedUid = 65_534;
+const sticky = 0o1000;
+
+/** Why another user can rename a directory below one with these properties; the groups of directories are trusted. */
+export function ancestorProblem(found: Pick<Stats, "uid" | "mode">, uid: number | undefined): string | undefined {
+  if (uid !== undefined && ![uid, 0, unmappedUid].includes(found.uid)) return `belongs to user ${found.uid}`;
+  const isOpen = (found.mode & 0o002) !== 0 && (found.mode & sticky) === 0;
+  return isOpen ? "can be changed by all users" : undefined;
 }
 
 /** Rejects with a `DiskError` `unsafe` unless the directory is ours alone, as `openOwnDirectory` requires. */
