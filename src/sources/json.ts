@@ -1,4 +1,5 @@
 import type { ObjectReference } from "../resources/index.ts";
+import { toStorable } from "../telemetry/index.ts";
 import { limitTexts } from "./limit-texts.ts";
 
 /** A JSON object, as opposed to a list, a text or nothing. */
@@ -21,7 +22,7 @@ export class Problems {
   text(value: unknown, field: string, maxLength: number): string {
     if (typeof value !== "string" || value === "") this.add(`${field} is missing or is not text`);
     else if (value.length > maxLength) this.add(`${field} is longer than ${maxLength} characters`);
-    else return value;
+    else return toStorable(value);
     return "";
   }
 

@@ -37,4 +37,11 @@ describe("the labels or annotations of a signal", () => {
 
     expect(Object.hasOwn(limitTexts(texts), "__proto__")).toBe(true);
   });
+
+  it("have escapes in place of characters that YAML cannot contain", () => {
+    expect(limitTexts({ "a\u007f": "b\u009b2J", node: "worker-1" })).toEqual({
+      [String.raw`a\u007f`]: String.raw`b\u009b2J`,
+      node: "worker-1",
+    });
+  });
 });

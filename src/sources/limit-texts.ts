@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { toStorable } from "../telemetry/index.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -9,18 +10,24 @@ export const maxTextsLength = 8_192;
 /**
  * Labels or annotations that are small enough to be kept in memory and matched. A value that is too long is cut and ends
  * with a note; entries beyond the total are left out, and one more entry has their number. Nothing is refused for its size:
- * the alert is what matters. The note has a hash, so that two different long values stay different.
+ * the alert is what matters. Characters that cannot be stored everywhere become escapes. The note has a hash, so that two different long values stay different.
  */
 export function limitTexts(texts: Texts): Texts {
   let total = 0;
-  for (const name in texts) total += name.length + (texts[name] as string).length;
-  if (total <= maxTextLength) return texts;
+  let isStorable = true;
+  for (const name in texts) {
+    const text = texts[name] as string;
+    total += name.length + text.length;
+    isStorable &&= toStorable(name) === name && toStorable(text) === text;
+  }
+  if (total <= maxTextLength && isStorable) return texts;
 
   const limited: Record<string, string> = {};
   let left = maxTextsLength;
   let omitted = 0;
-  for (const [name, text] of Object.entries(texts)) {
-    const value = limitText(text);
+  for (const [given, text] of Object.entries(texts)) {
+    const name = toStorable(given);
+    const value = toStorable(limitText(text));
     if (name.length + value.length > left) {
       omitted++;
       continue;

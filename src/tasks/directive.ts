@@ -1,9 +1,10 @@
 import type { CodingVerb } from "../resources/index.ts";
+import { toStorable } from "../telemetry/index.ts";
 
 /** The command of a comment to the agent. */
 export interface Directive {
   readonly verb: CodingVerb;
-  /** The text after the name of the agent, unchanged. */
+  /** The text after the name of the agent. */
   readonly instruction: string;
 }
 
@@ -15,8 +16,9 @@ export interface Directive {
 export function parseDirective(body: string, username?: string): Directive | undefined {
   // A mark of ours that a person quotes is not theirs.
   if (ownMark.test(maskText(body, quotes))) return undefined;
-  const instruction = afterCommand(body) ?? (username ? afterMention(body, username) : undefined);
-  if (instruction === undefined) return undefined;
+  const text = afterCommand(body) ?? (username ? afterMention(body, username) : undefined);
+  if (text === undefined) return undefined;
+  const instruction = toStorable(text);
   if (instruction === "") return { verb: "help", instruction };
   // "status of the build is red" does not ask for the status: a built-in command stands alone.
   const word = /^(review|retry|cancel|status|help)[\s.,:;!?…]*$/i.exec(instruction)?.[1]?.toLowerCase();

@@ -2,7 +2,7 @@ export { redactingLogger } from "./loggable.ts";
 export { type Logger, type LogLevel, silentLogger } from "./logger.ts";
 export type { Counter, Histogram, LabelDeclarations, Labelled, LabelValues, Metrics } from "./metrics.ts";
 export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
-export { cutText, toPrintable } from "./printable.ts";
+export { cutText, toPrintable, toStorable } from "./printable.ts";
 export { type MetricSample, type PromMetrics, promMetrics } from "./prom-metrics.ts";
 export { isSecretName } from "./without-credentials.ts";
 export { findSecret, withoutSecrets } from "./without-secrets.ts";

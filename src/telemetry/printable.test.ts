@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { toPrintable } from "./printable.ts";
+import { toPrintable, toStorable } from "./printable.ts";
 
 describe("printable text", () => {
   it.each([
@@ -47,5 +47,18 @@ describe("printable text", () => {
         expect(JSON.parse(toPrintable(line))).toEqual(JSON.parse(line));
       }),
     );
+  });
+});
+
+describe("storable text", () => {
+  it.each([
+    ["ordinary text", 'node/worker-1 is "full"\n\tä€😀', 'node/worker-1 is "full"\n\tä€😀'],
+    ["escapes, which JSON escapes anyway", "\u001b[31m\u0000", "\u001b[31m\u0000"],
+    ["delete", "a\u007fb", String.raw`a\u007fb`],
+    ["C1 controls", "a\u0080\u009b2J\u009f", String.raw`a\u0080\u009b2J\u009f`],
+    ["next line, which YAML may contain", "a\u0085b", "a\u0085b"],
+    ["what is no character", "\ufffe\uffff", String.raw`\ufffe\uffff`],
+  ])("has nothing that YAML cannot contain: %s", (_what, text, expected) => {
+    expect(toStorable(text)).toBe(expected);
   });
 });

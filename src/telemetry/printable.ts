@@ -9,6 +9,17 @@ export function toPrintable(text: string): string {
   return text.replace(unprintable, escapeCharacter);
 }
 
+/**
+ * `text` without the characters that YAML cannot contain as they are, which become escapes such as `\u009b`. With one of
+ * them in any object, `kubectl get -o yaml` prints an error instead of the whole list.
+ */
+export function toStorable(text: string): string {
+  return text.replace(notInYaml, escapeCharacter);
+}
+
+/** Control characters below these are escaped in JSON, from which kubectl makes its YAML. */
+const notInYaml = /[\x7f-\x84\x86-\x9f\ufffe\uffff]/g;
+
 const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 const shortEscapes: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };

@@ -7,6 +7,7 @@ import {
   type RemediationRequest,
   remediationRequests,
 } from "../../resources/index.ts";
+import { toStorable } from "../../telemetry/index.ts";
 import type { Report } from "../identity/report.ts";
 
 /** Of a signal as it arrived, in characters. The rest is left out: it is for people, and every incident has one. */
@@ -61,7 +62,7 @@ export function payloadProblem(payload: unknown): string | undefined {
 }
 
 function payloadText(payload: unknown): string {
-  const text = JSON.stringify(payload) ?? "";
+  const text = toStorable(JSON.stringify(payload) ?? "");
   if (text.length <= maxPayloadLength) return text;
   // In ASCII: one other character would double the memory that the whole text takes.
   return `${text.slice(0, maxPayloadLength)}... (truncated from ${text.length} characters)`;

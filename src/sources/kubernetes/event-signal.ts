@@ -6,6 +6,7 @@ import {
   type SignalReader,
   signalTime,
 } from "../../resources/index.ts";
+import { toStorable } from "../../telemetry/index.ts";
 import { isObject, Problems } from "../json.ts";
 
 /** An Event of either API group, as far as it is read. Old and new recorders fill in different times. */
@@ -91,7 +92,7 @@ function findNodeName({
 }
 
 function toText(value: unknown): string {
-  return typeof value === "string" ? value : "";
+  return typeof value === "string" ? toStorable(value) : "";
 }
 
 /** Reads an Event that a sender forwards. */
