@@ -10,7 +10,7 @@ export interface PreviewingGateway {
   readonly tokenFile: string | undefined;
 }
 
-/** Asks a gateway what it would do about a payload of a source, as the first of its senders. */
+/** Asks a gateway what it would do about a payload of a source, as the first of its senders that may post that source. */
 export async function previewAtGateway<Preview>(
   gateway: PreviewingGateway | undefined,
   source: string,
@@ -24,7 +24,10 @@ export async function previewAtGateway<Preview>(
   const path = signalPaths.find((one) => one.source === source)?.path ?? mappedPath(source);
   const response = await fetch(`${gateway.url}${path}?dryRun=true`, {
     method: "POST",
-    headers: { authorization: `Bearer ${await firstToken(gateway)}`, "content-type": "application/json" },
+    headers: {
+      authorization: `Bearer ${findToken(await readLines(gateway), source)}`,
+      "content-type": "application/json",
+    },
     body: JSON.stringify(payload),
   });
   const { results, detail, problems } = (await response.json()) as Answer<Preview>;
@@ -40,7 +43,16 @@ interface Answer<Preview> {
   readonly problems?: readonly string[];
 }
 
-async function firstToken({ tokens, tokenFile }: PreviewingGateway): Promise<string> {
-  const lines = tokens ?? (tokenFile ? await readFile(tokenFile, "utf8") : "");
-  return /^(?!#)\S+[ \t]+(\S+)/m.exec(lines)?.[1] ?? "";
+async function readLines({ tokens, tokenFile }: PreviewingGateway): Promise<string> {
+  return tokens ?? (tokenFile ? await readFile(tokenFile, "utf8") : "");
+}
+
+/** The token of the first sender that may post signals of `source`, in lines `NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`. */
+export function findToken(lines: string, source: string): string {
+  for (const line of lines.split(/[\n;]/)) {
+    const [name = "", token, sources] = line.trim().split(/\s+/);
+    const isSender = token !== undefined && !name.startsWith("#");
+    if (isSender && (sources === undefined || sources.split(",").includes(source))) return token;
+  }
+  return "";
 }
