@@ -106,10 +106,11 @@ async function underAttack({
   children,
 }: Stage): Promise<AttackReport> {
   const gateway = readFileSync(join(directory, "data", "gateway-url"), "utf8").trim();
+  const consoleUrl = readFileSync(join(directory, "data", "console-url"), "utf8").trim();
   const { server, token } = apiOf(join(directory, "data", "kubeconfig"));
   const start = rssMb(up);
   const first = await postGood(gateway, "before");
-  const args = [attackers, gateway, hostile.token, server, token, String(seed), only];
+  const args = [attackers, gateway, hostile.token, server, token, consoleUrl, String(seed), only];
   const hostiles = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env: plainEnv });
   children.push(hostiles);
   dieWithUs(hostiles);
@@ -176,6 +177,7 @@ function upOptions(directory: string): string[] {
     stringify({
       execution: { workflowsDir: join(directory, "workflows") },
       gateway: { listen: "127.0.0.1:0", tokens },
+      console: { listen: "127.0.0.1:0" },
       rules: { dir: rules },
     }),
   );

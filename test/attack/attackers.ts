@@ -12,7 +12,9 @@ export interface Victim {
   /** Of a sender that may post everything. */
   readonly token: string;
   readonly api: string;
+  /** Of the API server and of the console. */
   readonly apiToken: string;
+  readonly console: string;
 }
 
 /** By attack and status code (0: the connection was closed), how many requests were answered so. */
@@ -180,7 +182,8 @@ function attackersOf(victim: Victim): Readonly<Record<string, Attacker>> {
     "malformed http": {
       pauseMs: 20,
       side: 2,
-      attack: (dice, signal) => rawRequest(dice.pick([victim.gateway, victim.api]), dice.pick(malformed), signal),
+      attack: (dice, signal) =>
+        rawRequest(dice.pick([victim.gateway, victim.api, victim.console]), dice.pick(malformed), signal),
     },
     "yaml bombs": {
       pauseMs: 100,
@@ -192,8 +195,40 @@ function attackersOf(victim: Victim): Readonly<Record<string, Attacker>> {
       attack: () =>
         post.api(configMaps, JSON.stringify({ metadata: { name: "big" }, data: { a: "x".repeat(4_000_000) } })),
     },
+    "slow console": {
+      pauseMs: 100,
+      side: 50,
+      attack: (_, signal) => drip(victim.console, "GET /api/v1/now HTTP/1.1\r\nHost: x\r\n", "X-a: b\r\n", signal),
+    },
+    "large rule tests": {
+      pauseMs: 50,
+      side: 2,
+      attack: (dice) => post.console(ruleTest, ruleTestBody(dice.pick([1, 100, 4_000]), dice)),
+    },
+    "deep json to the console": {
+      pauseMs: 200,
+      attack: (dice) => post.console(ruleTest, `{"source":"generic","payload":${deep(dice, 300_000)}}`),
+    },
+    "operations without rights": {
+      pauseMs: 50,
+      attack: (dice) =>
+        post.console("/api/v1/operations/run", "{}", {
+          cookie: `interlock-session-1=${id(dice).repeat(500)}`,
+          origin: dice.pick(["http://evil.example", "null", victim.console]),
+        }),
+    },
     "webhooks without a secret": { pauseMs: 50, attack: () => json("/api/v1/webhooks/gitlab", "x".repeat(100_000)) },
   };
+}
+
+const ruleTest = "/api/v1/rules/test";
+
+function ruleTestBody(length: number, dice: Dice): string {
+  const alerts = Array.from({ length }, (_, i) => ({
+    status: "firing",
+    labels: { alertname: "Bomb", node: `n-${i}`, bomb: dice.pick(["a", "aX"]).repeat(50) },
+  }));
+  return JSON.stringify({ source: "alertmanager", payload: { version: "4", alerts } });
 }
 
 const malformed: readonly string[] = [
@@ -245,7 +280,7 @@ function requestHead(path: string, token: string, length: number): string {
 }
 
 /** Posts with the right token, unless `headers` has another. */
-function poster({ gateway, token, api, apiToken }: Victim) {
+function poster({ gateway, token, api, apiToken, console }: Victim) {
   const agents = {
     http: new HttpAgent({ keepAlive: true, maxSockets: 64 }),
     https: new HttpsAgent({ keepAlive: true, maxSockets: 64, rejectUnauthorized: false }),
@@ -265,11 +300,14 @@ function poster({ gateway, token, api, apiToken }: Victim) {
       sent.end(body);
     });
   const usual = { "content-type": "application/json" };
+  const withToken = { authorization: `Bearer ${apiToken}` };
   return {
     gateway: (path: string, body: string, headers: Readonly<Record<string, string>> = {}) =>
       send(`${gateway}${path}`, body, { ...usual, authorization: `Bearer ${token}`, ...headers }),
     api: (path: string, body: string, headers: Readonly<Record<string, string>> = {}) =>
-      send(`${api}${path}`, body, { ...usual, authorization: `Bearer ${apiToken}`, ...headers }),
+      send(`${api}${path}`, body, { ...usual, ...withToken, ...headers }),
+    console: (path: string, body: string, headers: Readonly<Record<string, string>> = withToken) =>
+      send(`${console}${path}`, body, { ...usual, ...headers }),
   };
 }
 
