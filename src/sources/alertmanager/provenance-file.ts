@@ -1,3 +1,4 @@
+import { type LinearPattern, linearPattern } from "../../kube/index.ts";
 import { builtInKinds, parseYamlFile, type TextFile } from "../../resources/index.ts";
 import { mustBe, type Wire, z } from "../../schema/index.ts";
 import { plainSteps, type Reporter, type ReporterMatch, type SubjectStep } from "./reporters.ts";
@@ -74,21 +75,21 @@ function toReporterMatch({ exporter, alertname, labels, without }: Wire<typeof m
 
 type PatternTexts = string | readonly string[];
 
-function compileValid(texts: PatternTexts): RegExp {
+function compileValid(texts: PatternTexts): LinearPattern {
   const compiled = compilePattern(texts);
   if (!compiled) throw new TypeError("the schema accepts only valid patterns");
   return compiled;
 }
 
 /** Returns undefined if an expression is not valid. */
-function compilePattern(texts: PatternTexts): RegExp | undefined {
+function compilePattern(texts: PatternTexts): LinearPattern | undefined {
   const list: readonly string[] = typeof texts === "string" ? [texts] : texts;
   const sources = list.map((text) => {
     const [, expression] = /^\/(.+)\/$/.exec(text) ?? [];
     return expression ?? text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   });
   try {
-    return new RegExp(`^(?:${sources.join("|")})$`);
+    return linearPattern(`^(?:${sources.join("|")})$`);
   } catch {
     return undefined;
   }

@@ -30,13 +30,16 @@ export const plainSteps = [
   "exported-namespace",
 ] as const;
 
+/** An expression of our own source, or a linear one of an operator's file: label values are of outsiders. */
+type TextPattern = Pick<RegExp, "test">;
+
 /** The conditions of a row. All given ones have to match. */
 export interface ReporterMatch {
   /** The name of the exporter: `job`, or another label by which discovery names the scraped endpoint. */
-  readonly exporter?: RegExp;
-  readonly alertname?: RegExp;
+  readonly exporter?: TextPattern;
+  readonly alertname?: TextPattern;
   /** Labels that have to be there, with such values. */
-  readonly labels?: Readonly<Record<string, RegExp>>;
+  readonly labels?: Readonly<Record<string, TextPattern>>;
   /** Labels that must not be there. */
   readonly without?: readonly string[];
 }

@@ -273,6 +273,18 @@ describe("a table of label provenance of an installation", () => {
     expect(found(labels)).toEqual({ kind: "Namespace", name: "payment" });
   });
 
+  it("matches in a time that grows with the length of a label, whatever its expressions are", () => {
+    const reading = readProvenance({ path: "p.yaml", text: file.replace("[api, web]", "/(a+)+b/") });
+    const rows = reading.kind === "valid" ? reading.reporters : [];
+    const before = process.cpuUsage();
+
+    findSubject({ job: "team-exporter", app: "a".repeat(30), namespace: "payment" }, {}, rows);
+
+    // An expression that backtracks takes about ten seconds, and doubles with each further letter.
+    expect(rows).toHaveLength(1);
+    expect(process.cpuUsage(before).user).toBeLessThan(1_000_000);
+  });
+
   it.each([
     ["no list", "rows: []", "p.yaml:1: provenance is missing"],
     [
