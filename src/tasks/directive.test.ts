@@ -107,3 +107,17 @@ describe("a comment", () => {
     }
   });
 });
+
+it("is found in a short time in a comment of any length", () => {
+  // Each run of backticks is the beginning of code that ends nowhere.
+  const runs = Array.from({ length: 1_300 }, (_, i) => `x${"`".repeat(i + 1)}`).join("");
+  const before = process.cpuUsage();
+
+  expect(parseDirective(`@bot fix it ${runs}`, "bot")).toMatchObject({ verb: "do" });
+
+  expect(process.cpuUsage(before).user).toBeLessThan(400_000);
+});
+
+it("is not taken from a comment of ours, however long that is", () => {
+  expect(parseDirective(`/copilot review ${"x".repeat(100_000)} <!-- interlock -->`)).toBeUndefined();
+});

@@ -10,13 +10,14 @@ export interface Directive {
 
 /**
  * Returns the command of a comment; undefined if it has none. `/copilot` counts at the beginning of the comment, quotes
- * ignored; `@username` counts anywhere except in code, quotes, addresses and longer names. Our own comments contain no
- * command.
+ * ignored; `@username` counts anywhere except in code, quotes, addresses and longer names, in the first 65,536
+ * characters. Our own comments contain no command.
  */
 export function parseDirective(body: string, username?: string): Directive | undefined {
   // A mark of ours that a person quotes is not theirs.
   if (ownMark.test(maskText(body, quotes))) return undefined;
-  const text = afterCommand(body) ?? (username ? afterMention(body, username) : undefined);
+  const beginning = body.slice(0, maxReadLength);
+  const text = afterCommand(beginning) ?? (username ? afterMention(beginning, username) : undefined);
   if (text === undefined) return undefined;
   const instruction = toStorable(text);
   if (instruction === "") return { verb: "help", instruction };
@@ -24,6 +25,9 @@ export function parseDirective(body: string, username?: string): Directive | und
   const word = /^(review|retry|cancel|status|help)[\s.,:;!?…]*$/i.exec(instruction)?.[1]?.toLowerCase();
   return { verb: (word as CodingVerb | undefined) ?? "do", instruction };
 }
+
+/** The time to find code in a comment grows with the square of its length: a million characters took more than a second. */
+const maxReadLength = 65_536;
 
 const ownMark = /<!--\s*interlock/i;
 
