@@ -40,7 +40,10 @@ function attributeClaim(source: string, sender: Sender, { builtIn }: RouteSource
 
 /** A source as a reader takes it: without regard to case, spaces, invisible characters and other forms of a letter. */
 function shownAs(source: string): string {
-  return source.normalize("NFKC").replace(/[\p{C}\s]/gu, "").toLowerCase();
+  return source
+    .normalize("NFKC")
+    .replace(/[\p{C}\s]/gu, "")
+    .toLowerCase();
 }
 
 /** Whether the sender has anything to post on the route at all. */

@@ -49,7 +49,8 @@ function postOperation({ reader, signature }: Pick<SignalRoute, "reader" | "sign
       {
         name: "dryRun",
         in: "query",
-        description: "true: report the effect of each signal, of 100 at most, without applying it. The response is 200.",
+        description:
+          "true: report the effect of each signal, of 100 at most, without applying it. The response is 200.",
         schema: { enum: ["true", "false"] },
       },
     ],
