@@ -2,6 +2,7 @@ import { actionMutants } from "./actions.ts";
 import { foundationMutants } from "./foundations.ts";
 import type { Mutant } from "./mutant.ts";
 import { policyMutants } from "./policy.ts";
+import { securityMutants } from "./security.ts";
 import { stageMutants } from "./stages.ts";
 
 export const allMutants: readonly Mutant[] = [
@@ -9,4 +10,5 @@ export const allMutants: readonly Mutant[] = [
   ...stageMutants,
   ...actionMutants,
   ...foundationMutants,
+  ...securityMutants,
 ];
