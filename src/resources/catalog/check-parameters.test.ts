@@ -62,6 +62,8 @@ describe("parameters", () => {
     [{ type: "string", maxLength: 1 }, "ab", "must have at most 1 characters"],
     [{ type: "string", pattern: "^[a-z]+$" }, "a1", "must match ^[a-z]+$"],
     [{ type: "string", pattern: "(" }, "a", "must match ("],
+    [{ type: "string" }, "a\0b", "must not contain the character NUL, which no program can receive"],
+    [{ type: "array" }, ["a", "\0"], "must not contain the character NUL, which no program can receive"],
     [{ type: "string", enum: ["a", "b"] }, "c", 'must be one of "a", "b"'],
     [{ type: "integer" }, 3, undefined],
     [{ type: "integer" }, 3.5, "must be a whole number"],

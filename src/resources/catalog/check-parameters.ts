@@ -42,6 +42,8 @@ export function valueProblems(parameter: WorkflowParameter, value: ParameterValu
     problems.push(`must be one of ${parameter.enum.map((allowed) => JSON.stringify(allowed)).join(", ")}`);
   }
   const texts = typeof value === "string" ? [value] : typeof value === "object" ? value : [];
+  if (texts.some((text) => text.includes("\0")))
+    problems.push("must not contain the character NUL, which no program can receive");
   const { pattern } = parameter;
   if (pattern !== undefined && !texts.every((text) => matches(pattern, text))) {
     problems.push(`must match ${pattern}${typeof value === "object" ? ", each entry" : ""}`);

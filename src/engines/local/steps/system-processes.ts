@@ -29,7 +29,8 @@ async function start(launch: Launch, abandon?: AbortSignal): Promise<string | un
     abandon?.removeEventListener("abort", leave);
     return complaint;
   } catch (error) {
-    // An argument or a variable contains a zero byte.
-    return (error as Error).message.split("\n")[0];
+    const { code, message } = error as NodeJS.ErrnoException;
+    // The message of this error repeats the value, which may be secret.
+    return code === "ERR_INVALID_ARG_VALUE" ? "an argument or a variable contains the character NUL" : message;
   }
 }
