@@ -516,7 +516,8 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
       });
 
       function podNamed(name: string): KubeObject {
-        const spec = { containers: [{ name: "a", image: "registry.invalid/a" }] };
+        // A pod that a scheduler gives to a node is gone only when its kubelet has ended it.
+        const spec = { schedulerName: "none", containers: [{ name: "a", image: "registry.invalid/a" }] };
         return { metadata: { namespace, name, labels: { app: name } }, spec } as KubeObject;
       }
     });

@@ -58,7 +58,8 @@ async function claimsBackend(): Promise<ClaimsBackend> {
   const { namespace, remove } = await freshNamespace(admin);
   return {
     clock,
-    leaseMs: 1_000,
+    // The cases allow for a delay of half a lease.
+    leaseMs: 3_000,
     pass: (ms) => sleep(clock, ms),
     connect: ({ through, ...setup }) => {
       const store = kubernetesClaimStore({ client: punctual, clock: setup.clock, namespace });
