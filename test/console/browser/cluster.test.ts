@@ -1,45 +1,60 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { stringify } from "yaml";
-import { openClient } from "../../../src/app/index.ts";
-import { type KubeClient, type KubeObject, namespaces, type ResourceType } from "../../../src/kube/index.ts";
-import { automationPauses, installCrds, remediationRequests } from "../../../src/resources/index.ts";
-import { systemClock, systemRandom } from "../../../src/time/index.ts";
-import { serverUnderTest, tokens } from "../../conformance/server-under-test.ts";
-import { dieWithUs, end, heard } from "../../services/child.ts";
+import type { KubeObject, ResourceType } from "../../../src/kube/index.ts";
+import {
+  annotationKeys,
+  automationPauses,
+  remediationApprovalRequests,
+  remediationRequests,
+  remediationWorkflows,
+  type WorkflowExecution,
+  workflowExecutions,
+} from "../../../src/resources/index.ts";
 import { startChromium } from "../../services/chromium.ts";
-import { freePort } from "../../services/free-port.ts";
-import { plainEnv } from "../../services/interlock.ts";
-import { interlockProgram } from "../../services/program.ts";
-import { tokenReviewServer } from "../../services/token-review-server.ts";
+import { OidcServer } from "../../services/oidc-server.ts";
+import { type Cluster, ConsoleProcess, namespace, ownCluster, realCluster, suffix } from "./console-cluster.ts";
 import { dataShown, openPath } from "./console-pages.ts";
 
-// In a real cluster, whose kubeconfig has all rights: TEST_KUBECONFIG=FILE npm test -- console/browser/cluster
+// In a real cluster, whose kubeconfig has all rights and where no stage is at work:
+// TEST_KUBECONFIG=FILE npm test -- console/browser/cluster
 const { TEST_KUBECONFIG: given } = process.env;
-
-const namespace = "kubernaut-system";
-/** Kubernetes accepts no second name; a run does not find what an earlier one left. */
-const suffix = Date.now().toString(36);
+const workflowId = `cleanup-${suffix}`;
 
 describe(`the console of a cluster, on ${given ? "the cluster of TEST_KUBECONFIG" : "interlock's API server"}`, () => {
   let cluster: Cluster;
+  let provider: OidcServer;
   let console: ConsoleProcess;
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
     [cluster, browser] = await Promise.all([given ? realCluster(given) : ownCluster(), startChromium()]);
-    console = await ConsoleProcess.start(cluster.kubeconfig);
+    const [id, secret] = ["interlock", "secret-of-the-client"];
+    provider = await OidcServer.start(() => ({ id, secret, redirectUrl: `${console.url}/login/oidc/callback` }));
+    provider.user = { email: cluster.oidcUser };
+    console = await ConsoleProcess.start(cluster.kubeconfig, (url) => ({
+      INTERLOCK_CONSOLE_URL: url,
+      INTERLOCK_CONSOLE_OIDC_ISSUER: provider.url,
+      INTERLOCK_CONSOLE_OIDC_CLIENT_ID: id,
+      INTERLOCK_CONSOLE_OIDC_CLIENT_SECRET: secret,
+      INTERLOCK_CONSOLE_OIDC_USERNAME_CLAIM: "email",
+    }));
+    await create(remediationWorkflows, workflowId, {
+      workflowId,
+      version: "1.0.0",
+      description: "Removes unused images.",
+      engine: "job",
+      containerImage: "registry.invalid/cleanup:1.0.0",
+    });
+    await createApproval("shown");
+    await createExecution("shown", failed);
     page = await signIn(cluster.operator.token);
   }, 120_000);
   afterAll(async () => {
     await browser.close();
     await console.stop();
+    await provider.close();
     await cluster.close();
-  });
+  }, 120_000);
 
   it("shows an incident as soon as it is there, to a user who logged in with a token of Kubernetes", async () => {
     await openPath(page, "/");
@@ -48,6 +63,93 @@ describe(`the console of a cluster, on ${given ? "the cluster of TEST_KUBECONFIG
 
     await page.getByRole("link", { name: "LiveInCluster" }).waitFor();
     expect(await page.locator(".user > summary").textContent()).toContain(cluster.operator.name);
+  });
+
+  it.each<[string, string, string?]>([
+    ["/incidents", "Incidents", "LiveInCluster"],
+    ["/executions", "Executions", workflowId],
+    ["/targets", "Targets"],
+    ["/approvals", "Approvals", workflowId],
+    ["/pauses", "Pauses"],
+    ["/storm", "Storm"],
+    ["/locks", "Locks"],
+    ["/tasks", "Coding tasks"],
+    ["/catalog", "Workflows and rules", workflowId],
+    ["/ledger", "Ledger"],
+  ])("has the page %s, which is %s", async (path, title, text) => {
+    await openPath(page, path);
+
+    expect(await page.locator("main h1").textContent()).toBe(title);
+    if (text) await page.locator("main").getByText(text).filter({ visible: true }).first().waitFor();
+  });
+
+  it.each([
+    ["Approve", "Approved"],
+    ["Reject", "Rejected"],
+  ])("records %s in the name of the user", async (label, decision) => {
+    const approval = await createApproval(label.toLowerCase());
+    await openPath(page, "/approvals");
+
+    await rowOf(`node/${approval}`).getByRole("button", { name: label }).click();
+    await confirm(label, "checked the dashboard");
+
+    expect((await read(remediationApprovalRequests, approval)).status).toMatchObject({
+      ...{ decision, decidedBy: cluster.operator.name, decisionMessage: "checked the dashboard" },
+    });
+  });
+
+  it("shows what has changed when another person was faster, and changes nothing", async () => {
+    const approval = await createApproval("raced");
+    await openPath(page, "/approvals");
+    await rowOf(`node/${approval}`).getByRole("button", { name: "Approve" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Reason").fill("looks right");
+    const answer = { decision: "Rejected", decidedBy: "lee", decidedVia: "console", decidedAt: now() };
+    await setStatus(remediationApprovalRequests, approval, { ...answer, decisionMessage: "not during the release" });
+
+    await dialog.getByRole("button", { name: "Approve", exact: true }).click();
+
+    const changes = dialog.getByRole("table", { name: "What has changed" });
+    await changes.waitFor();
+    expect(await changes.textContent()).toMatch(/decision–Rejected/);
+    expect((await read(remediationApprovalRequests, approval)).status).toMatchObject({ decidedBy: "lee" });
+    await page.keyboard.press("Escape");
+  });
+
+  it("acknowledges a failure, and runs the workflow again", async () => {
+    const execution = await createExecution("failed", failed);
+    await openPath(page, `/executions/${namespace}/${execution}`);
+
+    await page.getByRole("button", { name: "Acknowledge" }).first().click();
+    await confirm("Acknowledge", "removed the half-made replica");
+    await page.getByRole("button", { name: "Retry" }).first().click();
+    await confirm("Retry", "once more");
+
+    const { annotations } = (await read(workflowExecutions, execution)).metadata;
+    expect(annotations?.[annotationKeys.acknowledgedBy]).toBe(cluster.operator.name);
+    expect(await executionsOn(`node/${execution}`)).toHaveLength(2);
+  });
+
+  it("cancels an execution", async () => {
+    const execution = await createExecution("pending", { phase: "Pending" });
+    await openPath(page, `/executions/${namespace}/${execution}`);
+
+    await page.getByRole("button", { name: "Cancel" }).first().click();
+    await confirm("Cancel it", "wrong node");
+
+    const { annotations } = (await read(workflowExecutions, execution)).metadata;
+    expect(JSON.stringify(annotations)).toContain("wrong node");
+    expect(JSON.stringify(annotations)).toContain(cluster.operator.name);
+  });
+
+  it("runs a workflow of the catalog", async () => {
+    await openPath(page, "/catalog");
+    await rowOf(workflowId).getByRole("button", { name: "Run…" }).click();
+    await page.getByRole("dialog").getByLabel("Target").fill(`node/by-hand-${suffix}`);
+    await confirm("Run", "by hand");
+
+    const [execution] = await executionsOn(`node/by-hand-${suffix}`);
+    expect(execution?.spec.workflowRef.workflowId).toBe(workflowId);
   });
 
   it("acts in the name of the user, once for two clicks", async () => {
@@ -61,9 +163,22 @@ describe(`the console of a cluster, on ${given ? "the cluster of TEST_KUBECONFIG
     await dialog.waitFor({ state: "detached" });
 
     await page.getByText(`namespace paused-${suffix}`, { exact: true }).waitFor();
-    const { items } = await cluster.client.list(automationPauses);
-    const own = items.filter(({ spec }) => JSON.stringify(spec).includes(`paused-${suffix}`));
-    expect(own.map(({ spec }) => [spec.reason, spec.requestedBy])).toEqual([["release 7", cluster.operator.name]]);
+    const pauses = await ownPauses();
+    expect(pauses.map(({ spec }) => [spec.reason, spec.requestedBy])).toEqual([["release 7", cluster.operator.name]]);
+  });
+
+  it("ends a pause in the name of a user who logged in at an identity provider", async () => {
+    const person = await newPage();
+    await person.getByRole("link", { name: "Sign in with your identity provider" }).click();
+    await person.getByRole("heading", { name: "Now" }).waitFor();
+    await openPath(person, "/pauses");
+
+    const row = person.getByRole("row").filter({ hasText: `namespace paused-${suffix}` });
+    await row.getByRole("button", { name: "Resume" }).click();
+    await confirm("Resume", "the release is done", person);
+
+    await row.waitFor({ state: "detached" });
+    expect((await ownPauses()).map(({ status }) => status?.endedBy)).toEqual([cluster.oidcUser]);
   });
 
   it("shows no button for what the roles of Kubernetes forbid, and is refused by the API server", async () => {
@@ -94,11 +209,16 @@ describe(`the console of a cluster, on ${given ? "the cluster of TEST_KUBECONFIG
     await page.getByRole("link", { name: "AfterRestart" }).waitFor();
   });
 
-  async function signIn(token: string): Promise<Page> {
+  async function newPage(): Promise<Page> {
     const context = await browser.newContext();
     context.setDefaultTimeout(30_000);
     const opened = await context.newPage();
     await opened.goto(console.url);
+    return opened;
+  }
+
+  async function signIn(token: string): Promise<Page> {
+    const opened = await newPage();
     await opened.getByText("Sign in with a token").click();
     await opened.getByLabel("Token of the API server").fill(token);
     await opened.getByRole("button", { name: "Sign in" }).click();
@@ -107,179 +227,90 @@ describe(`the console of a cluster, on ${given ? "the cluster of TEST_KUBECONFIG
     return opened;
   }
 
+  function rowOf(text: string) {
+    return page.getByRole("row").filter({ hasText: text });
+  }
+
+  async function confirm(label: string, reason: string, on = page): Promise<void> {
+    const dialog = on.getByRole("dialog");
+    await dialog.getByLabel("Reason").fill(reason);
+    await dialog.getByRole("button", { name: label, exact: true }).click();
+    await dialog.waitFor({ state: "detached" });
+  }
+
   async function createIncident(signalName: string): Promise<void> {
     const name = `rr-${signalName.toLowerCase()}-${suffix}`;
-    const receivedTime = new Date().toISOString();
-    await cluster.client.create(remediationRequests, {
-      metadata: { name, namespace },
-      spec: {
-        signalFingerprint: name.padEnd(64, "0").replace(/[^0-9a-f]/g, "0"),
-        signalName,
-        signalSource: "generic",
-        severity: "warning",
-        targetResource: { kind: "Node", name: "worker-1" },
-        firingTime: receivedTime,
-        receivedTime,
-      },
+    await create(remediationRequests, name, {
+      signalFingerprint: name.padEnd(64, "0").replace(/[^0-9a-f]/g, "0"),
+      signalName,
+      signalSource: "generic",
+      severity: "warning",
+      targetResource: { kind: "Node", name: "worker-1" },
+      firingTime: now(),
+      receivedTime: now(),
     });
-    cluster.closing.push(() => cluster.client.delete(remediationRequests, { namespace, name }));
+  }
+
+  async function createApproval(purpose: string): Promise<string> {
+    const name = `rar-${purpose}-${suffix}`;
+    await create(remediationApprovalRequests, name, {
+      targetResource: `node/${name}`,
+      recommendedWorkflow: { workflowId },
+      whyApprovalRequired: "the workflow requires it",
+      requiredBy: new Date(Date.now() + 3_600_000).toISOString(),
+    });
+    return name;
+  }
+
+  /** An execution as executors leave it. */
+  async function createExecution(purpose: string, status: object): Promise<string> {
+    const name = `wfe-${purpose}-${suffix}`;
+    const workflowRef = { workflowId, version: "1.0.0", containerImage: "registry.invalid/cleanup:1.0.0" };
+    await create(workflowExecutions, name, { workflowRef, targetResource: `node/${name}` });
+    await setStatus(workflowExecutions, name, { phase: "Pending" });
+    await setStatus(workflowExecutions, name, status);
+    return name;
+  }
+
+  async function create(type: ResourceType, name: string, spec: object): Promise<void> {
+    await cluster.client.create(type, { metadata: { name, namespace }, spec } as KubeObject);
+  }
+
+  async function setStatus(type: ResourceType, name: string, status: object): Promise<void> {
+    await cluster.client.patch(type, { namespace, name }, { merge: { status } }, { subresource: "status" });
+  }
+
+  async function read<T extends KubeObject>(type: ResourceType<T>, name: string): Promise<T> {
+    const found = await cluster.client.get(type, { namespace, name });
+    if (!found) throw new Error(`no ${type.kind} ${name}`);
+    return found;
+  }
+
+  async function ownPauses() {
+    const { items } = await cluster.client.list(automationPauses, { namespace });
+    return items.filter(({ spec }) => JSON.stringify(spec).includes(`paused-${suffix}`));
+  }
+
+  async function executionsOn(target: string): Promise<readonly WorkflowExecution[]> {
+    const { items } = await cluster.client.list(workflowExecutions, { namespace });
+    return items.filter(({ spec }) => spec.targetResource === target);
   }
 });
 
-interface ClusterUser {
-  readonly name: string;
-  readonly token: string;
-}
-
-interface Cluster {
-  readonly kubeconfig: string;
-  readonly client: KubeClient;
-  readonly operator: ClusterUser;
-  readonly reader: ClusterUser;
-  /** What is undone at the end. */
-  readonly closing: (() => Promise<unknown>)[];
-  close(): Promise<void>;
-}
-
-/** The embedded API server with a review of tokens in front. It lets the first user write, and the second read. */
-async function ownCluster(): Promise<Cluster> {
-  const operator = { name: "interlock-admin", token: "token-of-the-operator" };
-  const reader = { name: "interlock-reader", token: "token-of-the-reader" };
-  const users = [operator, reader].map(
-    ({ name, token }) => [token, { username: name, groups: ["system:authenticated"] }] as const,
-  );
-  const api = await serverUnderTest();
-  const review = await tokenReviewServer(api.url, Object.fromEntries(users));
-  const directory = mkdtempSync(join(tmpdir(), "interlock-cluster-"));
-  const kubeconfig = join(directory, "kubeconfig");
-  const named = { name: "test" };
-  writeFileSync(
-    kubeconfig,
-    stringify({
-      ...{ apiVersion: "v1", kind: "Config", "current-context": "test" },
-      clusters: [{ ...named, cluster: { server: review.url } }],
-      users: [{ ...named, user: { token: tokens.admin } }],
-      contexts: [{ ...named, context: { cluster: "test", user: "test" } }],
-    }),
-  );
-  const cluster = await openCluster(kubeconfig, { operator, reader });
-  cluster.closing.push(
-    async () => rmSync(directory, { recursive: true }),
-    () => api.close(),
-    () => review.close(),
-  );
-  return cluster;
-}
-
-/** Service accounts with the roles of Kubernetes itself stand for people. */
-async function realCluster(kubeconfig: string): Promise<Cluster> {
-  const [operator, reader] = [`console-operator-${suffix}`, `console-reader-${suffix}`];
-  const { client, closing } = await openCluster(kubeconfig);
-  const bind = async (account: string, role: object) => {
-    const metadata = { name: account, namespace };
-    await client.create(coreType("ServiceAccount", "v1"), { metadata });
-    const subjects = [{ kind: "ServiceAccount", name: account, namespace }];
-    await client.create(clusterRoles, { metadata: { name: account }, ...role });
-    const roleRef = { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: account };
-    const binding = { metadata: { name: account }, roleRef, subjects };
-    await client.create(clusterRoleBindings, binding);
-    for (const type of [clusterRoleBindings, clusterRoles]) closing.push(() => client.delete(type, { name: account }));
-    closing.push(() => client.delete(coreType("ServiceAccount", "v1"), metadata));
-    const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", metadata: { namespace }, spec: {} };
-    const made = await client.create(tokenRequests(account), request);
-    const token = made.kind === "created" ? ((made.object as TokenRequest).status?.token ?? "") : "";
-    return { name: `system:serviceaccount:${namespace}:${account}`, token };
-  };
-  const rules = (verbs: readonly string[]) => ({ rules: [{ apiGroups: ["*"], resources: ["*"], verbs }] });
-  const users = {
-    operator: await bind(operator, rules(["*"])),
-    reader: await bind(reader, rules(["get", "list", "watch"])),
-  };
-  return clusterOf(kubeconfig, client, users, closing);
-}
-
-async function openCluster(
-  kubeconfig: string,
-  users: Pick<Cluster, "operator" | "reader"> = { operator: unknownUser, reader: unknownUser },
-): Promise<Cluster> {
-  const client = await openClient(kubeconfig, { env: process.env, clock: systemClock(), random: systemRandom() });
-  await installCrds(client);
-  for (const name of [namespace, "kubernaut-workflows"]) await client.create(namespaces, { metadata: { name } });
-  return clusterOf(kubeconfig, client, users, []);
-}
-
-const unknownUser: ClusterUser = { name: "", token: "" };
-
-function clusterOf(
-  kubeconfig: string,
-  client: KubeClient,
-  users: Pick<Cluster, "operator" | "reader">,
-  closing: Cluster["closing"],
-): Cluster {
-  const close = async () => {
-    for (const undo of closing.toReversed()) await undo();
-  };
-  return { kubeconfig, client, ...users, closing, close };
-}
-
-interface TokenRequest extends KubeObject {
-  readonly status?: { readonly token?: string };
-}
-
-function tokenRequests(account: string): ResourceType {
-  return { apiVersion: "v1", kind: "TokenRequest", plural: `serviceaccounts/${account}/token`, namespaced: true };
-}
-
-function coreType(kind: string, apiVersion: string): ResourceType {
-  return { apiVersion, kind, plural: `${kind.toLowerCase()}s`, namespaced: true };
-}
-
-const clusterRoles: ResourceType = {
-  ...coreType("ClusterRole", "rbac.authorization.k8s.io/v1"),
-  namespaced: false,
-};
-const clusterRoleBindings: ResourceType = {
-  ...coreType("ClusterRoleBinding", "rbac.authorization.k8s.io/v1"),
-  namespaced: false,
+const failed = {
+  phase: "Failed",
+  outcome: "Failed",
+  completionTime: now(),
+  failureDetails: {
+    reason: "TaskRunFailed",
+    message: "it failed",
+    failedAt: now(),
+    naturalLanguageSummary: "It failed.",
+    wasExecutionFailure: true,
+    requiresManualReview: true,
+  },
 };
 
-/** `interlock console` as a process of its own. */
-class ConsoleProcess {
-  readonly url: string;
-  readonly #args: readonly string[];
-  readonly #directory: string;
-  #child: ChildProcess | undefined;
-
-  private constructor(url: string, args: readonly string[], directory: string) {
-    this.url = url;
-    this.#args = args;
-    this.#directory = directory;
-  }
-
-  static async start(kubeconfig: string): Promise<ConsoleProcess> {
-    const directory = mkdtempSync(join(tmpdir(), "interlock-console-"));
-    // The same address after a restart: pages and cookies belong to it.
-    const url = `http://127.0.0.1:${await freePort()}`;
-    const args = [await interlockProgram(), "console", "--kubeconfig", kubeconfig, "--data", directory];
-    const started = new ConsoleProcess(url, args, directory);
-    await started.launch();
-    return started;
-  }
-
-  async launch(): Promise<void> {
-    const env = { ...plainEnv, CONSOLE_LISTEN: new URL(this.url).host, METRICS_LISTEN: "127.0.0.1:0" };
-    this.#child = spawn(process.execPath, this.#args, { stdio: ["ignore", "pipe", "inherit"], env });
-    dieWithUs(this.#child);
-    await heard(this.#child, /console is running/);
-  }
-
-  /** Ends it with kill -9. */
-  async crash(): Promise<void> {
-    if (this.#child) await end(this.#child, "SIGKILL");
-  }
-
-  async stop(): Promise<void> {
-    await this.crash();
-    rmSync(this.#directory, { recursive: true, force: true });
-  }
+function now(): string {
+  return new Date().toISOString();
 }
