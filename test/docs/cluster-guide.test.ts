@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { openClient } from "../../src/app/index.ts";
+import { namespaces } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { defineClusterKinds } from "../doubles/cluster-kinds.ts";
 import { type ApiServer, startApiServer } from "../services/api-server.ts";
 import { interlockProgram } from "../services/program.ts";
 import { escaped } from "./escaped.ts";
 
-// In a real cluster, which the guide leaves without Interlock: TEST_KUBECONFIG=FILE npm test -- cluster-guide
+// In a real cluster without Interlock, and the guide leaves it so: TEST_KUBECONFIG=FILE npm test -- cluster-guide
 const { TEST_KUBECONFIG: given } = process.env;
 
 /** A fenced block: a command, and the output that follows it. */
@@ -45,6 +46,11 @@ describe(`the guide to a cluster, on ${given ? "the cluster of TEST_KUBECONFIG" 
       `#!/bin/sh\nexec "${process.execPath}" "${await interlockProgram()}" "$@"\n`,
     );
     chmodSync(join(directory, "interlock"), 0o755);
+    if (!given) return;
+    const isInstalled = await client.get(namespaces, { name: "kubernaut-system" });
+    if (isInstalled) throw new Error("the cluster has a namespace kubernaut-system, which the guide would delete");
+    // Other suites leave definitions.
+    expect(await sh("interlock uninstall --purge --yes")).toMatchObject({ status: 0 });
   });
 
   afterAll(async () => {
