@@ -12,7 +12,7 @@ describe("a watch", () => {
     ["is fresh while short failures are retried", { failure: failure(20, 1) }, undefined],
     ["fails after 30 seconds of errors", { failure: failure(40, 1) }, "failing for 40 s: 403"],
     ["is fresh when the last error is older than a retry", { failure: failure(400, 90) }, undefined],
-    ["is silent after 3 minutes without a bookmark", { heardAt: now - 181 * second }, "nothing received for 181 s"],
+    ["is silent after 4 minutes without a bookmark", { heardAt: now - 241 * second }, "nothing received for 241 s"],
     ["that is not in use is not silent", { open: 0, endedAt: 0, heardAt: 0 }, undefined],
   ])("%s", (_name, state, expected) => {
     expect(describeWatch({ open: 1, endedAt: 0, heardAt: now, failure: undefined, ...state }, now)).toBe(expected);
@@ -56,6 +56,23 @@ describe("the watches of a client", () => {
     expect(problems()).toEqual([]);
   });
 
+  it("are fresh while the server accepts them again and again, and has nothing to send", async () => {
+    const clock = new ManualClock();
+    const { client, problems } = watchHealth(silentClient, clock);
+    for (let opened = 0; opened < 10; opened++) {
+      await watchFor(90 * second, client, clock);
+      expect(problems()).toEqual([]);
+    }
+  });
+
+  it("are silent if the server no longer accepts them", async () => {
+    const clock = new ManualClock();
+    const { client, problems } = watchHealth(silentClient, clock);
+    for (let opened = 0; opened < 10; opened++) await watchFor(30 * second, client, clock);
+
+    expect(problems()).toEqual(["watch of leases in locks: nothing received for 300 s"]);
+  });
+
   it("include lists that are refused: an informer lists first", async () => {
     const clock = new ManualClock();
     const { client, problems } = watchHealth(
@@ -69,6 +86,24 @@ describe("the watches of a client", () => {
     expect(problems()).toEqual(["list of leases: failing for 31 s: no list"]);
   });
 });
+
+/** Its watches are open until they are aborted, and no event comes. */
+const silentClient = {
+  async *watch(_type: unknown, _query: unknown, { signal }: { readonly signal: AbortSignal }) {
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  },
+} as unknown as KubeClient;
+
+async function watchFor(ms: number, client: KubeClient, clock: ManualClock): Promise<void> {
+  const stop = new AbortController();
+  const query = { namespace: "locks", resourceVersion: "1" };
+  const watching = (async () => {
+    for await (const _event of client.watch(leases, query, { signal: stop.signal })) break;
+  })();
+  await clock.advance(ms);
+  stop.abort();
+  await watching;
+}
 
 async function watchOnce(client: KubeClient): Promise<void> {
   try {

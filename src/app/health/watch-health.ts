@@ -7,8 +7,14 @@ const failingAfterMs = 30_000;
 /** Informers retry at least this often: an older error is over, although nothing was received since. */
 const retriedWithinMs = 60_000;
 
-/** Servers send a bookmark about once a minute, and an informer opens a silent watch again after 90 seconds. */
-const silentAfterMs = 180_000;
+/**
+ * Servers send a bookmark about once a minute, but not where etcd tells them of no progress and nothing changes. There an informer
+ * opens the watch again every 90 seconds, and then has everything up to the time of the opening before.
+ */
+const silentAfterMs = 240_000;
+
+/** A request without a response fails sooner. */
+const acceptedAfterMs = 60_000;
 
 export interface WatchHealth {
   /** The same client, whose watches are observed. */
@@ -92,6 +98,7 @@ async function* observed<T>(stream: AsyncIterable<T>, state: WatchState, now: ()
   // A watch that was not in use for a while has not been silent.
   if (isUnused(state, now())) state.heardAt = now();
   state.open++;
+  const openedAt = now();
   try {
     for await (const event of stream) {
       state.heardAt = now();
@@ -104,6 +111,8 @@ async function* observed<T>(stream: AsyncIterable<T>, state: WatchState, now: ()
   } finally {
     state.open--;
     state.endedAt = now();
+    // The server would have sent every change until then at once.
+    if (now() - openedAt >= acceptedAfterMs) state.heardAt = Math.max(state.heardAt, openedAt);
   }
 }
 

@@ -93,10 +93,11 @@ class LockTable implements Locks {
     let oldest = Number.POSITIVE_INFINITY;
     for (const slot of this.#slots.values()) {
       if (slot.lease) held++;
-      if (slot.firstWaiter) oldest = Math.min(oldest, slot.firstWaiter.since);
+      const { firstWaiter } = slot;
+      if (firstWaiter && !firstWaiter.request.isStandby) oldest = Math.min(oldest, firstWaiter.since);
     }
-    const waitedMs = this.#waiting ? this.#context.clock.now() - oldest : 0;
-    return { held, waiting: this.#waiting, oldestWaitMs: waitedMs };
+    const oldestWaitMs = this.#waiting ? this.#context.clock.now() - oldest : 0;
+    return { held, waiting: this.#waiting, oldestWaitMs };
   }
 
   async close(): Promise<void> {
@@ -132,7 +133,7 @@ class LockTable implements Locks {
       events.acquired?.(atOnce, 0);
       return Promise.resolve(atOnce);
     }
-    this.#waiting++;
+    if (!request.isStandby) this.#waiting++;
     const since = clock.now();
     return new Promise((resolve, reject) => {
       new Waiter(request, since, slot, agenda, { resolve, reject, answered: this.#answered }).join();
@@ -150,6 +151,7 @@ class LockTable implements Locks {
       maxHoldMs: options.maxHoldMs ?? Number.POSITIVE_INFINITY,
       purpose: options.purpose,
       signal: options.signal,
+      isStandby: options.isStandby ?? false,
     };
   }
 
@@ -159,7 +161,7 @@ class LockTable implements Locks {
   }
 
   readonly #answered = (waiter: Waiter, answer: WaitResult) => {
-    this.#waiting--;
+    if (!waiter.request.isStandby) this.#waiting--;
     const { events, clock } = this.#context;
     const waitedMs = clock.now() - waiter.since;
     if (answer instanceof HeldLease) events.acquired?.(answer, waitedMs);

@@ -1325,6 +1325,20 @@ const telling: readonly LockCase[] = [
     },
   },
   {
+    name: "load() leaves out a standby, which waits until the holder ends",
+    async run({ bench, ttlMs, a }) {
+      const lease = await a.acquire(key);
+      const wait = watch(a.acquire(key, { isStandby: true, waitMs: 10 * ttlMs }));
+      await bench.advance(2 * ttlMs);
+
+      expect(a.load()).toEqual({ held: 1, waiting: 0, oldestWaitMs: 0 });
+
+      await lease.release();
+      await soon(bench, wait, ttlMs);
+      expect(a.load()).toEqual({ held: 1, waiting: 0, oldestWaitMs: 0 });
+    },
+  },
+  {
     name: "load() counts leases and waiters, and the longest wait",
     async run({ bench, ttlMs, a }) {
       const lease = await a.acquire(key);

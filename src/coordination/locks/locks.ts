@@ -43,6 +43,8 @@ export interface AcquireOptions extends TryOptions {
    * 1, the default: it goes back each time, to the process that has waited there the longest.
    */
   readonly cohort?: number;
+  /** It takes over whenever the holder ends, however late: its wait is no sign of a problem, and `load` leaves it out. */
+  readonly isStandby?: boolean;
 }
 
 /** The right to act on a key until it is released or ends. */
@@ -75,6 +77,7 @@ export interface Holder {
   readonly purpose: string | undefined;
 }
 
+/** Standbys do not count as waiting. */
 export interface LockLoad {
   readonly held: number;
   readonly waiting: number;

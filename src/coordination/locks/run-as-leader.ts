@@ -59,7 +59,8 @@ export async function runAsLeader(locks: Locks, key: Key, work: LeaderWork, opti
 /** One term, from the candidacy to the end. */
 async function lead(locks: Locks, key: Key, work: LeaderWork, options: LeaderOptions): Promise<void> {
   const { signal, ttlMs, purpose = "leading", events = {} } = options;
-  await using lease = await locks.acquire(key, { waitMs, signal, purpose, ...(ttlMs !== undefined && { ttlMs }) });
+  const candidacy = { waitMs, signal, purpose, isStandby: true, ...(ttlMs !== undefined && { ttlMs }) };
+  await using lease = await locks.acquire(key, candidacy);
   events.elected?.(lease);
   try {
     await work(lease, AbortSignal.any([signal, lease.signal]));

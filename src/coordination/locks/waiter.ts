@@ -15,6 +15,7 @@ export interface LockRequest {
   readonly wait: boolean;
   readonly purpose: string | undefined;
   readonly signal: AbortSignal | undefined;
+  readonly isStandby: boolean;
 }
 
 /** The queue that a waiter is in. */

@@ -124,7 +124,7 @@ export function observeLockLoad(locks: Pick<Locks, "load">, { stage, metrics }: 
   metrics.gauge(`${stage}_locks_held`, "Locks that this process holds now.", () => locks.load().held);
   metrics.gauge(
     `${stage}_locks_waiting`,
-    "Callers in this process that wait for a lock now.",
+    "Callers in this process that wait for a lock now, candidates for the lead left out.",
     () => locks.load().waiting,
   );
   metrics.gauge(
