@@ -150,6 +150,7 @@ describe("interlock install", () => {
     await finish(installing);
 
     expect(lines.filter((line) => line.endsWith(" available"))).toHaveLength(4);
+    expect(lines.at(-1)).toBe("See whether it is healthy: interlock status");
   });
 
   it("fails with --wait when a stage does not become available, and names it", async () => {

@@ -80,7 +80,7 @@ async function applyRelease(desk: Desk, release: Release, given: InstallArgument
   if (mode.isDryRun) return 0;
   if (prunes) await writeRelease(desk.client, { version, options, objects });
   if (given.wait) await waitForStages(objects, desk, withinMs);
-  for (const line of nextSteps(options)) desk.terminal.print(line);
+  for (const line of nextSteps(options, { isAvailable: given.wait ?? false })) desk.terminal.print(line);
   return 0;
 }
 
@@ -90,9 +90,11 @@ function timeoutMs(text = "5m"): number {
   return parsed;
 }
 
-function nextSteps({ image, places }: ReleaseOptions): readonly string[] {
+function nextSteps({ image, places }: ReleaseOptions, { isAvailable }: { isAvailable: boolean }): readonly string[] {
+  const installed = `Interlock ${version} is installed, with the image ${image}.`;
+  if (isAvailable) return [installed, "See whether it is healthy: interlock status"];
   return [
-    `Interlock ${version} is installed, with the image ${image}.`,
+    installed,
     ...(image.includes("/") ? [] : ["The nodes must have that image; name the one in your registry with --image."]),
     `See it start: kubectl -n ${places.locks} rollout status deployment`,
   ];
