@@ -90,6 +90,45 @@ if (spawnSync("helm", ["version"]).status === 0) {
   });
 }
 
+// Never KUBECONFIG: what a developer's shell points at is not for tests.
+const { TEST_KUBECONFIG: kubeconfig } = process.env;
+if (kubeconfig) {
+  const suffix = Date.now().toString(36);
+  const namespaces = Object.fromEntries(
+    Object.keys(defaults.namespaces).map((name) => [name, `interlock-chart-${name}-${suffix}`]),
+  );
+  const places = Object.values(namespaces).map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+
+  it("the Helm chart is accepted by the API server of TEST_KUBECONFIG, with no unknown field", {
+    timeout: 60_000,
+  }, () => {
+    const values = { ...defaults, namespaces, agent: true, console: true, gatewayTls: "gateway-tls" };
+    const objects = render(values);
+    // A dry run finds only namespaces that exist.
+    const made = kubectl(["apply", "-f", "-"], listOf(places));
+    try {
+      const { status, stdout, stderr } = kubectl(
+        ["apply", "--dry-run=server", "--validate=strict", "-f", "-"],
+        listOf(objects),
+      );
+
+      expect(made).toMatchObject({ status: 0 });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+      expect(stdout.trim().split("\n")).toHaveLength(objects.length);
+    } finally {
+      kubectl(["delete", "-f", "-"], listOf(places));
+    }
+  });
+}
+
+function listOf(items: readonly KubeObject[]): string {
+  return JSON.stringify({ apiVersion: "v1", kind: "List", items });
+}
+
+function kubectl(args: readonly string[], input: string) {
+  return spawnSync("kubectl", ["--kubeconfig", kubeconfig ?? "", ...args], { encoding: "utf8", input });
+}
+
 interface TextRule {
   readonly pattern: string;
   readonly not?: TextRule;
