@@ -7,7 +7,7 @@ import { testCluster } from "../../../test/doubles/test-cluster.ts";
 import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import { type KubeClient, KubeError, type KubeObject } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
-import { installCrds } from "../../resources/index.ts";
+import { installCrds, workflowExecutions } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { errorStatus } from "../to-command-error.ts";
 
@@ -134,6 +134,35 @@ describe("interlock logs of an execution that was deleted", () => {
 
     await expect(desk.type("logs", "a")).rejects.toThrow("the ledger cannot be read here");
   });
+});
+
+describe("interlock logs of an execution whose run has printed nothing", () => {
+  it.each([
+    ["Running", "interlock logs -f a"],
+    ["Failed", "interlock why a"],
+  ])("names the next command if it is %s", async (phase, command) => {
+    const ref = { namespace: "kubernaut-system", name: "a" };
+    const workflowRef = { workflowId: "w", version: "1", containerImage: "x" };
+    await client.create(workflowExecutions, { metadata: ref, spec: { workflowRef, targetResource: "node/a" } });
+    const pipelineRunRef = { namespace: "kubernaut-workflows", name: "wfe-1", uid: runUid, kind: "PipelineRun" };
+    for (const status of [{ phase: "Pending" }, { phase, pipelineRunRef, startTime: created.at, ...ends[phase] }]) {
+      await client.patch(workflowExecutions, ref, { merge: { status } }, { subresource: "status" });
+    }
+    const desk = new TestDesk(client, { directory });
+
+    const error = await desk.type("logs", "a").catch((error: unknown) => error);
+
+    expect(String(error)).toContain("there is no output of run wfe-1");
+    expect(String(error)).toContain(command);
+  });
+
+  const failureDetails = {
+    ...{ reason: "ImagePullFailed", message: "no such image", failedAt: created.at },
+    ...{ naturalLanguageSummary: "No image.", wasExecutionFailure: false, requiresManualReview: false },
+  };
+  const ends: Readonly<Record<string, object>> = {
+    Failed: { outcome: "Failed", completionTime: created.at, failureDetails },
+  };
 });
 
 function event(type: LedgerEventType, facts: LedgerEvent["facts"]): LedgerEvent {

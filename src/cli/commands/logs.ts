@@ -3,6 +3,7 @@ import { isWantedStep, readLogs } from "../../engines/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import { findExecution, findIncident } from "../../operate/find/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
+import { shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, type Desk, MisuseError } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { bareName } from "../parsing/kinds.ts";
@@ -49,7 +50,8 @@ async function printLogs(
   const written = filter.tail === undefined && sinceMs === undefined ? found : [];
   if (written.length === 0) {
     if (await printRun(run, { local, filter }, desk)) return 0;
-    throw new CommandError(`the output of run ${run.name} is not in ${local}`, whereToLook(run, desk));
+    const details = [...explainNoOutput(execution), ...whereToLook(run, desk)];
+    throw new CommandError(`there is no output of run ${run.name} in ${local} or in a pod`, details);
   }
   for (const { task, attempt, step, text } of written) {
     const again = attempt > 1 ? `, attempt ${attempt}` : "";
@@ -91,6 +93,19 @@ async function recordedRun(name: string, desk: Desk): Promise<KnownRun> {
   const details = events ? [] : ["the ledger cannot be read here, so deleted executions are not found"];
   if (events?.length) throw new CommandError(`execution ${name} was deleted, and never had a run`);
   throw new CommandError(`there is no execution and no incident ${name}; see: interlock get executions`, details);
+}
+
+/** A pod that never started has printed nothing. */
+function explainNoOutput(execution: WorkflowExecution | undefined): readonly string[] {
+  const name = shortNames(execution?.metadata.name ?? "");
+  switch (execution?.status?.phase) {
+    case "Running":
+      return [`It is running, and has printed nothing yet. To wait for its output: interlock logs -f ${name}`];
+    case "Failed":
+      return [`It failed. See why: interlock why ${name}`];
+    default:
+      return [];
+  }
 }
 
 /** Where the output of a run is, if it is anywhere. */
