@@ -39,9 +39,11 @@ export async function changeStatus(
 ): Promise<RemediationRequest | undefined> {
   let live = known;
   for (let tries = 1; tries <= maxTries; tries++) {
-    live ??= await incidents.get(name);
-    if (!live || live.metadata.uid !== uid) return undefined;
-    incidents.learn(live);
+    if (!live) {
+      live = await incidents.get(name);
+      if (live) incidents.learn(live);
+    }
+    if (live?.metadata.uid !== uid) return undefined;
     const change = decide(live);
     // This also holds if the cached state is old: a closed incident never reopens.
     if (!change) return undefined;

@@ -152,7 +152,8 @@ export class Incidents {
   }
 
   /** Takes in what an answer or a watch brought, unless something newer is known. */
-  learn(incident: RemediationRequest): void {
+  learn(read: RemediationRequest): void {
+    const incident = toKnownIncident(read);
     const { signalFingerprint } = incident.spec;
     if (identityVersionOf(incident) !== identityVersion) this.#noteFormer(incident);
     this.#noteDistinct(incident);
@@ -161,7 +162,7 @@ export class Incidents {
     if (known && isEarlier(incident, known)) return;
     if (numberOf(incident) <= (this.#over.get(signalFingerprint) ?? -1)) return;
     this.#over.delete(signalFingerprint);
-    this.#newest.set(signalFingerprint, toKnownIncident(incident));
+    this.#newest.set(signalFingerprint, incident);
     this.#options.open.note(signalFingerprint, incident);
   }
 

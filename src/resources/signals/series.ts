@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type {
   Deduplication,
   IncidentSeries,
@@ -130,37 +130,27 @@ function applyChanges(first: Texts = {}, changed: Texts = {}, missing: readonly 
  */
 export function seriesVersion(incident: Pick<RemediationRequest, "spec" | "status">): string {
   const severity = incidentSeverity(incident);
-  const firing = firingSeries(incident);
-  if (severity === incident.spec.severity && firing.every(isFirstSignal)) return "";
-  const text = JSON.stringify([severity, firing.map((one) => describing.map((field) => one[field]))]);
-  return createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const firing = firingSeries(incident).map(differing);
+  if (severity === incident.spec.severity && firing.every((fields) => fields.every((field) => field === undefined)))
+    return "";
+  return hash("sha256", JSON.stringify([severity, firing])).slice(0, 16);
 }
 
-/** The fields by which a series differs from the first signal. */
-const describing = Object.keys({
-  severity: true,
-  subject: true,
-  labels: true,
-  withoutLabels: true,
-  annotations: true,
-  withoutAnnotations: true,
-  isTooLarge: true,
-} satisfies Record<
-  Exclude<keyof IncidentSeries, "firingAt" | "resolvedAt">,
-  true
->) as readonly (keyof IncidentSeries)[];
-
-function isFirstSignal(series: IncidentSeries): boolean {
-  return describing.every((field) => series[field] === undefined);
+/** The fields by which a series differs from the first signal. Their order is part of the versions that are recorded. */
+function differing(series: IncidentSeries): readonly unknown[] {
+  const { severity, subject, labels, withoutLabels, annotations, withoutAnnotations, isTooLarge } = series;
+  const all = { severity, subject, labels, withoutLabels, annotations, withoutAnnotations, isTooLarge };
+  return Object.values(all satisfies Record<Exclude<keyof IncidentSeries, "firingAt" | "resolvedAt">, unknown>);
 }
 
 /** The most severe first, then the oldest. */
 function firingSeries({ spec, status }: Pick<RemediationRequest, "spec" | "status">): readonly IncidentSeries[] {
-  return Object.values(status?.deduplication?.series ?? {})
-    .filter(({ resolvedAt }) => resolvedAt === undefined)
-    .map((series) => ({ series, rank: severityRank(series.severity ?? spec.severity) }))
-    .sort((one, other) => other.rank - one.rank || compareTexts(one.series.firingAt, other.series.firingAt))
-    .map(({ series }) => series);
+  const firing = Object.values(status?.deduplication?.series ?? {}).filter(
+    ({ resolvedAt }) => resolvedAt === undefined,
+  );
+  const firstRank = severityRank(spec.severity);
+  const rank = ({ severity }: IncidentSeries) => (severity === undefined ? firstRank : severityRank(severity));
+  return firing.sort((one, other) => rank(other) - rank(one) || compareTexts(one.firingAt, other.firingAt));
 }
 
 function compareTexts(one: string, other: string): number {
