@@ -29,9 +29,8 @@ export function decideFiring(
   report: Report,
   earlier: readonly Deduplication["series"][] = [],
 ): FiringDecision {
-  const endedAt = [newest?.status?.deduplication?.series, ...(newest && isOpen(newest) ? [] : earlier)]
-    .map((series) => endOfSeries(series, report.signal))
-    .find((end) => end !== undefined);
+  let endedAt = endOfSeries(newest?.status?.deduplication?.series, report.signal);
+  if (!newest || !isOpen(newest)) for (const series of earlier) endedAt ??= endOfSeries(series, report.signal);
   if (endedAt !== undefined) {
     return { do: "ignore", because: `it had ended at ${endedAt}, which is not before it began to fire` };
   }

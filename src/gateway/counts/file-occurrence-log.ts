@@ -64,7 +64,7 @@ interface Parts extends Required<Pick<FileOccurrenceLogOptions, "segmentBytes" |
 /** However many signals wait for a write, it has one entry for each incident. */
 class FileOccurrenceLog implements OccurrenceLog {
   readonly #parts: Parts;
-  readonly #commit: GroupCommit<readonly Tally[]>;
+  readonly #commit: GroupCommit<Iterable<Tally>>;
   /** Which edition of each tally the segment has. Weak: tallies without news must not stay in memory because of it. */
   #editions = new WeakMap<Tally, number>();
   /** Tallies that are not in the API server: the next segment has to begin with them. */
@@ -77,7 +77,7 @@ class FileOccurrenceLog implements OccurrenceLog {
     this.#parts = parts;
     this.#unwritten = new Set(parts.left);
     this.#commit = new GroupCommit({
-      write: (entries) => this.#write(new Set(entries.flat())),
+      write: (entries) => this.#write(union(entries)),
       failed: (cause) => this.#failed(cause),
     });
   }
@@ -92,7 +92,7 @@ class FileOccurrenceLog implements OccurrenceLog {
     if (waitingSize >= this.#parts.maxWaiting) {
       return Promise.reject(new GatewayError("unavailable", `${waitingSize} senders already wait for the disk`));
     }
-    return this.#commit.add([...tallies], 1);
+    return this.#commit.add(tallies, 1);
   }
 
   settle(tally: Tally): void {
@@ -138,4 +138,10 @@ class FileOccurrenceLog implements OccurrenceLog {
       cause,
     });
   }
+}
+
+function union<T>(groups: readonly Iterable<T>[]): ReadonlySet<T> {
+  const all = new Set<T>();
+  for (const group of groups) for (const item of group) all.add(item);
+  return all;
 }

@@ -55,6 +55,8 @@ export class Identities {
   readonly #options: IdentitiesOptions;
   /** The subjects that repeated signals name, as long as the same kinds are known. */
   readonly #namedSubjects = new WeakMap<Signal, { readonly kinds: Kinds; readonly subject: Subject }>();
+  /** The identities of repeated signals without labels of a rule, as long as they have the same owner. */
+  readonly #knownIdentities = new WeakMap<Signal, { readonly owner: Owner; readonly identity: Identity }>();
 
   constructor(options: IdentitiesOptions) {
     this.#options = options;
@@ -68,10 +70,10 @@ export class Identities {
     if (subject.kind === "invalid") {
       return this.#reading((read) => this.#reportOfUnknownKind(signal, receivedAt, subject, read));
     }
-    const owner = subject.kind === "object" ? await owners.ownerOf(subject.target, subject.reference) : undefined;
+    const owner = subject.kind === "object" ? await owners.find(subject) : undefined;
     const former: Former[] = [];
     for (const one of this.#formerSubjects(signal)) {
-      former.push({ ...one, owner: await owners.ownerOf(one.subject.target, one.subject.reference) });
+      former.push({ ...one, owner: await owners.find(one.subject) });
     }
     return this.#reading((read) => this.#resultOf({ signal, receivedAt, subject, owner, former, read }));
   }
@@ -93,11 +95,11 @@ export class Identities {
     if (signal.node && !node) return undefined;
     const subject = this.#subjectOf(signal, node?.node);
     if (subject.kind === "invalid") return undefined;
-    const owner = subject.kind === "object" ? owners.known(subject.target, subject.reference) : undefined;
+    const owner = subject.kind === "object" ? owners.cached(subject) : undefined;
     if (subject.kind === "object" && !owner) return undefined;
     const former: Former[] = [];
     for (const one of this.#formerSubjects(signal)) {
-      const formerOwner = owners.known(one.subject.target, one.subject.reference);
+      const formerOwner = owners.cached(one.subject);
       if (!formerOwner) return undefined;
       former.push({ ...one, owner: formerOwner });
     }
@@ -202,9 +204,16 @@ export class Identities {
   #identity(signal: Signal, subject: SubjectObject, owner: Owner): Identity {
     const { ruleLabels, computeFingerprint } = this.#options;
     const distinctBy = ruleLabels(signal, owner.reference);
-    const fingerprint = computeFingerprint(withLabels(signal, distinctBy), owner.target);
-    const identity = toIdentity(fingerprint, subject, owner);
-    return distinctBy.length > 0 ? { ...identity, distinctBy } : identity;
+    if (distinctBy.length > 0) {
+      const fingerprint = computeFingerprint(withLabels(signal, distinctBy), owner.target);
+      return { ...toIdentity(fingerprint, subject, owner), distinctBy };
+    }
+    const known = this.#knownIdentities.get(signal);
+    // The same owner of another subject has another identity: its text names the subject.
+    if (known?.owner === owner && known.identity.subject === subject.target.text) return known.identity;
+    const identity = toIdentity(computeFingerprint(signal, owner.target), subject, owner);
+    this.#knownIdentities.set(signal, { owner, identity });
+    return identity;
   }
 
   /**

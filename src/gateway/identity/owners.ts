@@ -40,26 +40,27 @@ export class Owners {
     this.#options = options;
   }
 
-  /** The owner, if it is known without a request. */
-  known(subject: ObjectTarget, reference: ObjectReference): Owner | undefined {
-    if (!climbs.has(subject.kind)) return { target: subject, reference };
-    const known = this.#known.get(subject.text);
+  /** The result of `find`, if it is cached. An object without an owner is its own: the very `subject`. */
+  cached(subject: Owner): Owner | undefined {
+    if (!climbs.has(subject.target.kind)) return subject;
+    const known = this.#known.get(subject.target.text);
     const { clock, kinds } = this.#options;
     // The owner may be of a kind that was not known then.
     return known && known.until > clock.now() && known.kinds === kinds.current ? known.owner : undefined;
   }
 
   /** Throws GatewayError `unavailable` when the server does not respond: a guess could open a second incident. */
-  async ownerOf(subject: ObjectTarget, reference: ObjectReference): Promise<Owner> {
+  async find(subject: Owner): Promise<Owner> {
     const { clock, kinds, freshForMs = 30_000, maxEntries = 10_000 } = this.#options;
     const { current } = kinds;
-    const known = this.known(subject, reference);
-    if (known) return known;
+    const cached = this.cached(subject);
+    if (cached) return cached;
 
-    const owner = await this.#climb({ target: subject, reference });
-    if (!owner) return (await this.#ownerOfGone(subject)) ?? { target: subject, reference };
-    this.#known.delete(subject.text);
-    this.#known.set(subject.text, { owner, until: clock.now() + freshForMs, kinds: current });
+    const owner = await this.#climb(subject);
+    const { target } = subject;
+    if (!owner) return (await this.#ownerOfGone(target)) ?? subject;
+    this.#known.delete(target.text);
+    this.#known.set(target.text, { owner, until: clock.now() + freshForMs, kinds: current });
     if (this.#known.size > maxEntries) this.#forgetOldest();
     return owner;
   }
