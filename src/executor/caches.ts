@@ -12,6 +12,7 @@ import type { NameGuarantee } from "../policy/index.ts";
 import {
   type AutomationPause,
   automationPauses,
+  catalogInformerOptions,
   type Engine as EngineName,
   type KindsCache,
   labelKeys,
@@ -19,7 +20,6 @@ import {
   type RemediationTarget,
   type RemediationWorkflow,
   remediationTargets,
-  remediationWorkflows,
   type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
@@ -91,12 +91,7 @@ export function openCaches(group: ControllerGroup, options: CachesOptions): Cach
     executions,
     records,
     pauses: group.informer({ type: automationPauses }),
-    entries: group.informer({
-      type: remediationWorkflows,
-      // Entries in other namespaces are not part of the catalog: their authors need not be catalog authors.
-      query: { namespace: options.catalogNamespace },
-      indexes: { workflowId: ({ spec }) => [spec.workflowId] },
-    }),
+    entries: group.informer(catalogInformerOptions(options.catalogNamespace)),
     ownWrites,
     admitted,
     engines,

@@ -5,12 +5,8 @@ import {
   controllerGroup,
   type Decision,
   type KeySource,
-  type KubeClient,
   type KubeObject,
   keysFrom,
-  labelKey,
-  nameHash,
-  OwnWrites,
   objectKey,
   onlySynced,
   type ReconcileSteps,
@@ -22,56 +18,36 @@ import {
   requeueAfter,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import {
-  automationPauses,
-  type KindsCache,
-  labelKeys,
-  type RemediationApprovalRequest,
-  type RemediationRequest,
-  remediationApprovalRequests,
-  remediationRequests,
-  remediationTargets,
-  remediationWorkflows,
-  toCatalog,
-  type WorkflowExecution,
-  workflowExecutions,
-} from "../resources/index.ts";
+import { type RemediationRequest, remediationRequests } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Action } from "./action.ts";
 import { reconcileRequestedApproval } from "./approvals/requested-approvals.ts";
+import {
+  type AnswerersKnownSince,
+  type Caches,
+  type CachesOptions,
+  openCaches,
+  routingKeys,
+  ruleKeys,
+  targetHashKey,
+} from "./caches.ts";
 import { decide, factsRecheckMs, isWaiting, needsAnalysis, nextRecheckMs } from "./decide.ts";
 import type { Analyzer } from "./incidents/analyzer.ts";
-import { isPartial, toCachedIncident } from "./incidents/cached-incident.ts";
-import { NewestIncidents } from "./incidents/newest-incidents.ts";
-import { OutdatedDiagnoses } from "./incidents/outdated-diagnoses.ts";
-import { type AnswerersKnownSince, type Caches, observe } from "./observe.ts";
+import { isPartial } from "./incidents/cached-incident.ts";
+import { observe } from "./observe.ts";
 import { type Deps, perform } from "./perform.ts";
 import { announcer } from "./reports/announce.ts";
 import { orchestratorMetrics } from "./reports/metrics.ts";
 import { type PauseRecorder, recordPause } from "./reports/record-pause.ts";
-import type { OrchestratorSettings } from "./settings.ts";
 import type { Snapshot } from "./snapshot.ts";
-import { isRouted } from "./targets/route.ts";
 import { reconcileTarget } from "./targets/targets.ts";
 
-export interface OrchestratorOptions {
-  readonly client: KubeClient;
-  readonly analyzer: Analyzer;
+export interface OrchestratorOptions extends CachesOptions {
   readonly locks: Locks;
   readonly ledger: Ledger;
-  readonly kinds: KindsCache;
-  /** The namespace of target records. */
-  readonly namespace: string;
-  /** The namespace of the catalog. */
-  readonly catalogNamespace: string;
-  readonly settings: OrchestratorSettings;
-  /** Since when no user can answer an approval in another user's name. Without it no name counts as verified. */
-  readonly answerersKnownSince?: AnswerersKnownSince;
-  /** The same for cancelling an incident. */
-  readonly cancellersKnownSince?: AnswerersKnownSince;
-  /** The same for ending a pause. */
+  /** Since when no user can end a pause in another user's name. */
   readonly resumersKnownSince?: AnswerersKnownSince;
   /** The only user that the API server lets write, if there is one. */
   readonly onlyUser?: string;
@@ -134,7 +110,7 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
       keysFrom(incidents, (incident) =>
         ruleKeys(incident).flatMap((rule) => incidents.byIndex("cause", rule).flatMap(routingKeys)),
       ),
-      keysFrom(executions, targetKey),
+      keysFrom(executions, targetHashKey),
       keysFrom(records, ({ metadata }) => [metadata.name ?? ""]),
       keysFrom(pauses, allTargets),
       keysFrom(entries, allTargets),
@@ -185,53 +161,6 @@ function startRecorders(
       return approval && reconcileRequestedApproval(approval, options, signal);
     },
   });
-}
-
-function openCaches(group: ControllerGroup, options: OrchestratorOptions) {
-  const { client, kinds, namespace } = options;
-  const incidents = group.informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">({
-    type: remediationRequests,
-    transform: toCachedIncident,
-    indexes: {
-      target: routingKeys,
-      fingerprint: ({ spec }) => [spec.signalFingerprint],
-      rule: ruleKeys,
-      cause: ({ status }) => status?.diagnosis?.deferWhile?.rules ?? [],
-    },
-  });
-  const executions = group.informer<WorkflowExecution, "target" | "incident">({
-    type: workflowExecutions,
-    indexes: { target: targetKey, incident: ownerUid },
-  });
-  const approvals = group.informer<RemediationApprovalRequest, "incident">({
-    type: remediationApprovalRequests,
-    indexes: { incident: ownerUid },
-  });
-  const records = group.informer({ type: remediationTargets, query: { namespace } });
-  const pauses = group.informer({ type: automationPauses });
-  const entries = group.informer({
-    type: remediationWorkflows,
-    // Entries in other namespaces are not part of the catalog: their authors need not be catalog authors.
-    query: { namespace: options.catalogNamespace },
-    indexes: { workflowId: ({ spec }) => [spec.workflowId] },
-  });
-  const ownWrites = new OwnWrites();
-  const outdated = new OutdatedDiagnoses();
-  incidents.subscribe((event, object) => event === "DELETED" && outdated.forget(objectKey(object)));
-  return {
-    ...options,
-    client: ownWrites.track(client, [incidents, executions, approvals, records]),
-    incidents,
-    executions,
-    approvals,
-    records,
-    pauses,
-    entries,
-    newest: new NewestIncidents(incidents),
-    ownWrites,
-    outdated,
-    catalog: toCatalog(entries, kinds),
-  };
 }
 
 async function reconcileIncident(
@@ -293,22 +222,6 @@ function keysOnChange(
       return source.subscribe(() => keys().forEach(add));
     },
   };
-}
-
-/** The rule by which an incident was diagnosed. */
-function ruleKeys({ status }: RemediationRequest): readonly string[] {
-  return status?.diagnosis?.rule === undefined ? [] : [status.diagnosis.rule];
-}
-
-/** Returns the hash of the target with which an incident is routed. */
-function routingKeys(incident: RemediationRequest): readonly string[] {
-  return isRouted(incident) && incident.status?.diagnosis ? [nameHash(incident.status.diagnosis.target)] : [];
-}
-
-const targetKey = labelKey(labelKeys.targetHash);
-
-function ownerUid({ metadata }: KubeObject): readonly string[] {
-  return (metadata.ownerReferences ?? []).flatMap(({ controller, uid }) => (controller && uid ? [uid] : []));
 }
 
 function ownerKey({ metadata }: KubeObject): readonly string[] {

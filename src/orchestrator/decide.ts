@@ -1,25 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Decision, nothing, requeueAt } from "../kube/index.ts";
 import { type Analysis, type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
-import {
-  closedNotice,
-  labelKeys,
-  type RemediationApprovalRequest,
-  readCancelRequest,
-  type WorkflowExecution,
-} from "../resources/index.ts";
+import { closedNotice, labelKeys, readCancelRequest, type WorkflowExecution } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Action, act } from "./action.ts";
+import { decideApproval } from "./approvals/decide-approval.ts";
 import { cancelExecutions, cancelIncident, cancelledClosing, openCancelRequest } from "./endings/cancel.ts";
 import { close, decideFailure, decideSkip, decideSuccess, startOver, verify } from "./endings/ending.ts";
 import { isOutnumbered, lateExecution } from "./endings/late.ts";
 import { isTombstone, tombstoneStatus } from "./endings/tombstone.ts";
 import { staleAtMs, withdraw } from "./endings/withdraw.ts";
 import * as events from "./reports/ledger-events.ts";
-import { approvalExpired, incidentBlocked } from "./reports/notices.ts";
+import { incidentBlocked } from "./reports/notices.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { isKnown } from "./snapshot.ts";
-import { diagnosedStatus, diagnosisOf, executingStatus, isRecorded, recordedStatus, withoutRule } from "./statuses.ts";
+import { diagnosedStatus, executingStatus, isRecorded, recordedStatus, withoutRule } from "./statuses.ts";
 
 /**
  * Decides the next step of an incident.
@@ -162,54 +157,6 @@ function noRuleApplies({ settings, nowMs }: Snapshot, tried: readonly string[]):
   const decision = decidePolicy(request, { record: undefined, workflow: undefined, pauses: [], settings, nowMs });
   if (decision.verdict === "allow") throw new TypeError("the policy allowed what no rule is for");
   return { ...decision, checks: decision.checks.slice(0, 1) };
-}
-
-function decideApproval(snapshot: Snapshot): Decision<Action> {
-  const { incident, approval, nowMs } = snapshot;
-  const { resolvedAt } = incident.status ?? {};
-  if (resolvedAt !== undefined) {
-    const message = `its sender resolved it at ${resolvedAt}, before it was approved`;
-    return close(incident, { phase: "Withdrawn", outcome: "ResolvedDuringApproval", message }, nowMs);
-  }
-  // The approval was deleted: it is requested again if it is still needed.
-  if (!approval) return act({ do: "set-status", status: diagnosedStatus(incident, diagnosisOf(incident), nowMs) });
-  if (approval.status) return decideAnswered(snapshot, approval, approval.status);
-  const requiredByMs = Date.parse(approval.spec.requiredBy);
-  return nowMs >= requiredByMs ? act({ do: "expire-approval", approval }) : requeueAt(requiredByMs, nowMs);
-}
-
-/** Handles an approval. It reserves nothing: everything is decided again. */
-function decideAnswered(
-  { incident, nowMs, answerersKnownSinceMs }: Snapshot,
-  approval: RemediationApprovalRequest,
-  status: NonNullable<RemediationApprovalRequest["status"]>,
-): Decision<Action> {
-  const event = events.approvalAnsweredEvent(incident, approval, status, answerersKnownSinceMs);
-  const isLate = Date.parse(status.decidedAt) > Date.parse(approval.spec.requiredBy);
-  if (status.decision === "Approved" && !isLate) {
-    return act(
-      { do: "record", event },
-      { do: "set-status", status: diagnosedStatus(incident, diagnosisOf(incident), nowMs) },
-    );
-  }
-  const isRejected = status.decision === "Rejected";
-  const { actions } = close(
-    incident,
-    isRejected
-      ? {
-          phase: "Failed",
-          outcome: "ApprovalRejected",
-          message: `${status.decidedBy} said no: ${status.decisionMessage}`,
-        }
-      : {
-          phase: "Failed",
-          outcome: "ApprovalExpired",
-          message: `it was not approved before ${approval.spec.requiredBy}`,
-        },
-    nowMs,
-  );
-  const notices = isRejected ? [] : [{ do: "notify", notice: approvalExpired(incident, approval) } as const];
-  return act({ do: "record", event }, ...notices, ...actions);
 }
 
 function decideExecuting(snapshot: Snapshot): Decision<Action> {

@@ -1,62 +1,26 @@
-import { type Informer, type KubeClient, type OwnWrites, objectKey, refOf } from "../kube/index.ts";
-import { lastingPauses, type NameGuarantee, openCauses } from "../policy/index.ts";
+import { objectKey, refOf } from "../kube/index.ts";
+import { lastingPauses, openCauses } from "../policy/index.ts";
 import {
-  type AutomationPause,
-  type Catalog,
   isUnfinished,
   type Kinds,
-  type KindsCache,
   labelKeys,
   parseRecordedTarget,
   parseTarget,
   type RemediationApprovalRequest,
   type RemediationRequest,
-  type RemediationTarget,
   remediationApprovalRequests,
   remediationRequests,
   remediationTargets,
-  type WorkflowExecution,
   workflowExecutions,
 } from "../resources/index.ts";
+import type { Caches } from "./caches.ts";
 import { isWaiting, needsAnalysis } from "./decide.ts";
 import { openCancelRequest } from "./endings/cancel.ts";
-import { type Analyzer, analyzeSeries } from "./incidents/analyzer.ts";
+import { analyzeSeries } from "./incidents/analyzer.ts";
 import { knownSeriesVersion } from "./incidents/cached-incident.ts";
-import type { NewestIncidents } from "./incidents/newest-incidents.ts";
-import type { OutdatedDiagnoses } from "./incidents/outdated-diagnoses.ts";
-import type { OrchestratorSettings } from "./settings.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { isOwnedBy } from "./snapshot.ts";
 import type { TargetView, ViewedTarget } from "./targets/target-view.ts";
-
-/** The informers that the orchestrator reads. They may be a moment old, so every write is conditional. */
-export interface Caches {
-  readonly client: KubeClient;
-  /**
-   * `target`: incidents that are routed with a target, by its hash. `rule`: incidents by the rule of their diagnosis. `cause`:
-   * incidents that wait while an incident of a rule is open.
-   */
-  readonly incidents: Informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">;
-  readonly executions: Informer<WorkflowExecution, "target" | "incident">;
-  readonly records: Informer<RemediationTarget>;
-  readonly approvals: Informer<RemediationApprovalRequest, "incident">;
-  readonly pauses: Informer<AutomationPause>;
-  readonly newest: Pick<NewestIncidents, "isNewest">;
-  readonly ownWrites: OwnWrites;
-  readonly outdated: OutdatedDiagnoses;
-  readonly catalog: Catalog;
-  readonly analyzer: Analyzer;
-  readonly kinds: KindsCache;
-  /** The namespace of target records. */
-  readonly namespace: string;
-  readonly settings: OrchestratorSettings;
-  /** Since when no user can answer an approval in another user's name; undefined if one can. */
-  readonly answerersKnownSince?: AnswerersKnownSince | undefined;
-  /** The same for cancelling an incident. */
-  readonly cancellersKnownSince?: AnswerersKnownSince | undefined;
-}
-
-export type AnswerersKnownSince = (signal: AbortSignal) => Promise<NameGuarantee | undefined>;
 
 /** Reads everything that the next step of `incident` depends on. Returns undefined if the incident is deleted. */
 export async function observe(

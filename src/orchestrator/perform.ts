@@ -17,7 +17,7 @@ import {
 } from "../resources/index.ts";
 import type { Action } from "./action.ts";
 import { expireApproval } from "./approvals/requested-approvals.ts";
-import type { Caches } from "./observe.ts";
+import type { Caches } from "./caches.ts";
 import type { Announce } from "./reports/announce.ts";
 import { acknowledgementOn } from "./reports/notices.ts";
 import { isOwnedBy } from "./snapshot.ts";

@@ -16,7 +16,14 @@ export {
   skipText,
 } from "./block-reasons.ts";
 export { type CancelRequest, cancelAnnotations, describeCancellation, readCancelRequest } from "./cancellation.ts";
-export { type Catalog, type CatalogLookup, foundEntry, lookUpEntry, toCatalog } from "./catalog/catalog.ts";
+export {
+  type Catalog,
+  type CatalogLookup,
+  catalogInformerOptions,
+  foundEntry,
+  lookUpEntry,
+  toCatalog,
+} from "./catalog/catalog.ts";
 export { type CatalogDefaults, catalogDifference } from "./catalog/catalog-difference.ts";
 export { currentEntry, entryName } from "./catalog/catalog-entries.ts";
 export { type CheckedParameters, checkParameters } from "./catalog/check-parameters.ts";

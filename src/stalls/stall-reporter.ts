@@ -1,25 +1,11 @@
-import {
-  type KubeClient,
-  type KubeObject,
-  kubeEvents,
-  type ResourceType,
-  refOf,
-  type StallWatch,
-} from "../kube/index.ts";
-import {
-  type Condition,
-  findStall,
-  notificationRequests,
-  type Stall,
-  type StallReason,
-  stallReasons,
-  withStall,
-} from "../resources/index.ts";
+import { type KubeClient, type KubeObject, kubeEvents, type ResourceType, type StallWatch } from "../kube/index.ts";
+import { findStall, notificationRequests, type Stall, type StallReason, stallReasons } from "../resources/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Timer } from "../time/index.ts";
 import { classifyError, errorText } from "./classify-error.ts";
 import { decideReport, notifyAfterMs } from "./decide-report.ts";
 import { type StalledObject, stallEvent, stallNotice } from "./stall-notice.ts";
+import { type Stateful, writeCondition } from "./write-condition.ts";
 
 export interface StallReporterOptions {
   /** Author of the reports. */
@@ -163,8 +149,9 @@ class Watch<T extends KubeObject> implements StallWatch {
 
   /** Removes the condition after a report under way. The cache may not show yet that there is one. */
   #clear(object: T, reporting: Promise<void> | undefined): void {
+    const { client } = this.#options;
     const clearing = Promise.resolve(reporting)
-      .then(() => this.#writeCondition(object, undefined))
+      .then(() => writeCondition(object, undefined, { ...this.#subject, client }))
       .then(() => {})
       .catch((error: unknown) => this.#log("stalled condition not removed", object, error));
     this.#clearing.add(clearing);
@@ -219,6 +206,7 @@ class Watch<T extends KubeObject> implements StallWatch {
 
   /** Returns the stall as it is on record: another process may have reported earlier that the object is stalled. */
   async #record(object: T, stall: Stall, failing: Failing): Promise<Stall> {
+    const { client } = this.#options;
     const { unrecorded: before } = failing;
     // Without a status there is no place for a condition: the write that fails is the first of the status.
     const { hasConditions = true, initialStatus } = this.#subject;
@@ -227,7 +215,7 @@ class Watch<T extends KubeObject> implements StallWatch {
       return stall;
     }
     try {
-      const sinceMs = (await this.#writeCondition(object, stall)) ?? stall.sinceMs;
+      const sinceMs = (await writeCondition(object, stall, { ...this.#subject, client })) ?? stall.sinceMs;
       failing.unrecorded = undefined;
       failing.stall = { ...failing.stall, sinceMs };
       return { ...stall, sinceMs };
@@ -236,25 +224,6 @@ class Watch<T extends KubeObject> implements StallWatch {
       if (!before) this.#log("stalled condition not written", object, error);
       return stall;
     }
-  }
-
-  /** Returns since when the object was stalled before, if it was. */
-  async #writeCondition({ metadata }: T, stall: Stall | undefined): Promise<number | undefined> {
-    const { client } = this.#options;
-    const { type, initialStatus } = this.#subject;
-    const fresh = await client.get<T>(type, refOf({ metadata }));
-    if (!fresh || fresh.metadata.uid !== metadata.uid) return undefined;
-    const { status = initialStatus }: Stateful = fresh;
-    const before = findStall(fresh);
-    if (!status || (!stall && !before)) return undefined;
-    const earlierMs = before && stall && before.sinceMs < stall.sinceMs ? before.sinceMs : undefined;
-    const current = stall && { ...stall, sinceMs: earlierMs ?? stall.sinceMs };
-    const conditions = withStall(status.conditions ?? [], current);
-    const next: T = { ...fresh, status: { ...status, conditions } };
-    const outcome = await client.update(type, next, { subresource: "status" });
-    // Another write was faster: the next attempt reports again.
-    if (outcome.kind === "conflict") throw new Error(outcome.message);
-    return earlierMs;
   }
 
   async #recordEvent(object: T, stall: Stall): Promise<void> {
@@ -294,10 +263,6 @@ class Watch<T extends KubeObject> implements StallWatch {
     const { namespace, name } = object.metadata;
     this.#options.log.warn(message, { [this.#subject.noun]: `${namespace}/${name}`, error });
   }
-}
-
-interface Stateful extends KubeObject {
-  readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
 }
 
 /** With these the API server itself refuses to write, whatever the object is. */

@@ -50,14 +50,16 @@ export const stageMutants = [
     ["removes executions that an incident owns", "if (metadata.ownerReferences?.length) return undefined;", ""],
     ["removes an execution that its cooldown needs", "history ? Math.max(untilMs,", "!history ? Math.max(untilMs,"],
   ]),
+  ...mutantsOf({ file: "src/orchestrator/approvals/decide-approval.ts", suite: "src/orchestrator/decide.test.ts" }, [
+    ["accepts a late approval", 'status.decision === "Approved" && !isLate', 'status.decision === "Approved"'],
+    ["expires an approval one moment late", "nowMs >= requiredByMs ?", "nowMs > requiredByMs ?"],
+    ["waits for the approval of a resolved incident", "if (resolvedAt !== undefined) {", "if (!approval) {"],
+  ]),
   ...mutantsOf({ file: "src/orchestrator/decide.ts", suite: "src/orchestrator/decide.test.ts" }, [
     ["acts on a deleted incident", "if (metadata.deletionTimestamp) return nothing;", ""],
     ["ignores a cancellation", "if (cancel) return cancelIncident(snapshot, cancel);", ""],
     ["keeps the old diagnosis", "if (again) return again;", ""],
     ["diagnoses again while an execution runs", " || unfinished.length > 0) return undefined;", ") return undefined;"],
-    ["accepts a late approval", 'status.decision === "Approved" && !isLate', 'status.decision === "Approved"'],
-    ["expires an approval one moment late", "nowMs >= requiredByMs ?", "nowMs > requiredByMs ?"],
-    ["waits for the approval of a resolved incident", "if (resolvedAt !== undefined) {", "if (!approval) {"],
     [
       "takes a cancelled execution for a failure",
       "if (status.failureDetails.cancellation) {",

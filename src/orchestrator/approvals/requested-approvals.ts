@@ -5,7 +5,7 @@ import {
   type RemediationApprovalRequest,
   remediationApprovalRequests,
 } from "../../resources/index.ts";
-import type { AnswerersKnownSince } from "../observe.ts";
+import type { AnswerersKnownSince } from "../caches.ts";
 import { requestAnswered } from "../reports/ledger-events.ts";
 import { requestExpired } from "../reports/notices.ts";
 import { isRecorded, withRecorded } from "../statuses.ts";

@@ -7,7 +7,8 @@ import {
   remediationRequests,
   type WorkflowExecution,
 } from "../../resources/index.ts";
-import { type Caches, parseDiagnosedTarget, readTargetView, viewCachedTarget } from "../observe.ts";
+import type { Caches } from "../caches.ts";
+import { parseDiagnosedTarget, readTargetView, viewCachedTarget } from "../observe.ts";
 import { type Deps, type IncidentChanges, perform } from "../perform.ts";
 import { sharedSuccess } from "../reports/notices.ts";
 import { diagnosisOf } from "../statuses.ts";

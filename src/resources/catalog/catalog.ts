@@ -1,6 +1,6 @@
 import type { Informer } from "../../kube/index.ts";
 import type { KindsCache } from "../custom-kinds/watch-kinds.ts";
-import type { RemediationWorkflow } from "../kinds/remediation-workflow.ts";
+import { type RemediationWorkflow, remediationWorkflows } from "../kinds/remediation-workflow.ts";
 import type { WorkflowRef } from "../kinds/workflow-execution.ts";
 import type { Kinds } from "../target/kinds.ts";
 import { currentEntry } from "./catalog-entries.ts";
@@ -83,4 +83,13 @@ function unusable({ spec, status }: RemediationWorkflow, kinds: Kinds): string {
 function entryOfVersion(entries: readonly RemediationWorkflow[], version: string): RemediationWorkflow | undefined {
   const nameOf = ({ metadata }: RemediationWorkflow) => metadata.name ?? "";
   return entries.filter(({ spec }) => spec.version === version).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1))[0];
+}
+
+/** The options of an informer of the catalog. Entries in other namespaces do not count: their authors need not be catalog authors. */
+export function catalogInformerOptions(namespace: string) {
+  return {
+    type: remediationWorkflows,
+    query: { namespace },
+    indexes: { workflowId: ({ spec }: RemediationWorkflow) => [spec.workflowId] },
+  };
 }
