@@ -95,7 +95,11 @@ async function check({ client = cluster.client(), engines, ...more }: Checked) {
   if (loaded.kind !== "loaded") throw new Error(loaded.problems.join("\n"));
   const log = recordingLogger();
   const health = new HealthReports();
-  const all = [localEngine({ client, workflowsRoot: "/nowhere", stepsHaveKubeconfig: false }), tektonEngine(client), jobEngine(client)];
+  const all = [
+    localEngine({ client, workflowsRoot: "/nowhere", stepsHaveKubeconfig: false }),
+    tektonEngine(client),
+    jobEngine(client),
+  ];
   await reportEngineProblems(engines ?? all, { loaded, client, log, health, ...more } as unknown as StageOptions);
   return { warnings: log.events.map(({ fields }) => fields), health };
 }

@@ -1,5 +1,4 @@
 import { deleteExactly, type Patch, type Performed, refOf, writeStatus } from "../kube/index.ts";
-import type { Ledger } from "../ledger/index.ts";
 import {
   executionFinalizer,
   notificationRequests,
@@ -13,19 +12,12 @@ import {
 import type { Action } from "./action.ts";
 import { isUnchanged } from "./admission/find-entry.ts";
 import type { Caches } from "./caches.ts";
-import type { Announce } from "./reports/announce.ts";
+import type { Deps } from "./deps.ts";
 import * as events from "./reports/ledger-events.ts";
 import { cancelRun, createRun, deleteRun, isRunUnchanged, startRun } from "./runs/change-run.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { requiredMarks } from "./snapshot.ts";
 import { rebuildRecord } from "./targets/rebuild-record.ts";
-
-/** The operations that the executor may call. */
-export interface Deps {
-  readonly caches: Caches;
-  readonly ledger: Ledger;
-  readonly announce: Announce;
-}
 
 /** Performs one action. Safe to repeat; every write is conditional on the snapshot. */
 export async function perform(

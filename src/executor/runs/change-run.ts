@@ -12,7 +12,7 @@ import {
 } from "../../resources/index.ts";
 import type { ValidPlan } from "../admission/plan.ts";
 import type { Caches } from "../caches.ts";
-import type { Deps } from "../perform.ts";
+import type { Deps } from "../deps.ts";
 import type { CancelReason, ObservedRun, Snapshot } from "../snapshot.ts";
 import { chooseEngine } from "./read-run.ts";
 

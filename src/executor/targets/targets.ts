@@ -14,9 +14,9 @@ import {
   workflowExecutions,
 } from "../../resources/index.ts";
 import type { Caches } from "../caches.ts";
+import type { Deps } from "../deps.ts";
 import { readAcknowledgement } from "../endings/endings.ts";
 import { recheckMs, recordKeptUntilMs } from "../endings/retention.ts";
-import type { Deps } from "../perform.ts";
 import { admissionFacts } from "../reports/ledger-events.ts";
 import { runsOn } from "./rebuild-record.ts";
 
