@@ -43,6 +43,21 @@ describe("a projection", () => {
     projection.close();
   });
 
+  it("sends a change once to a viewer that joins before the change is sent to all", async () => {
+    const world = await ProjectionWorld.open();
+    const projection = world.open();
+    const { version } = await projection.now();
+    await world.incident("a");
+    await world.pass(0);
+
+    const viewer = world.view(projection, ["incidents"], version);
+    await world.pass(0);
+    await world.pass();
+
+    expect(viewer.changes().flatMap(({ changed }) => keys(changed))).toEqual(["a"]);
+    projection.close();
+  });
+
   it("sends a viewer only the kinds that it asked for", async () => {
     const world = await ProjectionWorld.open();
     const projection = world.open();

@@ -179,7 +179,7 @@ export class LiveProjection {
     const refs = [...this.#changed.values()];
     this.#changed.clear();
     const viewers = [...this.#viewers].filter(({ isCaughtUp }) => isCaughtUp);
-    if (viewers.length === 0 || this.#stop.signal.aborted) return;
+    if (refs.length === 0 || viewers.length === 0 || this.#stop.signal.aborted) return;
     const reset = () => resetFrame(this.version);
     if (refs.length > maxBatchRows) {
       const frame = reset();
@@ -207,6 +207,8 @@ export class LiveProjection {
       missed = this.#log.since(after ?? "");
     }
     const reset = () => resetFrame(this.version);
+    // Changes that wait to be sent together are among the missed ones, and must not come twice.
+    this.#flush();
     viewer.isCaughtUp = true;
     if (typeof missed === "string" || missed.length > maxBatchRows) return viewer.send(reset(), reset);
     const frame = new ChangeBatch(this.version, missed, (ref) => this.find(ref)).frame(viewer.kinds);
