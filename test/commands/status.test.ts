@@ -81,7 +81,7 @@ describe("interlock status beside interlock up", { timeout: 60_000 }, () => {
     });
 
     expect(out).toMatch(
-      /note: automation is paused \(All\) until it is resumed: release 4\n {2}next: interlock resume /,
+      /note: automation is paused \(everything\) until it is resumed: release 4\n {2}next: interlock resume /,
     );
   });
 });
