@@ -7,8 +7,8 @@ export type { SignalRoute, SignedBody } from "./http/authenticate.ts";
 export { Senders, type SendersOptions } from "./http/senders.ts";
 export {
   type GatewayServer,
-  type ServerLimits,
   type ServerOptions,
   serveGateway,
 } from "./http/server.ts";
+export type { ServerLimits } from "./http/signal-routes.ts";
 export type { TaskRoute } from "./http/task-route.ts";

@@ -3,7 +3,7 @@ import { CoordinationError } from "../../coordination/index.ts";
 import { sendProblem as send } from "../../http/index.ts";
 import { KubeError } from "../../kube/index.ts";
 import { LedgerError } from "../../ledger/index.ts";
-import type { FieldTrace, RemediationRequestSpec } from "../../resources/index.ts";
+import type { FieldTrace, RemediationRequest, RemediationRequestSpec } from "../../resources/index.ts";
 import type { Admission, Preview } from "../admission.ts";
 import { GatewayError } from "../gateway-error.ts";
 
@@ -30,13 +30,10 @@ export function toAnswer(admission: Admission): SignalAnswer {
   const { kind: status } = admission;
   if (admission.kind === "invalid") return { status, message: "The signal is invalid.", problems: admission.problems };
   const { fingerprint } = admission;
-  if (admission.kind === "counted") {
-    // The most frequent case.
-    const { name = "", namespace = "" } = admission.incident.metadata;
-    return { status, message: "Counted on an open incident.", incident: name, namespace, fingerprint };
-  }
   const place = "incident" in admission ? incidentRef(admission.incident.metadata) : {};
   switch (admission.kind) {
+    case "counted":
+      return countedAnswer(admission);
     case "created":
       return { status, message: "Incident opened.", ...place, fingerprint };
     case "resolved":
@@ -56,6 +53,27 @@ export function toAnswer(admission: Admission): SignalAnswer {
   }
 }
 
+/** Nearly every answer is of this kind, and the same again for each alert that still fires: it is made once per incident. */
+function countedAnswer({ kind: status, fingerprint, incident }: Extract<Admission, { kind: "counted" }>): SignalAnswer {
+  const known = countedAnswers.get(incident);
+  if (known?.fingerprint === fingerprint) return known;
+  const { metadata } = incident;
+  const answer = { status, message: "Counted on an open incident.", ...incidentRef(metadata), fingerprint };
+  countedAnswers.set(incident, answer);
+  countedTexts.set(answer, JSON.stringify(answer));
+  return answer;
+}
+
+const countedAnswers = new WeakMap<RemediationRequest, SignalAnswer>();
+const countedTexts = new WeakMap<SignalAnswer, string>();
+
+/** Sends the answers of a request, those to repeated signals without writing them as JSON again. */
+export function sendAnswers(reply: FastifyReply, results: readonly SignalAnswer[], truncatedAlerts: number) {
+  const texts = results.map((result) => countedTexts.get(result) ?? JSON.stringify(result));
+  const more = truncatedAlerts > 0 ? `,"truncatedAlerts":${truncatedAlerts}` : "";
+  return reply.type("application/json; charset=utf-8").send(`{"results":[${texts.join(",")}]${more}}`);
+}
+
 export function toDryRunAnswer(preview: Preview): SignalAnswer {
   if (preview.kind === "invalid") return toUnreadableAnswer(preview.problems);
   const { kind: status, ...found } = preview;
@@ -63,13 +81,22 @@ export function toDryRunAnswer(preview: Preview): SignalAnswer {
 }
 
 /** For a signal that may not be durable. */
-export const retry: SignalAnswer = {
+const retry: SignalAnswer = {
   status: "retry",
   message: "Not stored yet. Send it again; repeats are harmless.",
 };
 
+/** For a signal that was not admitted. Throws an error that is no outage. */
+export function toFailureAnswer(error: unknown): SignalAnswer {
+  if (error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit")) {
+    return toLimitedAnswer(error);
+  }
+  if (isOutage(error)) return retry;
+  throw error;
+}
+
 /** For a signal that would exceed the limit of open incidents. */
-export function toLimitedAnswer({ code, message }: GatewayError): SignalAnswer {
+function toLimitedAnswer({ code, message }: GatewayError): SignalAnswer {
   const limit = code === "sender-limit" ? "sender" : "total";
   return { status: "limited", limit, message: `No incident opened: ${message}. Send it again later.` };
 }

@@ -1,0 +1,254 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { PayloadReading, Signal, SignalReader, SignalReading } from "../../resources/index.ts";
+import type { Clock } from "../../time/index.ts";
+import type { Admission, NotAdmitted } from "../admission.ts";
+import { sliceSignals } from "../admitter.ts";
+import type { Gateway } from "../gateway.ts";
+import {
+  type SignalAnswer,
+  sendAnswers,
+  sendProblem,
+  statusCode,
+  toAnswer,
+  toDryRunAnswer,
+  toFailureAnswer,
+  toInvalidAnswer,
+  toUnreadableAnswer,
+} from "./answers.ts";
+import { attributeSource, type RouteSources } from "./attribute-source.ts";
+import type { SignalRoute } from "./authenticate.ts";
+import { type AuthenticateOptions, type Authentication, authenticate, type BodyCheck } from "./authenticate.ts";
+import { RateLimit } from "./rate-limit.ts";
+import type { Sender, Senders } from "./senders.ts";
+
+export interface SignalRoutesOptions {
+  readonly gateway: Gateway;
+  readonly senders: Senders;
+  /** The path of each source. */
+  readonly routes: readonly SignalRoute[];
+  readonly limits: ServerLimits;
+  readonly clock: Clock;
+}
+
+export interface ServerLimits {
+  /** Of one request. */
+  readonly bodyBytes: number;
+  /** Of one sender. */
+  readonly signalsPerSecond: number;
+  /** In one request. */
+  readonly signalsPerRequest: number;
+}
+
+/** The signature checks of requests whose body is not parsed yet. */
+export type BodyChecks = WeakMap<FastifyRequest, BodyCheck>;
+
+export const wrongSignature = "The signature does not match the body with any configured secret.";
+
+/** Serves one route per source: authenticates the sender, reads its payload, admits its signals, and answers for each. */
+export function serveSignals(app: FastifyInstance, options: SignalRoutesOptions, bodyChecks: BodyChecks) {
+  const { limits, clock } = options;
+  const builtIn = new Set([...options.routes.map(({ reader }) => reader.source), ...watchedSources]);
+  const sourcesOf = (own: string) => ({ own, builtIn });
+  const rate = new RateLimit(clock, limits.signalsPerSecond);
+  const deps: SignalDeps = { ...options, rate, admitted: new WeakMap(), bodyChecks, sourcesOf };
+  for (const route of options.routes) {
+    app.route({
+      method: "POST",
+      url: route.path,
+      // Before the body is read, so that an unauthenticated sender costs little.
+      onRequest: (request, reply) => authenticateRequest(request, reply, route, deps),
+      handler: (request, reply) => handleSignals(request, reply, deps),
+    });
+    app.route({
+      method: ["GET", "PUT", "PATCH", "DELETE"],
+      url: route.path,
+      handler: (_request, reply) => sendProblem(reply.header("allow", "POST"), 405, "Use POST."),
+    });
+  }
+}
+
+/** Sources without a route: the gateway reports them itself. */
+const watchedSources = ["kubernetes-events", "kubernetes-nodes"];
+
+interface SignalDeps extends AuthenticateOptions, Omit<SignalRoutesOptions, "senders" | "routes"> {
+  readonly rate: RateLimit;
+  readonly admitted: WeakMap<FastifyRequest, Extract<Authentication, { kind: "admitted" }>>;
+  readonly bodyChecks: BodyChecks;
+}
+
+/** Authenticates the sender before the body is read; a rejected sender is answered here. */
+async function authenticateRequest(request: FastifyRequest, reply: FastifyReply, route: SignalRoute, deps: SignalDeps) {
+  const authentication = await authenticate(request, route, deps);
+  if (authentication.kind === "refused") {
+    const { status, reason, detail } = authentication;
+    deps.gateway.metrics.rejected(reason);
+    if (status === 401) reply.header("www-authenticate", "Bearer");
+    return sendProblem(reply, status, detail);
+  }
+  deps.admitted.set(request, authentication);
+  if (authentication.checkBody) deps.bodyChecks.set(request, authentication.checkBody);
+}
+
+async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps: SignalDeps) {
+  const { gateway, clock, rate } = deps;
+  const admitted = deps.admitted.get(request);
+  if (!admitted) throw new TypeError("the request was not authenticated");
+  // A request without a body is not parsed, so its signature was not checked.
+  if (deps.bodyChecks.has(request)) return sendProblem(reply, 401, wrongSignature);
+  const { sender, route } = admitted;
+  const { reader, retries429 } = route;
+  const { body } = request;
+  // Known alerts need no more of it, and requests wait for the disk: fewer objects to keep, and to collect later.
+  request.body = undefined;
+  const dryRun = readDryRun(request);
+  if (dryRun === "invalid") return sendProblem(reply, 400, "dryRun is true or false.");
+  const maxSignals = Math.min(deps.limits.signalsPerRequest, dryRun ? maxDryRunSignals : Number.POSITIVE_INFINITY);
+  if (listLength(body) > maxSignals) return tooLarge(reply, maxSignals, gateway);
+  const receivedAt = new Date(clock.wallMs()).toISOString();
+  const reading = reader.read(body, receivedAt);
+  if (reading.kind === "problems")
+    return sendProblem(reply, 422, "The payload contains no valid signal.", reading.problems);
+  // Groups and mappings may find more signals than the longest list of the body has entries.
+  if (reading.readings.length > maxSignals) return tooLarge(reply, maxSignals, gateway);
+
+  const attributed = attributeAll(reading, sender, deps.sourcesOf(reader.source));
+  if (attributed.kind === "forbidden") {
+    gateway.metrics.rejected("not-allowed");
+    return sendProblem(reply, 403, "This token is not allowed to send signals of that source.", attributed.problems);
+  }
+  const tooMany = rate.take(sender.name, Math.max(1, reading.readings.length));
+  if (tooMany) {
+    gateway.metrics.rejected("too-many");
+    const seconds = String(tooMany.waitSeconds);
+    return sendProblem(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
+  }
+  if (dryRun) return answerDryRun(reply, attributed, reader.explain(body, receivedAt), deps);
+  return answer(reply, attributed, admitted, gateway);
+}
+
+/** A dry run explains each signal, which costs many times as much as to admit it. */
+const maxDryRunSignals = 100;
+
+function tooLarge(reply: FastifyReply, maxSignals: number, gateway: Gateway) {
+  gateway.metrics.rejected("too-large");
+  const instead = `Send at most ${maxSignals} signals in one such request (max_alerts of Alertmanager's receiver).`;
+  return sendProblem(reply, 413, instead);
+}
+
+type Signals = Extract<PayloadReading, { kind: "signals" }>;
+type Forbidden = { readonly kind: "forbidden"; readonly problems: readonly string[] };
+
+/** The same signals with their effective sources. One signal of a source that is not allowed rejects the whole request. */
+function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Signals | Forbidden {
+  const problems: string[] = [];
+  const readings = reading.readings.map((one, i): SignalReading => {
+    if (one.kind !== "signal") return one;
+    const attribution = attributeSource(one.signal, sender, route);
+    if (attribution.kind === "source") return withAttribution(one, attribution.source, sender.name);
+    problems.push(`signals[${i}]: ${attribution.problem}`);
+    return one;
+  });
+  return problems.length > 0 ? { kind: "forbidden", problems } : { ...reading, readings };
+}
+
+type ReadSignal = Extract<SignalReading, { kind: "signal" }>;
+
+/** The same object for a reading that is repeated: what follows remembers what it found out about it. */
+function withAttribution(reading: ReadSignal, source: string, sender: string): ReadSignal {
+  const known = attributions.get(reading);
+  if (known?.signal.source === source && known.signal.sender === sender) return known;
+  const result: ReadSignal = { kind: "signal", signal: { ...reading.signal, source, sender } };
+  attributions.set(reading, result);
+  return result;
+}
+
+const attributions = new WeakMap<ReadSignal, ReadSignal>();
+
+async function answer(
+  reply: FastifyReply,
+  reading: Signals,
+  { sender, route }: Extract<Authentication, { kind: "admitted" }>,
+  gateway: Gateway,
+) {
+  const { reader, retries429 } = route;
+  if (reading.truncated > 0) gateway.truncated(reader.source, reading.truncated);
+  const recordIgnored = (because: string) => gateway.ignore({ source: reader.source, sender: sender.name, because });
+  const results = await toAnswers(gateway, reading.readings, recordIgnored);
+  const code = statusCode(results, { retries429 });
+  if (code === 422) {
+    const problems = results.flatMap((result) => result.problems ?? []);
+    return sendProblem(reply, code, "The payload contains no valid signal.", problems);
+  }
+  // Incidents are closed in minutes rather than seconds.
+  const isLimited = results.some(({ status }) => status === "limited");
+  if (code === 503 || code === 429) reply.header("retry-after", isLimited ? "30" : "2");
+  return sendAnswers(reply.code(code), results, reading.truncated);
+}
+
+async function toAnswers(
+  gateway: Gateway,
+  readings: readonly SignalReading[],
+  recordIgnored: (because: string) => Promise<void>,
+): Promise<readonly SignalAnswer[]> {
+  const signals: Signal[] = [];
+  for (const reading of readings) if (reading.kind === "signal") signals.push(reading.signal);
+  const admissions = await gateway.admitAll(signals);
+  let next = 0;
+  const answers: SignalAnswer[] = [];
+  for (const reading of readings) {
+    if (reading.kind === "problems") answers.push(toUnreadableAnswer(reading.problems));
+    else if (reading.kind === "ignored") {
+      const { because } = reading;
+      answers.push(await recordIgnored(because).then(() => toInvalidAnswer(because), toFailureAnswer));
+    } else {
+      const admission = admissions[next++] as Admission | NotAdmitted;
+      answers.push(admission.kind === "failed" ? toFailureAnswer(admission.error) : toAnswer(admission));
+    }
+  }
+  return answers;
+}
+
+/** Answers what each signal would cause, and changes nothing. */
+async function answerDryRun(
+  reply: FastifyReply,
+  { readings, truncated }: Signals,
+  traces: ReturnType<SignalReader["explain"]>,
+  { gateway, clock }: SignalDeps,
+) {
+  const preview = async (signal: Signal) => toDryRunAnswer(await gateway.preview(signal));
+  const results: SignalAnswer[] = [];
+  await sliceSignals(readings, clock, async (slice) => {
+    results.push(...(await Promise.all(slice.map((one) => previewReading(one, preview)))));
+  });
+  const isRetry = results.some(({ status }) => status === "retry");
+  if (isRetry) reply.header("retry-after", "2");
+  const more = truncated > 0 ? { truncatedAlerts: truncated } : {};
+  const explained = results.map((result, i) => ({ ...result, mapping: traces[i] ?? [] }));
+  return reply.code(isRetry ? 503 : 200).send({ dryRun: true, results: explained, ...more });
+}
+
+/** Any other value is refused: a caller that means a dry run must not change anything. */
+function readDryRun({ query }: FastifyRequest): boolean | "invalid" {
+  const { dryRun = "false" } = query as { readonly dryRun?: unknown };
+  return dryRun === "true" || (dryRun === "false" ? false : "invalid");
+}
+
+async function previewReading(
+  reading: SignalReading,
+  preview: (signal: Signal) => Promise<SignalAnswer>,
+): Promise<SignalAnswer> {
+  if (reading.kind === "problems") return toUnreadableAnswer(reading.problems);
+  if (reading.kind === "ignored") return toInvalidAnswer(reading.because);
+  try {
+    return await preview(reading.signal);
+  } catch (error) {
+    return toFailureAnswer(error);
+  }
+}
+
+/** How many entries the longest list of a body has: each may be a signal, and reading them all takes time. */
+function listLength(body: unknown): number {
+  if (Array.isArray(body)) return body.length;
+  if (typeof body !== "object" || body === null) return 0;
+  return Object.values(body).reduce((most, part) => Math.max(most, Array.isArray(part) ? part.length : 0), 0);
+}
