@@ -103,7 +103,7 @@ export class Identities {
       if (!formerOwner) return undefined;
       former.push({ ...one, owner: formerOwner });
     }
-    const result = this.#resultOf({ signal, receivedAt, subject, owner, former, read: new Map() });
+    const result = this.#resultOf({ signal, receivedAt, subject, owner, former, read: nothingRead });
     return result.kind === "unread" ? undefined : result;
   }
 
@@ -321,6 +321,8 @@ function parseFormerTarget({ apiVersion = "", kind, namespace, name }: ObjectRef
   const spelling = kind.includes(".") ? kind : `${kind}.${apiVersion.split("/")[0]}`;
   return parseRecordedTarget([...(namespace ? [namespace] : []), spelling.toLowerCase(), name].join("/"));
 }
+
+const nothingRead: Facts["read"] = new Map();
 
 interface Facts {
   readonly signal: Signal;
