@@ -1,18 +1,4 @@
-import {
-  builtInKinds,
-  type fingerprinter,
-  type Kinds,
-  type KindsCache,
-  kindText,
-  type ObjectReference,
-  type ObjectTarget,
-  parseRecordedTarget,
-  type RemediationRequest,
-  type Signal,
-  type Target,
-  type TargetReading,
-  toObjectTarget,
-} from "../../resources/index.ts";
+import type { fingerprinter, ObjectReference, RemediationRequest, Signal } from "../../resources/index.ts";
 import { seriesKey } from "../decide.ts";
 import type { Incidents } from "../incidents/incidents.ts";
 import { isPartial } from "../incidents/known-incident.ts";
@@ -27,13 +13,20 @@ import {
   type NoIdentity,
   type Report,
 } from "./report.ts";
+import {
+  type FormerSubject,
+  hasCustomKind,
+  type InvalidSubject,
+  type SubjectObject,
+  Subjects,
+  type SubjectsOptions,
+  type ValidSubject,
+} from "./subjects.ts";
 
-export interface IdentitiesOptions {
-  readonly kinds: Pick<KindsCache, "current">;
+export interface IdentitiesOptions extends SubjectsOptions {
   readonly owners: Owners;
   readonly nodes: Nodes;
   readonly incidents: Pick<Incidents, "newest" | "get" | "hasFormer" | "isFormer" | "distinctLabels">;
-  readonly ruleTarget: (signal: Signal) => Target | undefined;
   readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
   readonly computeFingerprint: ReturnType<typeof fingerprinter>;
 }
@@ -50,23 +43,23 @@ type IdentityResult =
   | Nameless
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** Finds the subjects of signals, and the identity of their incidents. */
+/** Finds the identity of the incidents that signals belong to. */
 export class Identities {
   readonly #options: IdentitiesOptions;
-  /** The subjects that repeated signals name, as long as the same kinds are known. */
-  readonly #namedSubjects = new WeakMap<Signal, { readonly kinds: Kinds; readonly subject: Subject }>();
+  readonly #subjects: Subjects;
   /** The identities of repeated signals without labels of a rule, as long as they have the same owner. */
   readonly #knownIdentities = new WeakMap<Signal, { readonly owner: Owner; readonly identity: Identity }>();
 
   constructor(options: IdentitiesOptions) {
     this.#options = options;
+    this.#subjects = new Subjects(options);
   }
 
   /** Throws GatewayError `unavailable` when the API server does not answer: a guess could open a second incident. */
   async find(signal: Signal, receivedAt: string): Promise<IdentityResult> {
     const { nodes, owners } = this.#options;
     const node = signal.node ? await nodes.find(signal.node) : undefined;
-    const subject = this.#subjectOf(signal, node);
+    const subject = this.#subjects.find(signal, node);
     if (subject.kind === "invalid") {
       return this.#reading((read) => this.#reportOfUnknownKind(signal, receivedAt, subject, read));
     }
@@ -75,10 +68,10 @@ export class Identities {
     for (const one of this.#formerSubjects(signal)) {
       former.push({ ...one, owner: await owners.find(one.subject) });
     }
-    return this.#reading((read) => this.#resultOf({ signal, receivedAt, subject, owner, former, read }));
+    return this.#reading((read) => this.#decide({ signal, receivedAt, subject, owner, former, read }));
   }
 
-  /** What `decide` finds once it has read the incidents that it needs. */
+  /** The result of `decide` once it has read the incidents that it needs. */
   async #reading(decide: (read: Facts["read"]) => IdentityResult | Unread): Promise<IdentityResult> {
     const read = new Map<string, RemediationRequest | undefined>();
     for (;;) {
@@ -93,7 +86,7 @@ export class Identities {
     const { nodes, owners } = this.#options;
     const node = signal.node ? nodes.cached(signal.node) : undefined;
     if (signal.node && !node) return undefined;
-    const subject = this.#subjectOf(signal, node?.node);
+    const subject = this.#subjects.find(signal, node?.node);
     if (subject.kind === "invalid") return undefined;
     const owner = subject.kind === "object" ? owners.cached(subject) : undefined;
     if (subject.kind === "object" && !owner) return undefined;
@@ -103,7 +96,7 @@ export class Identities {
       if (!formerOwner) return undefined;
       former.push({ ...one, owner: formerOwner });
     }
-    const result = this.#resultOf({ signal, receivedAt, subject, owner, former, read: nothingRead });
+    const result = this.#decide({ signal, receivedAt, subject, owner, former, read: nothingRead });
     return result.kind === "unread" ? undefined : result;
   }
 
@@ -112,50 +105,16 @@ export class Identities {
     return { signal, fingerprint: this.#options.computeFingerprint(signal, undefined), receivedAt };
   }
 
-  #subjectOf(signal: Signal, node: string | undefined): Subject {
-    const { current: kinds } = this.#options.kinds;
-    if (node !== undefined) return this.#object([{ kind: "Node", name: node }], signal);
-    if (signal.subject) return this.#namedSubject(signal, kinds);
-    const target = this.#options.ruleTarget(signal);
-    if (target?.type === "object") return { kind: "object", target, reference: referenceTo(target, kinds) };
-    return { kind: "none", because: signal.noSubject ?? "no Node has the name or the address that it gives" };
-  }
-
-  #namedSubject(signal: Signal, kinds: Kinds): Subject {
-    const known = this.#namedSubjects.get(signal);
-    if (known?.kinds === kinds) return known.subject;
-    const subject = this.#object(referencesIn(signal), signal);
-    this.#namedSubjects.set(signal, { kinds, subject });
-    return subject;
-  }
-
-  /** The first of `references` whose kind is known here. */
-  #object(references: readonly ObjectReference[], { noSubject }: Signal): Subject {
-    let problem = "";
-    for (const reference of references) {
-      const reading = toObjectTarget(reference, this.#options.kinds.current);
-      if (reading.kind === "target") return { kind: "object", target: reading.target, reference };
-      problem ||= reading.problem;
-    }
-    if (noSubject !== undefined) return { kind: "none", because: noSubject };
-    return { kind: "invalid", problems: [`the subject ${problem}`] };
-  }
-
   /**
    * The identity that the signal had while other kinds were known, if its incident is still open: a definition that is
    * applied or deleted opens and closes nothing.
    */
   #openUnderOtherKind(signal: Signal, now: string | undefined, read: Facts["read"]): Identity | Unread | undefined {
-    const { kinds } = this.#options;
-    if (!signal.subject || isBuiltIn(signal.subject)) return undefined;
+    if (!hasCustomKind(signal)) return undefined;
     const isHere = now !== undefined && this.#isFiringIn(now, signal, read);
     if (isHere !== false) return isHere === true ? undefined : isHere;
-    for (const reference of referencesIn(signal)) {
-      const reading = toObjectTarget(reference, kinds.current);
-      const known = reading.kind === "problem" && reading.unknownKind ? parseFormerTarget(reference) : reading;
-      if (known.kind === "problem" || known.target.type !== "object") continue;
-      const { target } = known;
-      const identity = this.#identity(signal, { kind: "object", target, reference }, { target, reference });
+    for (const subject of this.#subjects.listUnderOtherKinds(signal)) {
+      const identity = this.#identity(signal, subject, subject);
       const isOther = identity.fingerprint !== now && this.#isFiringIn(identity.fingerprint, signal, read);
       if (isOther !== false) return isOther === true ? identity : isOther;
     }
@@ -178,15 +137,8 @@ export class Identities {
   }
 
   /** The subjects by the rules of earlier versions, if they matter: incidents that were opened by them are still there. */
-  #formerSubjects({ formerIdentities = [] }: Signal): readonly Omit<Former, "owner">[] {
-    const { incidents, kinds } = this.#options;
-    if (!incidents.hasFormer) return [];
-    return formerIdentities.flatMap(({ version, subject: reference, distinctBy = [] }) => {
-      const reading = toObjectTarget(reference, kinds.current);
-      return reading.kind === "target"
-        ? [{ subject: { kind: "object", target: reading.target, reference }, distinctBy, version }]
-        : [];
-    });
+  #formerSubjects(signal: Signal): readonly FormerSubject[] {
+    return this.#options.incidents.hasFormer ? this.#subjects.listFormer(signal) : [];
   }
 
   /** Under which identities of earlier versions there are incidents, open or closed, that the signal may belong to. */
@@ -246,7 +198,7 @@ export class Identities {
     return own !== undefined && own.resolvedAt === undefined;
   }
 
-  #resultOf(facts: Facts): IdentityResult | Unread {
+  #decide(facts: Facts): IdentityResult | Unread {
     const { signal, receivedAt, subject, owner } = facts;
     const { incidents } = this.#options;
     const identity = subject.kind === "object" && owner ? this.#identity(signal, subject, owner) : undefined;
@@ -290,44 +242,12 @@ function withLabels(signal: Signal, labels: readonly string[]): Signal {
   return labels.length === 0 ? signal : { ...signal, distinctBy: [...(signal.distinctBy ?? []), ...labels] };
 }
 
-interface SubjectObject {
-  readonly kind: "object";
-  readonly target: ObjectTarget;
-  readonly reference: ObjectReference;
-}
-
-interface InvalidSubject {
-  readonly kind: "invalid";
-  readonly problems: readonly string[];
-}
-
-type Subject = SubjectObject | { readonly kind: "none"; readonly because: string } | InvalidSubject;
-
-/** The references to the subject of a signal: the first of a known kind counts. */
-function referencesIn({ subject, coarserSubject: coarser }: Signal): readonly ObjectReference[] {
-  if (!subject) return [];
-  if (!coarser) return [subject];
-  const { namespace: _, ...clusterWide } = subject;
-  return [subject, clusterWide, coarser];
-}
-
-/** The kinds that are built in are always known. */
-function isBuiltIn({ apiVersion = "", kind }: ObjectReference): boolean {
-  return builtInKinds.find(apiVersion.includes("/") ? `${kind}.${apiVersion.split("/")[0]}` : kind) !== undefined;
-}
-
-/** The target that a reference meant while its kind was known: nearly all kinds are their own singular, in lower case. */
-function parseFormerTarget({ apiVersion = "", kind, namespace, name }: ObjectReference): TargetReading {
-  const spelling = kind.includes(".") ? kind : `${kind}.${apiVersion.split("/")[0]}`;
-  return parseRecordedTarget([...(namespace ? [namespace] : []), spelling.toLowerCase(), name].join("/"));
-}
-
 const nothingRead: Facts["read"] = new Map();
 
 interface Facts {
   readonly signal: Signal;
   readonly receivedAt: string;
-  readonly subject: Exclude<Subject, { kind: "invalid" }>;
+  readonly subject: ValidSubject;
   readonly owner: Owner | undefined;
   readonly former: readonly Former[];
   /** Incidents as the server has them, by their fingerprints. */
@@ -341,12 +261,8 @@ interface Unread {
   readonly name: string;
 }
 
-/** What an earlier version made the identity of. */
-interface Former {
-  readonly subject: SubjectObject;
+interface Former extends FormerSubject {
   readonly owner: Owner;
-  readonly distinctBy: readonly string[];
-  readonly version: string;
 }
 
 function toIdentity(fingerprint: string, { target }: SubjectObject, owner: Owner): Identity {
@@ -355,9 +271,4 @@ function toIdentity(fingerprint: string, { target }: SubjectObject, owner: Owner
     subject: target.text,
     owner: { target: owner.target.text, reference: owner.reference },
   };
-}
-
-function referenceTo({ kind, group, namespace, name }: ObjectTarget, kinds: Kinds): ObjectReference {
-  const known = kinds.find(group ? `${kind}.${group}` : kind);
-  return { kind: known ? kindText(known) : kind, ...(namespace === undefined ? {} : { namespace }), name };
 }
