@@ -1,19 +1,13 @@
-import { keyOf, type Locks } from "../coordination/index.ts";
-import { type KubeClient, KubeError } from "../kube/index.ts";
 import {
   type FingerprintField,
   fingerprinter,
-  type KindsCache,
   type ObjectReference,
   type RemediationRequest,
-  remediationRequests,
   type Signal,
   type Target,
   toObjectTarget,
 } from "../resources/index.ts";
-import type { Logger } from "../telemetry/index.ts";
 import type { Admission, Preview } from "./admission.ts";
-import type { Occurrences } from "./counts/occurrences.ts";
 import type { Share, Tally } from "./counts/tally.ts";
 import { decideFiring } from "./decide.ts";
 import { GatewayError } from "./gateway-error.ts";
@@ -29,35 +23,20 @@ import {
   withinReceipt,
   withSourceInSeries,
 } from "./identity/report.ts";
-import type { ScopeOf } from "./identity/scope.ts";
-import { draftIncident, payloadProblem } from "./incidents/draft.ts";
 import type { Endings } from "./incidents/endings.ts";
-import type { History, Incidents } from "./incidents/incidents.ts";
+import { IncidentOpener, type OpenerOptions } from "./incidents/incident-opener.ts";
 import { isPartial, latestEndAt } from "./incidents/known-incident.ts";
-import type { OpenIncidents } from "./incidents/open-incidents.ts";
 import { previewSignal } from "./preview.ts";
 
-export interface IntakeOptions {
-  readonly client: KubeClient;
-  readonly kinds: Pick<KindsCache, "current">;
-  /** Where incidents live. One for all: their names are how only one of them can be created. */
-  readonly namespace: string;
-  readonly incidents: Incidents;
-  readonly occurrences: Occurrences;
-  readonly open: OpenIncidents;
+export interface IntakeOptions extends OpenerOptions {
   readonly owners: Owners;
   readonly nodes: Nodes;
   /** The target that a rule gives a signal without a subject, as `namespace/kind/name` or `kind/name`. */
   readonly ruleTarget: (signal: Signal) => Target | undefined;
   /** The labels by which a rule distinguishes signals about `owner`. */
   readonly ruleLabels: (signal: Signal, owner: ObjectReference) => readonly string[];
-  readonly scopeOf: ScopeOf;
   readonly endings: Endings;
   readonly fingerprintFields: readonly FingerprintField[];
-  readonly locks: Locks;
-  /** The longest wait for the fingerprint's lock before going on without it. */
-  readonly lockWaitMs: number;
-  readonly log: Logger;
   /**
    * Records each admission before the sender gets a response. `moved`: the number of signals that were counted before on
    * an incident that is closed now.
@@ -65,19 +44,20 @@ export interface IntakeOptions {
   readonly record: (admission: Admission, report: Report | NamelessReport | undefined, moved?: number) => Promise<void>;
 }
 
-/** How often the world may change under us before the sender has to come again. */
+/** How often the incidents of a fingerprint may change before the sender has to send again. */
 const maxTries = 8;
 
-/** Decides what becomes of signals. Any number of gateways may do so side by side. */
+/** Admits signals. Any number of gateways may do so side by side. */
 export class Intake {
   readonly #options: IntakeOptions;
-  readonly #opening = new SingleFlight<Opened>();
+  readonly #opener: IncidentOpener;
   readonly #identities: Identities;
   /** Whether signals of two sources never share a fingerprint. */
   readonly #separatesSources: boolean;
 
   constructor(options: IntakeOptions) {
     this.#options = options;
+    this.#opener = new IncidentOpener(options);
     this.#identities = new Identities({ ...options, computeFingerprint: fingerprinter(options.fingerprintFields) });
     this.#separatesSources = options.fingerprintFields.includes("source");
   }
@@ -207,7 +187,7 @@ export class Intake {
       }
       // It was closed between two tries.
       if (successor) return this.#fireUnderNewIdentity(report, successor, share);
-      const { result, isMine } = await this.#opening.run(fingerprint, () => this.#open(report, share, tries > 0));
+      const { result, isMine } = await this.#opener.open(report, share, { isRetry: tries > 0 });
       if (isMine && result.kind !== "exists") return result;
       // The outcome of another signal of this fingerprint need not hold for this one, but the scope does.
       if (result.kind === "refused") return result;
@@ -230,82 +210,6 @@ export class Intake {
     const incident = await this.#options.occurrences.count(known, report, share);
     if (incident) return { kind: "counted", fingerprint, incident };
     return { kind: "ignored", fingerprint, because: "its incident was closed, and it calls for no other" };
-  }
-
-  /** Takes the fingerprint's lock first, so that gateways do not race; without it they race, and one of them wins. */
-  async #open(report: Report, share: Share, isRetry: boolean): Promise<Opened> {
-    const { locks, lockWaitMs, log } = this.#options;
-    const { fingerprint } = report;
-    const options = { waitMs: lockWaitMs, purpose: "open an incident" };
-    const lease = await locks.acquire(keyOf("incident", fingerprint), options).catch((error: unknown) => {
-      log.warn("fingerprint lock not taken", { fingerprint, error });
-      return undefined;
-    });
-    try {
-      return await this.#openNow(report, share, isRetry);
-    } finally {
-      await lease?.release();
-    }
-  }
-
-  /** A retry reads everything: the next name exists already, so the first read was incomplete. */
-  async #openNow(report: Report, share: Share, isRetry: boolean): Promise<Opened> {
-    const { incidents, scopeOf, kinds } = this.#options;
-    const { fingerprint, owner, signal } = report;
-    const { newest, earlier } = await (isRetry
-      ? incidents.readWholeHistory(fingerprint)
-      : incidents.readHistory(fingerprint, signal.firingAt));
-    const decision = decideFiring(newest, report, [...earlier, ...(await this.#formerSeries(report))]);
-    if (decision.do === "count") return { kind: "exists" };
-    if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
-
-    const problem = payloadProblem(signal.payload);
-    if (problem) return { kind: "invalid", problems: [problem] };
-    const reading = toObjectTarget(owner.reference, kinds.current);
-    if (reading.kind === "problem") return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
-    const scope = await scopeOf({ target: reading.target, reference: owner.reference });
-    if (!scope.in) return { kind: "refused", fingerprint, because: scope.because, fix: scope.fix };
-
-    // Counts that were accepted on an incident that is closed now have a reservation already and must not be lost.
-    const room = share.from ? undefined : this.#reserve(signal);
-    try {
-      return await this.#create(report, share, decision.n);
-    } finally {
-      room?.release();
-    }
-  }
-
-  async #formerSeries({ formerFingerprint }: Report): Promise<History["earlier"]> {
-    if (formerFingerprint === undefined) return [];
-    const { newest, earlier } = await this.#options.incidents.readWholeHistory(formerFingerprint);
-    return [newest?.status?.deduplication?.series, ...earlier];
-  }
-
-  #reserve({ sender }: Signal) {
-    const room = this.#options.open.reserve(sender);
-    if (room.kind === "reserved") return room;
-    if (room.limit === "sender") {
-      const message = `${sender ?? "the gateway itself"} has ${room.open} open incidents, as many as one sender may have`;
-      throw new GatewayError("sender-limit", message);
-    }
-    throw new GatewayError("total-limit", `${room.open} incidents are open, as many as there may be`);
-  }
-
-  async #create(report: Report, share: Share, n: number): Promise<Opened> {
-    const { client, incidents, namespace } = this.#options;
-    const { fingerprint } = report;
-    const outcome = await client
-      .create(remediationRequests, draftIncident(report, n, namespace))
-      .catch((error: unknown) => {
-        if (error instanceof KubeError && error.code === "invalid") return error;
-        throw error;
-      });
-    if (outcome instanceof KubeError) return { kind: "invalid", problems: [outcome.message] };
-    // Another gateway was faster, or the cache was stale: read again.
-    if (outcome.kind === "already-exists") return { kind: "exists" };
-    incidents.learn(outcome.object);
-    await this.#options.occurrences.open(outcome.object, report, share);
-    return { kind: "created", fingerprint, incident: outcome.object };
   }
 
   async #resolve(report: Report): Promise<Admission> {
@@ -350,9 +254,6 @@ export interface Repeats {
   readonly kept: Promise<void>;
 }
 
-/** `exists`: there is an open incident by now. */
-type Opened = Admission | { readonly kind: "exists" };
-
 /** Whether the end of the signal's series may be among those that the cache leaves out. */
 function needsSeries(known: RemediationRequest, { firingAt }: Signal): boolean {
   return isPartial(known) && firingAt <= latestEndAt(known);
@@ -364,18 +265,4 @@ function namelessAdmission({ report, because }: Nameless): Extract<Admission, { 
 
 function ignoredAdmission({ fingerprint }: Report, endedAt: string): Admission {
   return { kind: "ignored", fingerprint, because: `it had ended at ${endedAt}, which is not before it began to fire` };
-}
-
-/** Callers of one key share one run: the first does the work, the others get its result. */
-class SingleFlight<T> {
-  readonly #flights = new Map<string, Promise<T>>();
-
-  async run(key: string, work: () => Promise<T>): Promise<{ readonly result: T; readonly isMine: boolean }> {
-    const joined = this.#flights.get(key);
-    if (joined !== undefined) return { result: await joined, isMine: false };
-
-    const flight = work().finally(() => this.#flights.delete(key));
-    this.#flights.set(key, flight);
-    return { result: await flight, isMine: true };
-  }
 }
