@@ -3,7 +3,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { type Clock, sleep } from "../time/index.ts";
 import type { Admission, NotAdmitted } from "./admission.ts";
 import type { Intake, Repeats } from "./admit.ts";
-import { GatewayError } from "./gateway-error.ts";
+import { isLimit } from "./gateway-error.ts";
 import type { IntakeStalls } from "./intake-stalls.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
@@ -85,10 +85,6 @@ export class Admitter {
 interface Slice extends Repeats {
   /** The outcomes of the signals that are not repeated, in their order. */
   readonly others: Promise<readonly (Admission | NotAdmitted)[]>;
-}
-
-function isLimit(error: unknown): boolean {
-  return error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit");
 }
 
 function toNotAdmitted(error: unknown): NotAdmitted {

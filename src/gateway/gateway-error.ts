@@ -16,3 +16,8 @@ export class GatewayError extends Error {
     this.code = code;
   }
 }
+
+/** Whether a signal was not admitted because too many incidents are open. */
+export function isLimit(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit");
+}

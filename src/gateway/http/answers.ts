@@ -5,7 +5,7 @@ import { KubeError } from "../../kube/index.ts";
 import { LedgerError } from "../../ledger/index.ts";
 import type { FieldTrace, RemediationRequest, RemediationRequestSpec } from "../../resources/index.ts";
 import type { Admission, Preview } from "../admission.ts";
-import { GatewayError } from "../gateway-error.ts";
+import { GatewayError, isLimit } from "../gateway-error.ts";
 
 /** The response to one signal. */
 export interface SignalAnswer {
@@ -88,9 +88,7 @@ const retry: SignalAnswer = {
 
 /** For a signal that was not admitted. Throws an error that is no outage. */
 export function toFailureAnswer(error: unknown): SignalAnswer {
-  if (error instanceof GatewayError && (error.code === "sender-limit" || error.code === "total-limit")) {
-    return toLimitedAnswer(error);
-  }
+  if (isLimit(error)) return toLimitedAnswer(error);
   if (isOutage(error)) return retry;
   throw error;
 }
