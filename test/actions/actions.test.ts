@@ -320,7 +320,7 @@ describe.each(actions.map((action) => [action.name, action] as const))("the inpu
   });
 
   it.each(Object.entries(action.parameters))("are refused with %s out of its schema", (name, schema) => {
-    const value = schema.type === "string" ? "\u0000".repeat((schema.maxLength ?? 9_999) + 1) : "1e99";
+    const value = schema.type === "string" ? "\u0001".repeat((schema.maxLength ?? 9_999) + 1) : "1e99";
     expect(readInputs(action, { ...env, [name]: value })).toMatchObject({
       kind: "invalid",
       problems: [expect.stringMatching(`^${name} `)],

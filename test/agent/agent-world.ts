@@ -85,7 +85,7 @@ export class AgentWorld implements AsyncDisposable {
   static async open(options: AgentWorldOptions = {}): Promise<AgentWorld> {
     const directory = await mkdtemp(join(tmpdir(), "interlock-agent-"));
     // The coder may be another user, and writes down what it does in here.
-    await chmod(directory, 0o777);
+    await chmod(directory, 0o1777);
     const gitlab = await startGitLab();
     const bot = gitlab.addUser("copilot");
     const kim = gitlab.addUser("kim");

@@ -198,7 +198,8 @@ describe("the commands in README and docs", { timeout: 120_000 }, () => {
   });
 
   it.each(Object.entries(run))("in the block %j succeed", async (start, prints) => {
-    const [execution = ""] = /\S+$/m.exec((await sh("interlock get executions --phase Completed -o name")).output) ?? [];
+    const [execution = ""] =
+      /\S+$/m.exec((await sh("interlock get executions --phase Completed -o name")).output) ?? [];
     const [incident = ""] = /rr-\S+/.exec((await sh("interlock get incidents")).output) ?? [];
 
     const { status, output } = await sh(

@@ -86,7 +86,7 @@ export class AgentStage implements AsyncDisposable {
   static async open(options: AgentStageOptions): Promise<AgentStage> {
     const directory = mkdtempSync(join(tmpdir(), "interlock-agents-"));
     // The coder may be another user, and writes down what it does in here.
-    chmodSync(directory, 0o777);
+    chmodSync(directory, 0o1777);
     const program = options.mutations
       ? await bundle(interlockEntry, join(directory, "interlock.mjs"), options.mutations)
       : await interlockProgram();
