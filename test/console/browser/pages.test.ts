@@ -173,6 +173,32 @@ describe("the keyboard", () => {
 
     await page.waitForURL(/\/incidents\/kubernaut-system\/rr-/);
   });
+
+  it("belongs to the search from the next key on, before the page is painted again", async () => {
+    await openPath(page, "/");
+
+    const focused = await page.evaluate(async () => {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+      for (let i = 0; i < 10; i++) await undefined;
+      return document.activeElement?.getAttribute("role");
+    });
+
+    expect(focused).toBe("combobox");
+    await page.keyboard.press("Escape");
+  });
+
+  it("searches again after a failure, and does not claim that nothing was found", async () => {
+    await openPath(page, "/");
+    await page.route("**/api/v1/rows/**", (route) => route.abort());
+    await page.keyboard.press("/");
+    await page.keyboard.type("ClockSkew");
+    await page.getByText("The search failed; trying again.").waitFor();
+
+    await page.unroute("**/api/v1/rows/**");
+
+    await page.getByRole("option", { name: /ClockSkew/ }).waitFor();
+    await page.keyboard.press("Escape");
+  });
 });
 
 /** Last, as its incidents fill the lists of the tests above. */

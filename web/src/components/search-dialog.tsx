@@ -13,6 +13,7 @@ interface Result {
 
 const searched = ["incidents", "executions", "targets", "approvals"] as const satisfies readonly RowKind[];
 const typingMs = 150;
+const retryMs = 1_000;
 /** Of each kind. */
 const readRows = 50;
 const shownRows = 5;
@@ -22,19 +23,26 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState("");
   const [results, setResults] = useState<readonly Result[]>([]);
   const [selected, setSelected] = useState(0);
+  const [hasFailed, setHasFailed] = useState(false);
   const listId = useId();
 
   useEffect(() => {
     const controller = new AbortController();
-    const timer = setTimeout(() => {
+    let timer = setTimeout(search, typingMs);
+    function search() {
       find(text, controller.signal).then(
         (found) => {
           setResults(found);
           setSelected(0);
+          setHasFailed(false);
         },
-        () => undefined,
+        () => {
+          if (controller.signal.aborted) return;
+          setHasFailed(true);
+          timer = setTimeout(search, retryMs);
+        },
       );
-    }, typingMs);
+    }
     return () => {
       clearTimeout(timer);
       controller.abort();
@@ -47,6 +55,7 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
     navigate(result.path);
   };
 
+  const none = hasFailed ? "The search failed; trying again." : "Nothing has all of these words.";
   return (
     <Modal title="Search" onClose={onClose}>
       <input
@@ -88,7 +97,7 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
           </button>
         ))}
       </div>
-      {text.trim() !== "" && results.length === 0 && <p class="muted">Nothing has all of these words.</p>}
+      {text.trim() !== "" && results.length === 0 && <p class="muted">{none}</p>}
     </Modal>
   );
 }
