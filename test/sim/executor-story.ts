@@ -201,6 +201,9 @@ export class ExecutorStory {
     const isInvalid = chance.happens(0.15);
     if (isInvalid) this.#struck("invalid execution");
     const { version = chance.pick(versions) } = wish;
+    const engine = chance.happens(0.5) ? { engine: catalogEngines[version] } : {};
+    // An attacker's execution is right in all other respects.
+    const difference = isInvalid && chance.happens(0.5) ? chance.pick(differences) : undefined;
     const approval = needsApproval(workflowId, version) ? await this.#approval(workflowId, version, target) : undefined;
     await this.#client.create(workflowExecutions, {
       ...{ apiVersion, kind },
@@ -211,11 +214,11 @@ export class ExecutorStory {
       spec: {
         workflowRef: {
           ...{ workflowId, version, containerImage: catalogImage(workflowId) },
-          ...(chance.happens(0.5) ? { engine: catalogEngines[version] } : {}),
-          ...(isInvalid && chance.happens(0.5) ? chance.pick(differences) : {}),
+          ...engine,
+          ...difference,
         },
-        targetResource: isInvalid && chance.happens(0.3) ? "no-kind-of/thing" : this.#spelled(target),
-        ...(isInvalid ? {} : { parameters: { size: 3 } }),
+        targetResource: isInvalid && !difference && chance.happens(0.3) ? "no-kind-of/thing" : this.#spelled(target),
+        ...(isInvalid && !difference ? {} : { parameters: { size: 3 } }),
       },
     });
   }
