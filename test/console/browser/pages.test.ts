@@ -177,11 +177,11 @@ describe("the keyboard", () => {
   it("belongs to the search from the next key on, before the page is painted again", async () => {
     await openPath(page, "/");
 
-    const focused = await page.evaluate(async () => {
+    const focused = await page.evaluate<string>(`(async () => {
       document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
       for (let i = 0; i < 10; i++) await undefined;
-      return document.activeElement?.getAttribute("role");
-    });
+      return document.activeElement.getAttribute("role");
+    })()`);
 
     expect(focused).toBe("combobox");
     await page.keyboard.press("Escape");
