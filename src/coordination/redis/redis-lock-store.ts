@@ -56,6 +56,8 @@ export class RedisLockStore implements LockStore {
       up: () => this.#resume(),
       down: () => {
         this.#reading = undefined;
+        // The next server may be another one, and has granted nothing yet.
+        for (const open of this.#open.values()) open.push = undefined;
       },
       push: (message) => this.#pushed(message),
     });
@@ -126,6 +128,8 @@ export class RedisLockStore implements LockStore {
   #inquire(open: OpenBid, mode: Mode) {
     this.#agenda.remove(open.timer);
     open.asking = true;
+    // The response is newer than an earlier push.
+    open.push = undefined;
     const { bid } = open;
     const question: PendingOperation = {
       operation: this.#operation(mode, bid, bid.cohort),
@@ -157,7 +161,8 @@ export class RedisLockStore implements LockStore {
           return bid.busy(parseHolder(value));
         }
         bid.queued(parseHolder(value));
-        return this.#lookAgain(open, Math.max(0, number) + 5 + 20 * place);
+        this.#lookAgain(open, Math.max(0, number) + 5 + 20 * place);
+        return open.push === undefined ? undefined : this.#pushed(open.push);
       case -1:
         return this.#delayed(open, number);
       case -2:
@@ -191,8 +196,10 @@ export class RedisLockStore implements LockStore {
     const [holder = "", fence = "", serverMs, grantedMs] = message.split("|");
     const open = this.#open.get(holder);
     // Withdrawn meanwhile: the cancellation under way, or due when the connection is back, frees it.
-    // Without a reading of this server's clock, the response to the pending request has the same information.
-    if (!open || !this.#reading) return;
+    if (!open) return;
+    // On a new connection the push can overtake the response to the request, which has the first reading of the server's clock.
+    open.push = message;
+    if (!this.#reading) return;
     this.#forget(open);
     const { bid } = open;
     // Counted from a reading of both clocks, so that no guess about one-way delays is needed.
@@ -269,6 +276,8 @@ class OpenBid {
   first: PendingOperation | undefined;
   /** A question about it is under way. */
   asking = false;
+  /** The message that it was granted. */
+  push: string | undefined;
   /** How often in a row no answer came. */
   failures = 0;
 
