@@ -1,6 +1,26 @@
 import { type Kind, ourCrds, type StructuralSchema, stallReasons } from "../../resources/index.ts";
-import { filterFields } from "./filter-fields.ts";
-import type { NamedKind } from "./kinds.ts";
+import type { KindWord, NamedKind } from "./kinds.ts";
+
+/** Where the schema of a kind lists the values that filters accept. */
+interface FilterFields {
+  /** Field of the status with the phase. */
+  readonly phase?: string;
+  /** The phase of an object without a status. */
+  readonly initial?: string;
+  /** Fields of the status with a reason for the phase. */
+  readonly reasons?: readonly string[];
+}
+
+const filterFields: Readonly<Record<KindWord, FilterFields>> = {
+  incidents: { phase: "phase", initial: "Pending", reasons: ["block.reason", "outcome"] },
+  executions: { phase: "phase", initial: "Pending", reasons: ["skipDetails.reason", "failureDetails.reason"] },
+  targets: {},
+  workflows: { phase: "catalogStatus" },
+  pauses: {},
+  approvals: { phase: "decision", initial: "Pending" },
+  notices: { phase: "phase", initial: "Pending" },
+  tasks: { phase: "phase", initial: "Pending", reasons: ["failure.reason", "reason"] },
+};
 
 /** The phases that objects of a kind may be in; undefined if they have none. */
 export function phaseWords({ word, kind }: NamedKind): readonly string[] | undefined {

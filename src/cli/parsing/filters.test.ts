@@ -23,11 +23,11 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
   ],
   executions: [
     object("skipped", {
-      spec: { targetResource: "node/a" },
+      spec: { targetResource: "node/a", workflowRef: {} },
       status: { phase: "Skipped", skipDetails: { reason: "Paused" } },
     }),
     object("failed", {
-      spec: { targetResource: "node/b" },
+      spec: { targetResource: "node/b", workflowRef: {} },
       status: { phase: "Failed", failureDetails: { reason: "Timeout" } },
     }),
   ],
@@ -36,7 +36,10 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     object("over", { spec: { scope: "All", until: "2026-11-15T11:00:00Z" } }),
     object("ended", { spec: { scope: "All" }, status: { endedAt: "2026-11-15T11:00:00Z" } }),
   ],
-  approvals: [object("open", {}), object("yes", { status: { decision: "Approved" } })],
+  approvals: [
+    object("open", { spec: { recommendedWorkflow: {} } }),
+    object("yes", { spec: { recommendedWorkflow: {} }, status: { decision: "Approved" } }),
+  ],
   tasks: [
     object("main", { spec: { targetResource: "git:host/group/app@main", project: { id: 42 } } }),
     object("refused", {

@@ -1,19 +1,17 @@
-import { jsonPath } from "../../apiserver/index.ts";
+import { reasonGetters, rowFacts } from "../../console/rows/index.ts";
 import type { KubeObject } from "../../kube/index.ts";
 import { isLasting, isOn, pausableTask } from "../../policy/index.ts";
 import {
   type AutomationPause,
-  blockText,
   type CodingTask,
-  findStall,
   type Kinds,
   parsePauseTarget,
   type RemediationRequest,
+  type RemediationWorkflow,
   toObjectTarget,
 } from "../../resources/index.ts";
 import { nearest } from "../../schema/index.ts";
 import { MisuseError } from "../command.ts";
-import { filterFields } from "./filter-fields.ts";
 import type { NamedKind } from "./kinds.ts";
 import { readMoment } from "./options.ts";
 
@@ -51,32 +49,22 @@ async function phaseFilter(named: NamedKind, given: readonly string[], nowMs: nu
   const known = (await filterWords()).phaseWords(named);
   if (known === undefined) throw new MisuseError(`${named.word} have no phase`);
   const wanted = readValues("phase", given, known);
-  if (named.word === "pauses") {
+  const { word } = named;
+  if (word === "workflows") return (object) => wanted.has((object as RemediationWorkflow).status?.catalogStatus ?? "");
+  if (word === "pauses") {
     return (pause) => wanted.has(isLasting(pause as AutomationPause, nowMs) ? "Active" : "Ended");
   }
-  const { phase, initial } = filterFields[named.word];
-  const find = jsonPath(`.status.${phase}`);
-  return (object) => wanted.has(String(find(object)[0] ?? initial));
+  return (object) => wanted.has(rowFacts(word, object).phase);
 }
 
-/** A wait after failures is both a `Backoff`, as the table shows it, and `RecentlyRemediated`. */
 async function reasonFilter(named: NamedKind, given: readonly string[]): Promise<Predicate> {
-  const { reasons = [] } = filterFields[named.word];
+  const { word } = named;
   const known = (await filterWords()).reasonWords(named);
-  if (known === undefined) throw new MisuseError(`${named.word} have no reason`);
+  if (known === undefined || word === "workflows") throw new MisuseError(`${word} have no reason`);
   const wanted = known.length === 0 ? new Set(given.flatMap(splitList)) : readValues("reason", given, known);
-  const finders = reasons.map((field) => ({
-    reason: jsonPath(`.status.${field}`),
-    cause: jsonPath(`.status.${field.replace(/reason$/, "cause")}`),
-  }));
   return (object) => {
-    const stall = findStall(object)?.reason;
-    if (stall && wanted.has(stall)) return true;
-    return finders.some(({ reason, cause }) => {
-      const [text] = reason(object);
-      if (typeof text !== "string") return false;
-      return wanted.has(text) || wanted.has(blockText(text, String(cause(object)[0] ?? "")));
-    });
+    const facts = rowFacts(word, object);
+    return reasonGetters.some((getReason) => wanted.has(getReason(facts)));
   };
 }
 
@@ -85,16 +73,14 @@ async function targetFilter(
   text: string,
   { kinds: readKinds }: FilterContext,
 ): Promise<Predicate> {
-  const { target: path } = filterFields[word];
-  if (path === undefined) throw new MisuseError(`${word} have no target`);
+  if (word === "workflows") throw new MisuseError(`${word} have no target`);
   const kinds = await readKinds();
   const parsed = parsePauseTarget(text, kinds);
   if (parsed.kind === "problem") throw new MisuseError(`the target "${text}" ${parsed.problem}`);
-  const find = jsonPath(path);
   return (object) => {
     if (word === "tasks") return isOn(pausableTask(object as CodingTask), parsed.text);
     const subject = word === "incidents" ? subjectText(object as RemediationRequest, kinds) : undefined;
-    return subject === parsed.text || find(object)[0] === parsed.text;
+    return subject === parsed.text || rowFacts(word, object).target === parsed.text;
   };
 }
 

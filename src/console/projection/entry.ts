@@ -1,70 +1,19 @@
 import type { KubeObject } from "../../kube/index.ts";
-import {
-  type AutomationPause,
-  type CodingTask,
-  isClosedIncident,
-  isUnfinished,
-  type NotificationRequest,
-  type RemediationApprovalRequest,
-  type RemediationRequest,
-  type RemediationTarget,
-  type WorkflowExecution,
-} from "../../resources/index.ts";
-import { rowTypes } from "../rows/index.ts";
+import { type RowFacts, rowFacts, rowTypes } from "../rows/index.ts";
 import type { RowKind } from "../wire.ts";
 import { type PackedRow, packRow } from "./packed-row.ts";
 
 /** A row as the projection keeps it, with the values that filters and indexes compare. */
-export interface RowEntry extends PackedRow {
+export interface RowEntry extends PackedRow, RowFacts {
   readonly key: string;
   /** When its object was created, in seconds since 1970, as precise as Kubernetes keeps it. */
   readonly createdSec: number;
   /** The latest time that the row shows. */
   readonly changedSec: number;
-  /** Whether there is still something to do about it. */
-  readonly isOpen: boolean;
   readonly lane: string;
-  readonly phase: string;
-  readonly reason: string;
-  readonly outcome: string;
-  readonly target: string;
-  readonly workflow: string;
   readonly namespace: string;
   /** Of the object that the target names, if its kind has one: payment of payment/deployment/api. */
   readonly targetNamespace: string;
-}
-
-/** The part of an entry that is not in every row, or has other names there. */
-type RowFacts = Pick<RowEntry, "isOpen"> & Partial<Pick<RowEntry, "phase" | "target">>;
-
-const factsOf: { readonly [K in RowKind]: (object: KubeObject) => RowFacts } = {
-  incidents: facts<RemediationRequest>((incident) => ({ isOpen: !isClosedIncident(incident) })),
-  executions: facts<WorkflowExecution>((execution) => ({ isOpen: isUnfinished(execution) })),
-  approvals: facts<RemediationApprovalRequest>(({ status }) => ({
-    isOpen: status === undefined,
-    phase: status?.decision ?? "Pending",
-  })),
-  pauses: facts<AutomationPause>(({ spec, status }) => ({
-    isOpen: status === undefined,
-    phase: status ? "Ended" : "Active",
-    target: spec.scope === "Target" ? spec.targetResource : "",
-  })),
-  targets: facts<RemediationTarget>(({ status }) => ({
-    isOpen: status?.holder !== undefined,
-    phase: status?.holder ? "Held" : "Free",
-  })),
-  tasks: facts<CodingTask>(({ spec, status }) => ({
-    isOpen: !status || !("completionTime" in status),
-    target: spec.targetResource,
-  })),
-  notices: facts<NotificationRequest>(({ spec, status }) => ({
-    isOpen: !status || !("completionTime" in status),
-    target: spec.context?.targetResource ?? "",
-  })),
-};
-
-function facts<T extends KubeObject>(read: (object: T) => RowFacts): (object: KubeObject) => RowFacts {
-  return (object) => read(object as T);
 }
 
 /** Makes entries. Texts that many rows have are kept once. */
@@ -73,44 +22,33 @@ export class EntryMaker {
 
   make(kind: RowKind, object: KubeObject): RowEntry {
     const row = rowTypes[kind].toRow(object);
-    const facts = factsOf[kind](object);
-    const fields = row as unknown as Readonly<Record<string, unknown>>;
-    const target = this.#keep(facts.target ?? targetText(object) ?? fields["target"]);
+    const { isOpen, phase, reason, stall, outcome, target, workflow } = rowFacts(kind, object);
     const { packed, textAt } = packRow(row);
     return {
       packed,
       textAt,
       key: row.key,
       createdSec: seconds(row.createdAt),
-      changedSec: latestSecond(fields),
-      isOpen: facts.isOpen,
-      lane: this.#keep(fields["lane"]),
-      phase: this.#keep(facts.phase ?? fields["phase"]),
-      reason: kind === "pauses" ? "" : this.#keep(fields["reason"]),
-      outcome: this.#keep(fields["outcome"]),
-      target,
-      workflow: this.#keep(fields["workflow"]),
-      namespace: this.#keep(object.metadata.namespace),
+      changedSec: latestSecond(row as unknown as Readonly<Record<string, unknown>>),
+      isOpen,
+      lane: "lane" in row ? row.lane : "",
+      phase: this.#keep(phase),
+      reason: this.#keep(reason),
+      stall: this.#keep(stall),
+      outcome: this.#keep(outcome),
+      target: this.#keep(target),
+      workflow: this.#keep(workflow),
+      namespace: this.#keep(object.metadata.namespace ?? ""),
       targetNamespace: this.#keep(targetNamespace(target)),
     };
   }
 
-  #keep(value: unknown): string {
-    if (typeof value !== "string") return "";
+  #keep(value: string): string {
     const kept = this.#kept.get(value);
     if (kept !== undefined) return kept;
     this.#kept.set(value, value);
     return value;
   }
-}
-
-/** The whole target: the row may have a part of a very long one only. */
-function targetText(object: KubeObject): string | undefined {
-  const { spec, status } = object as {
-    readonly spec?: { readonly targetResource?: unknown };
-    readonly status?: { readonly diagnosis?: { readonly target?: string } };
-  };
-  return status?.diagnosis?.target ?? (typeof spec?.targetResource === "string" ? spec.targetResource : undefined);
 }
 
 function targetNamespace(target: string): string {

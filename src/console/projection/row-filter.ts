@@ -1,4 +1,5 @@
 import { parseDuration } from "../../time/index.ts";
+import { reasonGetters } from "../rows/index.ts";
 import type { RowFilter, RowKind } from "../wire.ts";
 import { lanes } from "../wire.ts";
 import type { RowEntry } from "./entry.ts";
@@ -30,12 +31,7 @@ export function readFilter(kind: RowKind, filter: RowFilter, nowMs: number): Ent
   const tests = [
     oneOf(wantedLanes, ({ lane }) => lane),
     oneOf(readList(filter.phase), ({ phase }) => phase),
-    oneOf(
-      readList(filter.reason),
-      ({ reason }) => reason,
-      wholeReason,
-      ({ outcome }) => outcome,
-    ),
+    oneOf(readList(filter.reason), ...reasonGetters),
     exactly(readList(filter.target), ({ target }) => target),
     oneOf(readList(filter.workflow), ({ workflow }) => workflow),
     oneOf(
@@ -72,11 +68,6 @@ function findFacet({ target, lane, phase }: RowFilter): EntryFilter["facet"] {
     if (value !== undefined) return { name, value };
   }
   return undefined;
-}
-
-/** A wait after failures is both a `Backoff`, as rows show it, and `RecentlyRemediated`. */
-function wholeReason({ reason }: RowEntry): string {
-  return reason === "Backoff" ? "RecentlyRemediated" : reason;
 }
 
 type Test = (entry: RowEntry) => boolean;

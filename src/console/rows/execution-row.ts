@@ -23,6 +23,11 @@ export function toExecutionRow(execution: WorkflowExecution): ExecutionRow {
   });
 }
 
+/** Why an execution does not run or did not succeed, as people read it. */
+export function executionReason(execution: WorkflowExecution): string | undefined {
+  return executionResult(execution).reason;
+}
+
 interface ExecutionEnd {
   readonly reason?: string;
   readonly message?: string;

@@ -47,7 +47,7 @@ export function toIncidentRow(incident: RemediationRequest, links: IncidentLinks
 }
 
 /** Why an open incident does not move, as people read it. */
-function incidentReason(incident: RemediationRequest): string | undefined {
+export function incidentReason(incident: RemediationRequest): string | undefined {
   const { status } = incident;
   if (status?.phase === "Blocked") return blockText(status.block.reason, status.block.cause);
   return isClosedIncident(incident) ? undefined : findStall(incident)?.reason;

@@ -132,7 +132,10 @@ describe("an installation", () => {
       { notices: [notice("n", { ...stalled, completionTime: "2026-03-01T11:59:40Z" })] },
     ],
     ["a notice of a skip waits for its digest", { notices: [skipNotice("n", 5 * minute)] }],
-    ["a finished execution was stalled", { executions: [execution("a", { ...stalled, phase: "Failed" }, minute)] }],
+    [
+      "a finished execution was stalled",
+      { executions: [execution("a", { ...stalled, phase: "Failed", failureDetails: {} }, minute)] },
+    ],
   ])("is healthy when %s", (_name, given) => {
     expect(assess(snapshot(given)).isHealthy).toBe(true);
   });
@@ -249,12 +252,14 @@ function beat(given: Partial<ReadHeartbeat> = {}): ReadHeartbeat {
 
 function execution(name: string, status: object | undefined, ageMs: number): WorkflowExecution {
   const creationTimestamp = new Date(nowMs - ageMs).toISOString();
-  return { metadata: { name, creationTimestamp }, status } as unknown as WorkflowExecution;
+  const spec = { targetResource: "node/a", workflowRef: { workflowId: "clean" } };
+  return { metadata: { name, creationTimestamp }, spec, status } as unknown as WorkflowExecution;
 }
 
 function notice(name: string, status: object): NotificationRequest {
   return {
     metadata: { name, creationTimestamp: new Date(nowMs).toISOString() },
+    spec: { eventType: "RunFailed" },
     status,
   } as unknown as NotificationRequest;
 }
@@ -268,7 +273,8 @@ function skipNotice(name: string, ageMs: number): NotificationRequest {
 }
 
 function incident(phase: string): RemediationRequest {
-  return { metadata: { name: "rr-1" }, status: { phase } } as unknown as RemediationRequest;
+  const block = { reason: "Paused" };
+  return { metadata: { name: "rr-1" }, spec: {}, status: { phase, block } } as unknown as RemediationRequest;
 }
 
 /** A target on which a workflow failed after it had begun to act; times in minutes. */
@@ -283,7 +289,8 @@ function target(given: { failed: string; at: number; acknowledgedUntil?: number 
 }
 
 function task(): CodingTask {
-  return { metadata: { name: "ct-1" }, status: { phase: "Waiting" } } as unknown as CodingTask;
+  const spec = { targetResource: "git:host/a@b" };
+  return { metadata: { name: "ct-1" }, spec, status: { phase: "Waiting" } } as unknown as CodingTask;
 }
 
 function pause(): AutomationPause {

@@ -1,10 +1,12 @@
+import { type RowKind, rowFacts } from "../../../console/rows/index.ts";
+import type { KubeObject } from "../../../kube/index.ts";
 import { isLasting } from "../../../policy/index.ts";
-import { isUnfinished, type ReadHeartbeat } from "../../../resources/index.ts";
+import type { ReadHeartbeat } from "../../../resources/index.ts";
 import {
   age,
   findNotes,
   findProblems,
-  isOpen,
+  openOnes,
   plural,
   requiredStages,
   type StageReport,
@@ -32,8 +34,8 @@ export interface StatusReport extends Pick<StatusFacts, "stages" | "ledger" | "s
 export function assess(snapshot: StatusSnapshot): StatusReport {
   const alive = snapshot.heartbeats.filter(({ isAlive }) => isAlive);
   const stages = snapshot.heartbeats.flatMap(stageReports);
-  const incidents = countPhases(snapshot.incidents.filter(isOpen));
-  const executions = countPhases(snapshot.executions.filter(isUnfinished));
+  const incidents = countPhases("incidents", snapshot.incidents);
+  const executions = countPhases("executions", snapshot.executions);
   const ledger = {
     events: sum(alive.map((process) => process.ledger.events)),
     seconds: Math.max(0, ...alive.map((process) => process.ledger.seconds)),
@@ -115,12 +117,11 @@ function describeLedger({ events, seconds }: StatusFacts["ledger"], processes: n
     : `${plural(events, "event")} behind, by ${age(seconds * 1_000)}`;
 }
 
-function countPhases(
-  objects: readonly { readonly status?: { readonly phase: string } }[],
-): Readonly<Record<string, number>> {
+/** Of those about which there is still something to do. */
+function countPhases(kind: RowKind, objects: readonly KubeObject[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
-  for (const { status } of objects) {
-    const phase = status?.phase ?? "new";
+  for (const object of openOnes(kind, objects)) {
+    const { phase } = rowFacts(kind, object);
     counts[phase] = (counts[phase] ?? 0) + 1;
   }
   return counts;

@@ -1,4 +1,4 @@
-import { pauseScope } from "../../../console/rows/index.ts";
+import { pauseScope, type RowKind, rowFacts } from "../../../console/rows/index.ts";
 import type { KubeObject } from "../../../kube/index.ts";
 import { isCovered } from "../../../policy/index.ts";
 import {
@@ -7,9 +7,7 @@ import {
   describeStall,
   type ExecutionEnd,
   findStall,
-  isClosedIncident,
   isDigested,
-  isUnfinished,
   type NotificationRequest,
   notificationRequests,
   type ReadHeartbeat,
@@ -109,7 +107,7 @@ function finding(about: StatusLine, message: string, next: string): StatusFindin
 }
 
 function stageProblems(stages: readonly StageReport[], snapshot: StatusSnapshot): readonly StatusFinding[] {
-  const required = snapshot.tasks.some(isOpenTask) ? [...requiredStages, "agent"] : requiredStages;
+  const required = openOnes("tasks", snapshot.tasks).length > 0 ? [...requiredStages, "agent"] : requiredStages;
   const missing = required
     .filter((name) => !stages.some((stage) => stage.name === name && stage.isAlive))
     .map((name) => missingStage(name, stages));
@@ -178,10 +176,22 @@ function workProblems(snapshot: StatusSnapshot): readonly StatusFinding[] {
   const why = (name: string) => `interlock why ${name}`;
   const list = () => "interlock get notices";
   const kinds = [
-    { about: "incidents", noun: "incident", stage: "orchestrator", next: why, objects: incidents.filter(isOpen) },
-    { about: "executions", noun: "execution", stage: "executor", next: why, objects: executions.filter(isUnfinished) },
-    { about: "executions", noun: "coding task", stage: "agent", next: why, objects: tasks.filter(isOpenTask) },
-    { about: "stages", noun: "notice", stage: "notify", next: list, objects: notices.filter(isUndelivered) },
+    {
+      about: "incidents",
+      noun: "incident",
+      stage: "orchestrator",
+      next: why,
+      objects: openOnes("incidents", incidents),
+    },
+    {
+      about: "executions",
+      noun: "execution",
+      stage: "executor",
+      next: why,
+      objects: openOnes("executions", executions),
+    },
+    { about: "executions", noun: "coding task", stage: "agent", next: why, objects: openOnes("tasks", tasks) },
+    { about: "stages", noun: "notice", stage: "notify", next: list, objects: openOnes("notices", notices) },
   ] as const;
   return kinds.flatMap(({ about, noun, stage, next, objects }) => {
     const stalled = byFirst<KubeObject>(objects, (object) => findStall(object)?.sinceMs);
@@ -216,7 +226,7 @@ function isNotice(object: KubeObject): object is NotificationRequest {
 
 function workNotes({ incidents, approvals, targets }: StatusSnapshot): readonly StatusFinding[] {
   const blocked = incidents.filter(({ status }) => status?.phase === "Blocked").length;
-  const open = approvals.filter(({ status }) => status?.decision === undefined).length;
+  const open = openOnes("approvals", approvals).length;
   return [
     ...noteIf(blocked, "incident", { about: "incidents", state: "blocked", next: "interlock get incidents" }),
     ...noteIf(open, "approval", { about: "incidents", state: "waiting", next: "interlock get approvals" }),
@@ -302,16 +312,9 @@ function describeFirst<T>(
   return first === undefined ? [] : [describe(first, objects.length)];
 }
 
-export function isOpen(incident: RemediationRequest): boolean {
-  return !isClosedIncident(incident);
-}
-
-function isUndelivered({ status }: NotificationRequest): boolean {
-  return status === undefined || !("completionTime" in status);
-}
-
-function isOpenTask({ status }: CodingTask): boolean {
-  return status === undefined || ["Pending", "Waiting", "Running"].includes(status.phase);
+/** Those about which there is still something to do, as in the console. */
+export function openOnes<T extends KubeObject>(kind: RowKind, objects: readonly T[]): readonly T[] {
+  return objects.filter((object) => rowFacts(kind, object).isOpen);
 }
 
 export function age(ms: number): string {
