@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { type Locks, memoryLocks } from "../../src/coordination/index.ts";
 import { remediationRequests } from "../../src/resources/index.ts";
+import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { settings } from "./gateway-world.ts";
 import { type ServedGateway, type ServedOptions, servedGateway, token } from "./served-gateway.ts";
 
@@ -32,6 +34,26 @@ describe("one request cannot exhaust the process:", () => {
     const text = await metrics.text();
     expect(text).toContain("gateway_open_incidents 3");
     expect(text).toMatch(/gateway_signals_total\{source="generic",outcome="limited"\} [2-9]/);
+  });
+
+  it("no lock is taken for signals of a sender that is at its limit: fingerprints that it invents leave no object", async () => {
+    const locks = memoryLocks({ clock: systemClock(), random: systemRandom(), who: "test" });
+    const taken: string[] = [];
+    const recording: Locks = {
+      ...locks,
+      acquire: (key, options) => {
+        taken.push(String(key));
+        return locks.acquire(key, options);
+      },
+    };
+    const { post } = await serve({ maxOpenIncidentsPerSender: 1 }, { locks: recording });
+    await post(generic, nodes(1));
+    expect(taken).toHaveLength(1);
+
+    const refused = await post(generic, nodes(20, "invented"));
+
+    expect(refused.status).toBe(429);
+    expect(taken).toHaveLength(1);
   });
 
   it("Alertmanager, which gives up after 429, is answered 503 at its limit", async () => {

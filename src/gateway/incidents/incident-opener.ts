@@ -53,8 +53,10 @@ export class IncidentOpener {
 
   /** Takes the fingerprint's lock first, so that gateways do not race; without it they race, and one of them wins. */
   async #openLocked(report: Report, share: Share, isRetry: boolean): Promise<Opened> {
-    const { locks, lockWaitMs, log } = this.#options;
-    const { fingerprint } = report;
+    const { locks, lockWaitMs, log, open } = this.#options;
+    const { fingerprint, signal } = report;
+    // Nothing is created, so nothing races; and a lock leaves an object for every fingerprint that a sender invents.
+    if (!share.from && !open.hasRoom(signal.sender)) return this.#openNow(report, share, isRetry);
     const options = { waitMs: lockWaitMs, purpose: "open an incident" };
     const lease = await locks.acquire(keyOf("incident", fingerprint), options).catch((error: unknown) => {
       log.warn("fingerprint lock not taken", { fingerprint, error });

@@ -47,13 +47,14 @@ export class OpenIncidents {
     }
   }
 
+  hasRoom(sender = ""): boolean {
+    return this.#findLimit(sender) === undefined;
+  }
+
   /** Takes room for one more incident of `sender`, which counts until `release`. */
   reserve(sender = ""): Reservation {
-    const { total, perSender } = this.#limits;
-    const own = this.#bySender.get(sender) ?? 0;
-    if (own >= perSender) return { kind: "full", limit: "sender", open: own };
-    const all = this.total + this.#reserved;
-    if (all >= total) return { kind: "full", limit: "total", open: all };
+    const limit = this.#findLimit(sender);
+    if (limit) return limit;
     this.#reserved++;
     this.#count(sender, +1);
     const release = () => {
@@ -61,6 +62,14 @@ export class OpenIncidents {
       this.#count(sender, -1);
     };
     return { kind: "reserved", release };
+  }
+
+  #findLimit(sender: string): Extract<Reservation, { kind: "full" }> | undefined {
+    const { total, perSender } = this.#limits;
+    const own = this.#bySender.get(sender) ?? 0;
+    if (own >= perSender) return { kind: "full", limit: "sender", open: own };
+    const all = this.total + this.#reserved;
+    return all >= total ? { kind: "full", limit: "total", open: all } : undefined;
   }
 
   #count(sender: string, change: 1 | -1) {
