@@ -39,7 +39,7 @@ export interface AttackReport {
 }
 
 /** What is alive stays below 150 MB; without a limit, Node lets a gigabyte of garbage accumulate before it collects. */
-const heapLimitMb = 1_024;
+const heapLimitMb = 512;
 
 /** The heap, and as much as the process has outside of it: code, buffers, stacks of threads, SQLite. */
 export const maxRssMb = heapLimitMb + 256;

@@ -38,6 +38,13 @@ export const securityMutants: readonly Mutant[] = [
       "if (false) {",
     ],
   ]),
+  ...mutantsOf({ file: "src/gateway/incidents/incident-opener.ts", suite: "test/gateway/limits.test.ts" }, [
+    [
+      "takes a lock for every fingerprint of a sender at its limit",
+      "!share.from && !open.hasRoom(signal.sender)",
+      "false",
+    ],
+  ]),
   ...mutantsOf({ file: "src/apiserver/http/authenticate.ts", suite: "test/api/permissions.test.ts" }, [
     ["impersonates only by user", 'some((name) => name.startsWith("impersonate-"))', 'includes("impersonate-user")'],
   ]),

@@ -98,6 +98,14 @@ export const stageMutants = [
     ],
     ["asks again after an approval", 'if (known?.status?.decision === "Approved") return undefined;', ""],
   ]),
+  ...mutantsOf({ file: "src/console/rows/row-facts.ts", suite: "src/console/rows/row-facts.test.ts" }, [
+    ["forgets stalls when it filters by reason", "({ stall }) => stall,", '() => "",'],
+    [
+      "reports a stall of closed work",
+      'facts.isOpen ? (findStall(object)?.reason ?? "") : ""',
+      'findStall(object)?.reason ?? ""',
+    ],
+  ]),
   ...mutantsOf({ file: "src/gateway/decide.ts", suite: "src/gateway/decide.test.ts" }, [
     ["opens an incident for each report", 'if (isOpen(newest)) return { do: "count", incident: newest };', ""],
     ["numbers incidents from one", " ?? 0) + 1 };", " ?? 0) * 0 + 1 };"],
