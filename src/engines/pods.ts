@@ -6,6 +6,7 @@ import {
   type ObjectRef,
   type ResourceType,
 } from "../kube/index.ts";
+import type { RunFailure } from "./engine.ts";
 
 /** v1 Pod, as far as we read it. */
 export interface Pod extends KubeObject {
@@ -23,17 +24,21 @@ export interface ContainerStatus {
   readonly name: string;
   readonly imageID?: string;
   readonly containerID?: string;
-  readonly state?: {
-    readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly running?: { readonly startedAt?: string };
-    readonly terminated?: {
-      readonly exitCode: number;
-      readonly reason?: string;
-      readonly message?: string;
-      readonly containerID?: string;
-      readonly startedAt?: string;
-      readonly finishedAt?: string;
-    };
+  readonly state?: ContainerState;
+}
+
+/** The state of a container. Tekton reports the steps of a TaskRun in the same form. */
+export interface ContainerState {
+  readonly waiting?: { readonly reason?: string; readonly message?: string };
+  readonly running?: { readonly startedAt?: string };
+  readonly terminated?: {
+    /** Absent if the end was written by a controller that did not see the container end. */
+    readonly containerID?: string;
+    readonly exitCode: number;
+    readonly reason?: string;
+    readonly message?: string;
+    readonly startedAt?: string;
+    readonly finishedAt?: string;
   };
 }
 
@@ -45,9 +50,10 @@ export function wasEvicted({ status }: Pod): boolean {
   return status?.conditions?.some((c) => c.type === "DisruptionTarget" && c.status === "True") ?? false;
 }
 
-/** Whether processes of the pod may still be alive. Being deleted takes as long as its grace period. */
-export function isAlive({ status }: Pod): boolean {
-  return status?.phase !== "Succeeded" && status?.phase !== "Failed";
+/** The pods whose processes may still be alive. Being deleted takes as long as the grace period of a pod. */
+export function unfinishedPods(pods: readonly Pod[] = []): Pick<RunFailure, "unfinished"> {
+  const alive = pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
+  return alive.length > 0 ? { unfinished: alive.map(({ metadata }) => metadata.name ?? "") } : {};
 }
 
 /** Reasons for which a container waits because its image does not come. */

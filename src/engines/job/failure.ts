@@ -5,9 +5,9 @@ import {
   type ContainerStatus,
   containerBegan,
   imageReasons,
-  isAlive,
   type Pod,
   startReasons,
+  unfinishedPods,
   wasEvicted,
 } from "../pods.ts";
 import { type Job, jobCondition } from "./job.ts";
@@ -26,14 +26,13 @@ export function jobFailure(job: Job, evidence: JobEvidence): RunFailure {
   const pod = evidence.pods?.find((candidate) => candidate.status?.phase !== "Succeeded");
   const container = pod?.status?.containerStatuses?.find(({ name }) => name === containerName);
   const exitCode = container && ownExitCode(container);
-  const unfinished = (evidence.pods ?? []).filter(isAlive).map(({ metadata }) => metadata.name ?? "");
   return {
     reason: failureReason(job, pod, container, evidence),
     message: failureMessage(job, pod, container),
     anythingStarted: anythingStarted(job, evidence),
     ...(container && { failedStepName: container.name }),
     ...(exitCode !== undefined && { exitCode }),
-    ...(unfinished.length > 0 && { unfinished }),
+    ...unfinishedPods(evidence.pods),
   };
 }
 

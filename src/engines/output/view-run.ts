@@ -1,13 +1,12 @@
 import type { KubeClient, KubeObject, ObjectRef, ResourceType } from "../../kube/index.ts";
-import { annotationKeys } from "../../resources/index.ts";
-import { type Job, jobs, podsOfJob } from "../job/job.ts";
-import type { ContainerStatus, Pod } from "../pods.ts";
-import { listIfReadable } from "../pods.ts";
+import { jobs, podsOfJob } from "../job/job.ts";
+import { type ContainerState, listIfReadable, type Pod } from "../pods.ts";
+import { runOwner } from "../run-marks.ts";
 import {
+  listBelow,
   type PipelineRun,
   pipelineRuns,
   type RunCondition,
-  type StepState,
   succeededCondition,
   type TaskRun,
   taskRuns,
@@ -47,17 +46,14 @@ export interface RunView {
 
 /** Reads the tasks and steps of a run. None if the run is gone or must not be read. */
 export async function viewRun(client: KubeClient, run: RunToRead): Promise<RunView> {
-  const { namespace = "", uid } = run;
-  if (run.kind === "Job") return viewJob(client, await find(client, jobs, run));
+  if (run.kind === "Job") {
+    const job = await find(client, jobs, run);
+    return job ? toView(job, jobTasks((await podsOfJob(client, job)) ?? [])) : { tasks: [] };
+  }
   const pipelineRun = await find(client, pipelineRuns, run);
   if (!pipelineRun) return { tasks: [] };
-  const labelSelector = `${tektonLabels.pipelineRunUid}=${uid}`;
-  const below = (await listIfReadable(client, taskRuns, { namespace, labelSelector })) ?? [];
-  return { ...fenceOn(pipelineRun), tasks: pipelineTasks(pipelineRun, below) };
-}
-
-async function viewJob(client: KubeClient, job: Job | undefined): Promise<RunView> {
-  return job ? { ...fenceOn(job), tasks: jobTasks((await podsOfJob(client, job)) ?? []) } : { tasks: [] };
+  const below = (await listBelow(client, taskRuns, pipelineRun)) ?? [];
+  return toView(pipelineRun, pipelineTasks(pipelineRun, below));
 }
 
 /** One of the same name with another uid belongs to another execution. */
@@ -70,9 +66,9 @@ async function find<T extends KubeObject>(
   return found?.find(({ metadata }) => metadata.uid === uid);
 }
 
-function fenceOn(run: KubeObject | undefined): Pick<RunView, "fence"> {
-  const fence = run?.metadata.annotations?.[annotationKeys.fence];
-  return fence === undefined ? {} : { fence };
+function toView(run: KubeObject, tasks: readonly RunTask[]): RunView {
+  const { fence } = runOwner(run);
+  return { ...(fence !== undefined && { fence }), tasks };
 }
 
 /** The tasks of a pipeline in its order, those of `finally` after all others. */
@@ -117,7 +113,7 @@ function conditionPhase(condition: RunCondition | undefined, hasStarted: boolean
   return hasStarted ? "Running" : "Pending";
 }
 
-function stepState({ running, terminated }: Pick<StepState, "running" | "terminated">): Omit<RunStep, "name"> {
+function stepState({ running, terminated }: ContainerState): Omit<RunStep, "name"> {
   if (terminated) {
     return { phase: terminated.exitCode === 0 ? "Succeeded" : "Failed", exitCode: terminated.exitCode };
   }
@@ -140,16 +136,9 @@ function jobTasks(pods: readonly Pod[]): readonly RunTask[] {
       after: [],
       ...(startedAt === undefined ? {} : { startedAt }),
       ...(endedAt === undefined ? {} : { endedAt }),
-      steps: containers.map((container) => ({ name: container.name, ...containerState(container) })),
+      steps: containers.map(({ name, state = {} }) => ({ name, ...stepState(state) })),
     },
   ];
-}
-
-function containerState({ state }: ContainerStatus): Omit<RunStep, "name"> {
-  return stepState({
-    ...(state?.running && { running: state.running }),
-    ...(state?.terminated && { terminated: state.terminated }),
-  });
 }
 
 function createdAt({ metadata }: Pod): string {

@@ -1,6 +1,6 @@
 import type { FailureReason } from "../../resources/index.ts";
 import type { RunFailure } from "../engine.ts";
-import { isAlive, type Pod, wasEvicted } from "../pods.ts";
+import { type Pod, unfinishedPods, wasEvicted } from "../pods.ts";
 import {
   type PipelineRun,
   type StepState,
@@ -27,7 +27,6 @@ export function pipelineRunFailure(run: PipelineRun, evidence: RunEvidence): Run
   const task = failedTask(run, evidence.taskRuns ?? []);
   const step = task && failedStep(task);
   const exitCode = task && step && ownExitCode(step, task);
-  const unfinished = (evidence.pods ?? []).filter(isAlive).map(({ metadata }) => metadata.name ?? "");
   return {
     reason: known ?? (task ? taskReason(task, evidence) : reason === "Failed" ? "TaskRunFailed" : "Unknown"),
     message: (!known && task && taskMessage(task)) || message || `the run failed: ${reason || "no reason given"}`,
@@ -35,7 +34,7 @@ export function pipelineRunFailure(run: PipelineRun, evidence: RunEvidence): Run
     ...(task && { failedTaskName: pipelineTaskName(run, task) }),
     ...(step && { failedStepName: step.name }),
     ...(exitCode !== undefined && { exitCode }),
-    ...(unfinished.length > 0 && { unfinished }),
+    ...unfinishedPods(evidence.pods),
   };
 }
 

@@ -1,4 +1,5 @@
-import type { KubeObject, ResourceType } from "../../kube/index.ts";
+import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
+import { type ContainerState, listIfReadable } from "../pods.ts";
 
 /** tekton.dev/v1 PipelineRun, as far as we read and write it. */
 export interface PipelineRun extends KubeObject {
@@ -73,24 +74,13 @@ export interface TaskAttempt {
   readonly steps?: readonly StepState[];
 }
 
-export interface StepState {
+export interface StepState extends ContainerState {
   readonly name: string;
   readonly container?: string;
   /** Known once the container was made. */
   readonly imageID?: string;
   /** How Tekton's entrypoint saw the step end. */
   readonly terminationReason?: string;
-  readonly waiting?: { readonly reason?: string; readonly message?: string };
-  readonly running?: { readonly startedAt?: string };
-  readonly terminated?: {
-    /** Absent if Tekton wrote the end of a step that it did not see end. */
-    readonly containerID?: string;
-    readonly exitCode: number;
-    readonly reason?: string;
-    readonly message?: string;
-    readonly startedAt?: string;
-    readonly finishedAt?: string;
-  };
 }
 
 export const pipelineRuns: ResourceType<PipelineRun> = {
@@ -116,4 +106,15 @@ export const tektonLabels = {
 /** The condition with the state of a PipelineRun or TaskRun. Absent until its controller has seen it. */
 export function succeededCondition(status?: { readonly conditions?: readonly RunCondition[] }) {
   return status?.conditions?.find(({ type }) => type === "Succeeded");
+}
+
+/** Every TaskRun, or every pod, of the run that still exists. Undefined: we must not read them. */
+export async function listBelow<T extends KubeObject>(
+  client: KubeClient,
+  type: ResourceType<T>,
+  { metadata: { namespace = "", uid } }: PipelineRun,
+  signal?: AbortSignal,
+): Promise<readonly T[] | undefined> {
+  const labelSelector = `${tektonLabels.pipelineRunUid}=${uid}`;
+  return await listIfReadable(client, type, { namespace, labelSelector, signal });
 }

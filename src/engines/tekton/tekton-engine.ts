@@ -1,17 +1,17 @@
 import type { KubeClient } from "../../kube/index.ts";
 import type { Workload } from "../../resources/index.ts";
 import type { Engine } from "../engine.ts";
-import { isServiceAccountMissing, listIfReadable, pods } from "../pods.ts";
+import { isServiceAccountMissing, pods } from "../pods.ts";
 import { digests, workload } from "../run-marks.ts";
 import { pipelineRunFailure, type RunEvidence } from "./failure.ts";
 import { pipelineRunFor } from "./manifest.ts";
 import {
+  listBelow,
   type PipelineRun,
   pipelineRuns,
   succeededCondition,
   type TaskRun,
   taskRuns,
-  tektonLabels,
 } from "./pipeline-run.ts";
 import { cancelPipelineRun, pipelineRunState, startPipelineRun } from "./state.ts";
 
@@ -42,34 +42,29 @@ function pipelineRunWorkload({ spec }: PipelineRun): Workload {
 /** The bundle as Tekton resolved it, and the image of every step that began. */
 async function pipelineRunDigests(
   client: KubeClient,
-  { metadata: { namespace = "", uid }, status }: PipelineRun,
+  run: PipelineRun,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const { uri, digest } = status?.provenance?.refSource ?? {};
+  const { uri, digest } = run.status?.provenance?.refSource ?? {};
   const bundle = uri && digest?.sha256 ? `${uri}@sha256:${digest.sha256}` : undefined;
-  const labelSelector = `${tektonLabels.pipelineRunUid}=${uid}`;
-  const tasks = await listIfReadable(client, taskRuns, { namespace, labelSelector, signal });
+  const tasks = await listBelow(client, taskRuns, run, signal);
   const steps = (tasks ?? []).flatMap((task) => task.status?.steps ?? []);
   return digests([bundle, ...steps.map(({ imageID }) => imageID)]);
 }
 
 /** Reads what there is below a run. Throws only if the API server does not answer. */
-async function findEvidence(
-  client: KubeClient,
-  { metadata: { namespace = "", uid } }: PipelineRun,
-  signal?: AbortSignal,
-): Promise<RunEvidence> {
-  const query = { namespace, labelSelector: `${tektonLabels.pipelineRunUid}=${uid}`, signal };
-  const [tasks, containers] = await Promise.all([
-    listIfReadable(client, taskRuns, query),
-    listIfReadable(client, pods, query),
+async function findEvidence(client: KubeClient, run: PipelineRun, signal?: AbortSignal): Promise<RunEvidence> {
+  const { namespace = "" } = run.metadata;
+  const [tasks, found] = await Promise.all([
+    listBelow(client, taskRuns, run, signal),
+    listBelow(client, pods, run, signal),
   ]);
   const accounts = (tasks ?? []).filter(hasNoPod).map(({ spec }) => spec.serviceAccountName ?? "default");
   const missingServiceAccounts = new Set<string>();
   for (const name of new Set(accounts)) {
     if (await isServiceAccountMissing(client, { namespace, name }, signal)) missingServiceAccounts.add(name);
   }
-  return { taskRuns: tasks, pods: containers, missingServiceAccounts };
+  return { taskRuns: tasks, pods: found, missingServiceAccounts };
 }
 
 function hasNoPod({ status }: TaskRun): boolean {
