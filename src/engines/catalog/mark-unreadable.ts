@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type Call, type KubeClient, refOf } from "../../kube/index.ts";
 import { type Condition, type Engine, type RemediationWorkflow, remediationWorkflows } from "../../resources/index.ts";
 import { type PipelineReader, workflowPipelineProblems } from "../local/workflow-pipeline.ts";
+import { patchAtVersion } from "../patch-at-version.ts";
 
 export interface MarkOptions {
   /** The namespace of the catalog. */
@@ -28,10 +29,9 @@ export async function markUnreadable(
     const problems = found.map(({ file, problem }) => (file ? `${file}: ${problem}` : problem));
     const status = statusFor(entry, problems, new Date(client.serverNowMs()).toISOString());
     if (status === undefined) continue;
-    const { resourceVersion } = entry.metadata;
-    const merge = { metadata: { resourceVersion }, status };
+    const patch = patchAtVersion(entry, { status });
     // A change of the entry meanwhile is a change of a file or of the catalog, and that leads here again.
-    await client.patch(remediationWorkflows, refOf(entry), { merge }, { ...call, subresource: "status" });
+    await client.patch(remediationWorkflows, refOf(entry), patch, { ...call, subresource: "status" });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Patch } from "../../kube/index.ts";
 import { annotationKeys } from "../../resources/index.ts";
 import type { RunProgress, RunState } from "../engine.ts";
+import { patchAtVersion } from "../patch-at-version.ts";
 import { type Job, jobCondition } from "./job.ts";
 
 /** The state of a Job, from its status. */
@@ -48,8 +49,8 @@ function toProgress(job: Job): RunProgress {
 }
 
 /** Lets a suspended Job go on: a conflict for one that was replaced, changed or started meanwhile. */
-export function startJob({ metadata: { resourceVersion } }: Job): Patch {
-  return { merge: { metadata: { resourceVersion }, spec: { suspend: false } } };
+export function startJob(job: Job): Patch {
+  return patchAtVersion(job, { spec: { suspend: false } });
 }
 
 /**
@@ -57,11 +58,9 @@ export function startJob({ metadata: { resourceVersion } }: Job): Patch {
  * it failed, once they are gone. (Suspending it would end the pods too, but leave a Job that any client could resume, and
  * that looks at rest to us before its controller has seen it.) One that is suspended only needs the mark.
  */
-export function cancelJob({ metadata: { resourceVersion }, spec }: Job): Patch {
-  return {
-    merge: {
-      metadata: { resourceVersion, annotations: { [annotationKeys.cancelled]: "true" } },
-      ...(!spec.suspend && { spec: { activeDeadlineSeconds: 1 } }),
-    },
-  };
+export function cancelJob(job: Job): Patch {
+  return patchAtVersion(job, {
+    metadata: { annotations: { [annotationKeys.cancelled]: "true" } },
+    ...(!job.spec.suspend && { spec: { activeDeadlineSeconds: 1 } }),
+  });
 }

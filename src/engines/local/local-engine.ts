@@ -1,6 +1,7 @@
-import type { KubeClient, ObjectMeta, Patch } from "../../kube/index.ts";
+import type { KubeClient, KubeObject, Patch } from "../../kube/index.ts";
 import { annotationKeys } from "../../resources/index.ts";
 import type { Engine, PreparedRun, RunOrder } from "../engine.ts";
+import { patchAtVersion } from "../patch-at-version.ts";
 import { runMetadata, workload } from "../run-marks.ts";
 import { pipelineParams, pipelineTimeout } from "../tekton/manifest.ts";
 import { type Param, type PipelineRun, pipelineRuns } from "../tekton/pipeline-run.ts";
@@ -24,9 +25,8 @@ export interface LocalEngineOptions {
  */
 export function localEngine(options: LocalEngineOptions): Engine {
   const { client } = options;
-  const tekton = tektonEngine(client);
   return {
-    ...tekton,
+    ...tektonEngine(client),
     name: "local",
     async prepare(order, signal) {
       if (await hasRealTekton(client, signal)) {
@@ -37,7 +37,7 @@ export function localEngine(options: LocalEngineOptions): Engine {
     workloadOf: (run) => workload("local", workflowFolderOf(run as PipelineRun), undefined),
     // Nothing is pulled: the folder is run.
     digestsOf: async () => [],
-    start: (run) => startPatch(run.metadata, tekton.start(run)),
+    start: startLocalRun,
   };
 }
 
@@ -76,12 +76,10 @@ function pipelineRun(order: RunOrder, pipeline: PipelineSpec, params: readonly P
   };
 }
 
-/** With the finalizer, in the same write: from here on there may be processes. */
-function startPatch({ finalizers = [] }: ObjectMeta, patch: Patch): Patch {
-  if (!("merge" in patch)) throw new TypeError("a run is started with a merge patch");
-  const { metadata, ...rest } = patch.merge;
-  const kept = finalizers.filter((finalizer) => finalizer !== localFinalizer);
-  return { merge: { ...rest, metadata: { ...(metadata as object), finalizers: [...kept, localFinalizer] } } };
+/** As a run of Tekton, with the finalizer in the same write: from here on there may be processes. */
+function startLocalRun(run: KubeObject): Patch {
+  const finalizers = new Set(run.metadata.finalizers).add(localFinalizer);
+  return patchAtVersion(run, { metadata: { finalizers: [...finalizers] }, spec: { status: null } });
 }
 
 function paramProblems({ params: declared = [] }: PipelineSpec, given: readonly Param[]): readonly string[] {

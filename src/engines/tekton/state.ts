@@ -1,5 +1,6 @@
 import type { Patch } from "../../kube/index.ts";
 import type { RunProgress, RunState } from "../engine.ts";
+import { patchAtVersion } from "../patch-at-version.ts";
 import { type PipelineRun, type RunCondition, succeededCondition } from "./pipeline-run.ts";
 
 /** The state of a PipelineRun. Only its condition ends it: a cancel that Tekton has not seen yet stops nothing. */
@@ -37,19 +38,15 @@ function completedTasksIn(message = ""): number | undefined {
   return count === undefined ? undefined : Number(count);
 }
 
-/**
- * Lets a suspended run go on. The resourceVersion names one state of one object in the whole store, so this is a
- * conflict for a run that was replaced, changed or started meanwhile. (A `test` in a JSON patch on uid and status does
- * the same, but the server answers with an error that looks like a webhook's refusal.)
- */
-export function startPipelineRun({ metadata: { resourceVersion } }: PipelineRun): Patch {
-  return { merge: { metadata: { resourceVersion }, spec: { status: null } } };
+/** Lets a suspended run go on: a conflict for one that was replaced, changed or started meanwhile. */
+export function startPipelineRun(run: PipelineRun): Patch {
+  return patchAtVersion(run, { spec: { status: null } });
 }
 
 /**
  * Ends a run without its `finally` tasks, a suspended one too: Tekton then writes its end without having made a
  * TaskRun. It is conditional because Tekton refuses to change a run that has ended meanwhile, which is no error.
  */
-export function cancelPipelineRun({ metadata: { resourceVersion } }: PipelineRun): Patch {
-  return { merge: { metadata: { resourceVersion }, spec: { status: "Cancelled" } } };
+export function cancelPipelineRun(run: PipelineRun): Patch {
+  return patchAtVersion(run, { spec: { status: "Cancelled" } });
 }

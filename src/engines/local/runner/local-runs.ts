@@ -1,5 +1,6 @@
-import { iso } from "../../../kube/index.ts";
+import { iso, refOf } from "../../../kube/index.ts";
 import type { Clock } from "../../../time/index.ts";
+import { patchAtVersion } from "../../patch-at-version.ts";
 import { type PipelineRun, pipelineRuns, succeededCondition } from "../../tekton/pipeline-run.ts";
 import { isLocal, localFinalizer } from "../local-marks.ts";
 import { checkPipeline } from "../pipeline/read-pipeline.ts";
@@ -147,7 +148,7 @@ export class LocalRuns {
   /** Its end is in the API server, and nothing of it is alive. */
   async #finish(run: PipelineRun, open: OpenRun | undefined): Promise<number | undefined> {
     const { client } = this.#options;
-    const { finalizers = [], namespace = "", name = "", resourceVersion } = run.metadata;
+    const { finalizers = [] } = run.metadata;
     // Before the finalizer goes: who sees that may create the next run of this target, which should not have to wait.
     if (open) {
       await open.idle();
@@ -155,8 +156,8 @@ export class LocalRuns {
     }
     if (finalizers.includes(localFinalizer)) {
       const rest = finalizers.filter((finalizer) => finalizer !== localFinalizer);
-      const merge = { metadata: { resourceVersion, finalizers: rest.length > 0 ? rest : null } };
-      const outcome = await client.patch(pipelineRuns, { namespace, name }, { merge });
+      const patch = patchAtVersion(run, { metadata: { finalizers: rest.length > 0 ? rest : null } });
+      const outcome = await client.patch(pipelineRuns, refOf(run), patch);
       if (outcome.kind === "conflict") return 0;
     }
     return undefined;
