@@ -2,21 +2,16 @@ import { constants } from "node:fs";
 import { type FileHandle, open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { withoutSecrets } from "../../telemetry/index.ts";
-import { type Clock, sleep } from "../../time/index.ts";
+import { sleep } from "../../time/index.ts";
 import { LineSplitter } from "../output/line-splitter.ts";
-import { isWantedStep, type LineFilter, type PrintLine } from "../output/step-line.ts";
+import { type FollowStepsOptions, isWantedStep } from "../output/step-line.ts";
 import { listSteps, type StepFolder } from "./logs.ts";
 
-export interface FollowLogsOptions {
+export interface FollowLogsOptions extends FollowStepsOptions {
   readonly dataDir: string;
   readonly runUid: string;
-  readonly filter: LineFilter;
-  readonly clock: Clock;
-  /** Ends everything at once. */
-  readonly signal: AbortSignal;
   /** No further step will begin. */
   readonly runEnded: AbortSignal;
-  readonly print: PrintLine;
 }
 
 /** Between two readings. A file has no better notification that works on every file system. */

@@ -4,10 +4,10 @@ import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { followLogs } from "../local/follow-logs.ts";
 import { isLocalRun } from "../local/local-marks.ts";
 import { followPods } from "./follow-pods.ts";
-import type { LineFilter, PrintLine } from "./step-line.ts";
+import type { FollowStepsOptions, PrintLine } from "./step-line.ts";
 import { type EndedStatus, whenEnded } from "./when-ended.ts";
 
-export interface FollowOptions {
+export interface FollowOptions extends FollowStepsOptions {
   /** Acts with the rights of the reader. */
   readonly client: KubeClient;
   /** The output of containers; undefined if the server has no kubelets. */
@@ -16,12 +16,7 @@ export interface FollowOptions {
   readonly local: string | undefined;
   /** The namespace of runs. */
   readonly runsIn: string;
-  readonly filter: LineFilter;
-  readonly clock: Clock;
   readonly random: Random;
-  /** Ends everything at once. */
-  readonly signal: AbortSignal;
-  readonly print: PrintLine;
   /** Called with difficulties that do not end the output. */
   readonly problem: (message: string) => void;
 }

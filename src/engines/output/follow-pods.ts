@@ -1,23 +1,18 @@
 import { informer, type KubeClient, KubeError, type PodLogs } from "../../kube/index.ts";
-import { type Clock, type Random, sleep } from "../../time/index.ts";
-import { pods } from "../pods.ts";
+import { type Random, sleep } from "../../time/index.ts";
+import { type Pod, pods } from "../pods.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { type PodStep, podSelector, podSteps } from "./pod-steps.ts";
 import { ResumedLines } from "./resumed-lines.ts";
-import { isWantedStep, type LineFilter, type PrintLine } from "./step-line.ts";
+import { type FollowStepsOptions, isWantedStep, type LineFilter } from "./step-line.ts";
 
-export interface FollowPodsOptions {
+export interface FollowPodsOptions extends FollowStepsOptions {
   readonly client: KubeClient;
   readonly podLogs: PodLogs;
   readonly run: { readonly kind: string; readonly uid: string; readonly namespace: string };
-  readonly filter: LineFilter;
-  readonly clock: Clock;
   readonly random: Random;
-  /** Ends everything at once. */
-  readonly signal: AbortSignal;
   /** No further step will begin: the function ends when the output of those that have begun is complete. */
   readonly runEnded: AbortSignal;
-  readonly print: PrintLine;
   readonly problem: (message: string) => void;
 }
 
@@ -34,27 +29,17 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
   const denied = new Promise<never>((_, reject) => {
     deny = reject;
   });
+  const query = { namespace: run.namespace, labelSelector: podSelector(run) };
   const cache = informer({
     client,
     type: pods,
-    query: { namespace: run.namespace, labelSelector: podSelector(run) },
+    query,
     clock,
     random,
     signal,
     problem: ({ kind, message, error }) => (kind === "forbidden" ? deny(error) : problem(message)),
     backoff: { baseMs: 100, maxMs: 2_000, jitter: 0.5 },
   });
-  const find = ({ podUid, container }: PodStep) =>
-    podSteps(cache.list()).find((step) => step.podUid === podUid && step.container === container);
-  const followNew = () => {
-    for (const step of podSteps(cache.list())) {
-      const key = `${step.podUid}/${step.container}`;
-      if (followed.has(key) || !isWantedStep(step, filter)) continue;
-      // A pod that is gone from the cache has no more output.
-      const hasEnded = () => find(step)?.hasEnded ?? true;
-      follow(key, followContainer(step, hasEnded, { ...options, signal }));
-    }
-  };
   const complete = followAll();
   // Of several failures only the first is thrown.
   for (const one of [complete, denied]) one.catch(() => {});
@@ -68,31 +53,33 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
 
   async function followAll(): Promise<void> {
     await cache.synced;
-    cache.subscribe(followNew);
+    const followCached = () => followNew(cache.list());
+    cache.subscribe(followCached);
     await whenAborted([runEnded, signal]);
-    // The cache may not show the last pods yet.
-    if (!signal.aborted) await followFinalPods(options, followNew);
-    followNew();
+    if (!signal.aborted) {
+      followCached();
+      // The cache may not show the last pods yet.
+      followNew((await client.list(pods, query)).items);
+    }
+    followCached();
     await Promise.all(followed.values());
   }
 
-  function follow(key: string, output: Promise<void>): void {
-    output.catch(deny);
-    followed.set(key, output);
-  }
-
-  async function followFinalPods({ client, podLogs }: FollowPodsOptions, first: () => void): Promise<void> {
-    first();
-    const { items } = await client.list(pods, { namespace: run.namespace, labelSelector: podSelector(run) });
-    for (const step of podSteps(items)) {
-      const key = `${step.podUid}/${step.container}`;
+  function followNew(found: readonly Pod[]): void {
+    for (const step of podSteps(found)) {
+      const key = containerKey(step);
       if (followed.has(key) || !isWantedStep(step, filter)) continue;
-      follow(
-        key,
-        followContainer(step, () => true, { ...options, podLogs, signal }),
-      );
+      // A pod that is gone from the cache has no more output.
+      const hasEnded = () => podSteps(cache.list()).find((other) => containerKey(other) === key)?.hasEnded ?? true;
+      const output = followContainer(step, hasEnded, { ...options, signal });
+      output.catch(deny);
+      followed.set(key, output);
     }
   }
+}
+
+function containerKey({ podUid, container }: PodStep): string {
+  return `${podUid}/${container}`;
 }
 
 /** Prints the output of one container until it ends. A stream that breaks off is opened again where it was. */

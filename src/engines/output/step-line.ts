@@ -1,3 +1,5 @@
+import type { Clock } from "../../time/index.ts";
+
 /** One line of a step's output. */
 export interface StepLine {
   readonly task: string;
@@ -18,6 +20,15 @@ export interface LineFilter {
   readonly tail?: number;
   /** In milliseconds since 1970. */
   readonly sinceMs?: number;
+}
+
+/** How the output of steps is followed, whatever runs them. */
+export interface FollowStepsOptions {
+  readonly filter: LineFilter;
+  readonly clock: Clock;
+  /** Ends everything at once. */
+  readonly signal: AbortSignal;
+  readonly print: PrintLine;
 }
 
 export function isWantedStep({ task, step }: Pick<StepLine, "task" | "step">, filter: LineFilter): boolean {
