@@ -204,12 +204,12 @@ export async function createsFile(step: Step, hostile: Hostile): Promise<boolean
 }
 
 async function execute(step: Step, value: string | readonly string[], { folder }: Place): Promise<void> {
-  const meaning = () => [value].flat().join(" ");
-  const words = (texts: readonly string[]) => expandList(texts, meaning, () => [value].flat());
+  const values = { text: () => [value].flat().join(" "), list: () => [value].flat() };
+  const words = (texts: readonly string[]) => expandList(texts, values);
   const script = join(folder, "script");
   if (step.script !== undefined) writeFileSync(script, step.script);
   const start = step.script === undefined ? words(step.command ?? []) : [...scriptInterpreter(step.script), script];
-  const own = (step.env ?? []).map(({ name, value: text = "" }) => [name, expand(text, meaning)] as const);
+  const own = (step.env ?? []).map(({ name, value: text = "" }) => [name, expand(text, values)] as const);
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder, ...Object.fromEntries(own) };
   const argv = ["--", ...start, ...words(step.args ?? [])];
   // No process can have a zero byte in its arguments, and an empty PATH would hide env itself.

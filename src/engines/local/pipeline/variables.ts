@@ -22,35 +22,33 @@ export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(mention)].map(([all, inner = ""]) => ({ text: all, variable: parseVariable(inner) }));
 }
 
+/** The values of variables. */
+export interface VariableValues {
+  text(variable: Variable): string;
+  /** The elements of a parameter. */
+  list(param: string): readonly string[];
+}
+
 /** `text` with every variable replaced by its value. The result is not looked at again: values hold no variables. */
-export function expand(text: string, meaningOf: (variable: Variable) => string): string {
+export function expand(text: string, values: VariableValues): string {
   return text.replace(mention, (all, inner: string) => {
     const variable = parseVariable(inner);
-    return variable ? meaningOf(variable) : all;
+    return variable ? values.text(variable) : all;
   });
 }
 
 /** A list in which an element that is nothing but `$(params.x[*])` becomes as many elements as `x` has. */
-export function expandList(
-  list: readonly string[],
-  meaningOf: (variable: Variable) => string,
-  listOf: (param: string) => readonly string[],
-): string[] {
+export function expandList(list: readonly string[], values: VariableValues): string[] {
   return list.flatMap((text) => {
     const whole = wholeList(text);
-    return whole === undefined ? [expand(text, meaningOf)] : listOf(whole);
+    return whole === undefined ? [expand(text, values)] : values.list(whole);
   });
 }
 
 /** The value of a parameter of a task: text, or a list, where `$(params.x[*])` alone is a list too. */
-export function expandValue(
-  value: ParamValue,
-  meaningOf: (variable: Variable) => string,
-  listOf: (param: string) => readonly string[],
-): ParamValue {
-  if (typeof value !== "string") return expandList(value, meaningOf, listOf);
-  const whole = wholeList(value);
-  return whole === undefined ? expand(value, meaningOf) : listOf(whole);
+export function expandValue(value: ParamValue, values: VariableValues): ParamValue {
+  const isText = typeof value === "string" && wholeList(value) === undefined;
+  return isText ? expand(value, values) : expandList([value].flat(), values);
 }
 
 /** The name of the parameter, if `text` is `$(params.name[*])` and nothing else. */

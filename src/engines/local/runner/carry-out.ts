@@ -138,7 +138,7 @@ async function publish({ run, open, world, decision, options }: RunStep): Promis
 }
 
 function wantedTaskRuns(run: PipelineRun, world: RunWorld, decision: ScheduleDecision): readonly TaskRun[] {
-  const known = knownIn(world, (name) => decision.tasks.get(name));
+  const known = knownIn(world, decision.tasks);
   return allTasks(world.pipeline).flatMap((task) => {
     const attempts = world.attempts.get(task.name);
     const view = decision.tasks.get(task.name);

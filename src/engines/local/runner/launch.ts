@@ -1,11 +1,10 @@
 import { isAbsolute, join } from "node:path";
 import { runOwner } from "../../run-marks.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
-import type { PipelineTask, Step } from "../pipeline/spec.ts";
-import { scriptInterpreter } from "../pipeline/spec.ts";
+import { type PipelineTask, type Step, scriptInterpreter } from "../pipeline/spec.ts";
 import { expand, expandList } from "../pipeline/variables.ts";
 import { knownIn, type TaskView } from "../schedule/decide.ts";
-import { type Known, listOf, type Params, taskParams, textOf } from "../schedule/values.ts";
+import { type Known, type Params, taskParams, toValues } from "../schedule/values.ts";
 import type { RunWorld } from "../schedule/world.ts";
 import { taskRunName } from "../status/task-run.ts";
 
@@ -41,17 +40,18 @@ export function stepPlan(place: StepPlace): StepPlan {
   const { task, attemptFolder, stepFolder } = place;
   const step = task.taskSpec.steps[place.step] as Step;
   const known = knownTo(place);
-  const meaningOf = textOf(known, (name) => join(attemptFolder, "results", name));
-  const list = (texts: readonly string[]) => expandList(texts, meaningOf, listOf(known.params));
+  const values = toValues(known);
 
   const scratch = join(attemptFolder, "scratch");
-  const workingDir = expand(step.workingDir ?? "", meaningOf);
-  const own = Object.fromEntries((step.env ?? []).map(({ name, value = "" }) => [name, expand(value, meaningOf)]));
-  const script = step.script === undefined ? undefined : expand(step.script, meaningOf);
+  const workingDir = expand(step.workingDir ?? "", values);
+  const own = Object.fromEntries((step.env ?? []).map(({ name, value = "" }) => [name, expand(value, values)]));
+  const script = step.script === undefined ? undefined : expand(step.script, values);
   const program =
-    script === undefined ? list(step.command ?? []) : [...scriptInterpreter(script), join(stepFolder, "script")];
+    script === undefined
+      ? expandList(step.command ?? [], values)
+      : [...scriptInterpreter(script), join(stepFolder, "script")];
   return {
-    argv: [...program, ...list(step.args ?? [])],
+    argv: [...program, ...expandList(step.args ?? [], values)],
     ...(script !== undefined && { script }),
     env: { PATH: stepPath, LANG: "C.UTF-8", ...place.env, HOME: scratch, TMPDIR: scratch, ...own, ...given(place) },
     workingDir: isAbsolute(workingDir) ? workingDir : join(scratch, workingDir),
@@ -59,15 +59,20 @@ export function stepPlan(place: StepPlace): StepPlan {
   };
 }
 
-function knownTo({ run, world, views, task, attempt }: StepPlace): Known {
-  const known = knownIn(world, (name) => views.get(name));
+function knownTo({ run, world, views, task, attempt, attemptFolder }: StepPlace): Known {
+  const known = knownIn(world, views);
   const own: Readonly<Record<string, string>> = {
     "taskRun.name": taskRunName(run, task.name),
     "taskRun.namespace": world.run.namespace,
     "task.name": task.name,
     "task.retry-count": String(attempt),
   };
-  return { ...known, params: taskParams(task, known), context: (path) => own[path] ?? known.context(path) };
+  return {
+    ...known,
+    params: taskParams(task, known),
+    context: (path) => own[path] ?? known.context(path),
+    resultPath: (name) => join(attemptFolder, "results", name),
+  };
 }
 
 /** The variables of every step, besides its own. */

@@ -1,8 +1,8 @@
 import { parseDuration } from "../../../time/index.ts";
 import { findParents, neededResults } from "../pipeline/dependencies.ts";
 import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
-import { type AttemptOutcome, attemptOutcome } from "./attempt-outcome.ts";
-import { holds, type Known, pipelineParams } from "./values.ts";
+import { attemptOutcome } from "./attempt-outcome.ts";
+import { holds, type Known, withDefaults } from "./values.ts";
 import type { Attempt, RunWorld, StopReason } from "./world.ts";
 
 /** What to do next. Each is harmless to repeat. */
@@ -48,22 +48,22 @@ export function decide(world: RunWorld): ScheduleDecision {
 }
 
 /** The names that variables stand for, as far as tasks have come. */
-export function knownIn(world: RunWorld, viewOf: (task: string) => TaskView | undefined): Known {
+export function knownIn(world: RunWorld, tasks: Pick<ScheduleDecision["tasks"], "get">): Known {
   const { pipeline, attempts } = world;
-  const statusOf = (name: string) => {
-    const view = viewOf(name);
-    if (view?.kind === "succeeded") return "Succeeded";
-    return view?.kind === "failed" ? "Failed" : "None";
+  const taskStatus = (name: string) => {
+    const kind = tasks.get(name)?.kind;
+    if (kind === "succeeded") return "Succeeded";
+    return kind === "failed" ? "Failed" : "None";
   };
   return {
-    params: pipelineParams(pipeline, world.params),
+    params: withDefaults(pipeline.params ?? [], world.params),
     result: (task, name) => {
-      if (viewOf(task)?.kind !== "succeeded") return undefined;
+      if (tasks.get(task)?.kind !== "succeeded") return undefined;
       return attempts.get(task)?.at(-1)?.results[name];
     },
     status(task) {
-      if (task !== undefined) return statusOf(task);
-      const all = pipeline.tasks.map(({ name }) => statusOf(name));
+      if (task !== undefined) return taskStatus(task);
+      const all = pipeline.tasks.map(({ name }) => taskStatus(name));
       if (all.includes("Failed")) return "Failed";
       if (!all.includes("Succeeded")) return "None";
       return all.includes("None") ? "Completed" : "Succeeded";
@@ -88,7 +88,7 @@ class Scheduling {
   constructor(world: RunWorld) {
     this.#world = world;
     this.#isLast = new Set(world.pipeline.finally?.map(({ name }) => name));
-    this.#known = knownIn(world, (name) => this.#viewOf(name));
+    this.#known = knownIn(world, { get: (name) => this.#viewOf(name) });
   }
 
   view(task: PipelineTask): TaskView {
@@ -141,24 +141,15 @@ class Scheduling {
     const outcome = attemptOutcome(task, attempt);
     const why = this.#whyStop(task, attempt);
     if (outcome.kind === "succeeded") return outcome;
-    if (outcome.kind === "failed") return this.#failed(task, { outcome, number, why });
+    if (outcome.kind === "failed") {
+      const isStopped = why !== undefined && why !== "timeout";
+      if (!outcome.mayRetry || number >= (task.retries ?? 0) || isStopped) return { kind: "failed", at: outcome.at };
+      this.#startStep(task, number + 1, 0);
+      return { kind: "running" };
+    }
 
     if (why && !attempt.stop) this.#actions.push({ do: "stop", task: task.name, attempt: number, why });
     else if (outcome.kind === "next-step") this.#startStep(task, number, outcome.index);
-    return { kind: "running" };
-  }
-
-  #failed(
-    task: PipelineTask,
-    {
-      outcome,
-      number,
-      why,
-    }: { outcome: AttemptOutcome & { kind: "failed" }; number: number; why?: StopReason | undefined },
-  ): TaskView {
-    const isStopped = why !== undefined && why !== "timeout";
-    if (!outcome.mayRetry || number >= (task.retries ?? 0) || isStopped) return { kind: "failed", at: outcome.at };
-    this.#startStep(task, number + 1, 0);
     return { kind: "running" };
   }
 

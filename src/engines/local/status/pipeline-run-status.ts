@@ -4,7 +4,7 @@ import type { PipelineRun } from "../../tekton/pipeline-run.ts";
 import { allTasks } from "../pipeline/spec.ts";
 import { expand } from "../pipeline/variables.ts";
 import { knownIn, type ScheduleDecision, type TaskView } from "../schedule/decide.ts";
-import { MissingResult, textOf } from "../schedule/values.ts";
+import { MissingResult, toValues } from "../schedule/values.ts";
 import type { RunWorld } from "../schedule/world.ts";
 import { taskRunName } from "./task-run.ts";
 
@@ -123,10 +123,10 @@ function limitText({ timeouts: { pipelineMs } }: RunWorld): string {
 }
 
 function toResults(world: RunWorld, { tasks }: ScheduleDecision): readonly { name: string; value: string }[] {
-  const known = knownIn(world, (name) => tasks.get(name));
+  const values = toValues(knownIn(world, tasks));
   return (world.pipeline.results ?? []).flatMap(({ name, value }) => {
     try {
-      return [{ name, value: expand(value, textOf(known)) }];
+      return [{ name, value: expand(value, values) }];
     } catch (error) {
       // A result of a task that did not run is simply not there.
       if (error instanceof MissingResult) return [];
