@@ -6,7 +6,7 @@ import { expand } from "../pipeline/variables.ts";
 import { knownIn, type ScheduleDecision, type TaskView } from "../schedule/decide.ts";
 import { MissingResult, toValues } from "../schedule/values.ts";
 import type { RunWorld } from "../schedule/world.ts";
-import { taskRunName } from "./task-run.ts";
+import { failedVerdict, taskRunName } from "./task-run.ts";
 
 /** On the status of a local run: the data directory that runs it. */
 export const directoryAnnotation = "kubernaut.ai/local-directory";
@@ -64,28 +64,24 @@ function toCondition({ metadata: { name } }: PipelineRun, world: RunWorld, { run
   const counts = countTasks(world, tasks);
   switch (run.kind) {
     case "cancelled":
-      return failedCondition("Cancelled", `PipelineRun "${name}" was cancelled`);
+      return failedVerdict("Cancelled", `PipelineRun "${name}" was cancelled`);
     case "timed-out":
-      return failedCondition(
+      return failedVerdict(
         "PipelineRunTimeout",
-        `PipelineRun "${name}" failed to finish within "${limitText(world)}"`,
+        `PipelineRun "${name}" failed to finish within "${formatDuration(world.timeouts.pipelineMs)}"`,
       );
     case "broken":
-      return failedCondition("InvalidTaskResultReference", run.message);
+      return failedVerdict("InvalidTaskResultReference", run.message);
     case "running":
       return { status: "Unknown", reason: runningReason(world, counts), message: sentence(counts) } as const;
     case "finished":
-      if (counts.failed > 0) return failedCondition("Failed", sentence(counts));
+      if (counts.failed > 0) return failedVerdict("Failed", sentence(counts));
       return {
         status: "True",
         reason: counts.skipped > 0 ? "Completed" : "Succeeded",
         message: sentence(counts),
       } as const;
   }
-}
-
-function failedCondition(reason: string, message: string) {
-  return { status: "False", reason, message } as const;
 }
 
 function runningReason({ asked, pipeline }: RunWorld, { failed: count }: Counts): string {
@@ -116,10 +112,6 @@ function countTasks({ pipeline }: RunWorld, tasks: ReadonlyMap<string, TaskView>
 function sentence({ completed, failed: bad, incomplete, skipped }: Counts): string {
   const rest = incomplete > 0 ? `Incomplete: ${incomplete}, ` : "";
   return `Tasks Completed: ${completed} (Failed: ${bad}, Cancelled 0), ${rest}Skipped: ${skipped}`;
-}
-
-function limitText({ timeouts: { pipelineMs } }: RunWorld): string {
-  return formatDuration(pipelineMs);
 }
 
 function toResults(world: RunWorld, { tasks }: ScheduleDecision): readonly { name: string; value: string }[] {

@@ -8,7 +8,7 @@ import {
   tektonLabels,
 } from "../../tekton/pipeline-run.ts";
 import { type ParamValue, type PipelineTask, stepName } from "../pipeline/spec.ts";
-import { attemptOutcome } from "../schedule/attempt-outcome.ts";
+import { type AttemptOutcome, attemptOutcome } from "../schedule/attempt-outcome.ts";
 import type { TaskView } from "../schedule/decide.ts";
 import type { Params } from "../schedule/values.ts";
 import type { Attempt, StepRecord, StopReason } from "../schedule/world.ts";
@@ -89,7 +89,7 @@ function attemptStatus(name: string, task: PipelineTask, attempt: Attempt, isOve
   const { taskSpec } = task;
   const outcome = attemptOutcome(task, attempt);
   const isDone = isOver && (outcome.kind === "failed" || outcome.kind === "succeeded");
-  const condition = isDone ? endedVerdict(name, task, attempt) : running;
+  const condition = isDone ? endedVerdict(name, task, attempt, outcome) : running;
   const at = iso(isDone ? outcome.at : attempt.startedAt);
   const results = Object.entries(attempt.results).map(([key, value]) => ({ name: key, type: "string", value }));
   return {
@@ -115,40 +115,32 @@ const stopMessages: Partial<Record<StopReason, string>> = {
   "run-timeout": "TaskRun cancelled as the PipelineRun it belongs to has timed out.",
 };
 
-function endedVerdict(name: string, task: PipelineTask, attempt: Attempt): Verdict {
-  const outcome = attemptOutcome(task, attempt);
+function endedVerdict(name: string, task: PipelineTask, attempt: Attempt, outcome: AttemptOutcome): Verdict {
   if (outcome.kind === "succeeded") {
     return { status: "True", reason: "Succeeded", message: "All Steps have completed executing" };
   }
   if (attempt.stop?.why === "timeout") {
-    const message = `TaskRun "${name}" failed to finish within "${task.timeout}"`;
-    return { status: "False", reason: "TaskRunTimeout", message };
+    return failedVerdict("TaskRunTimeout", `TaskRun "${name}" failed to finish within "${task.timeout}"`);
   }
   if (attempt.stop) {
-    const message = `TaskRun "${name}" was cancelled. ${stopMessages[attempt.stop.why]}`;
-    return { status: "False", reason: "TaskRunCancelled", message };
+    return failedVerdict("TaskRunCancelled", `TaskRun "${name}" was cancelled. ${stopMessages[attempt.stop.why]}`);
   }
   return failedBy(task, attempt, (outcome.kind === "failed" && outcome.step) || 0);
 }
 
 function failedBy({ taskSpec }: PipelineTask, attempt: Attempt, index: number): Verdict {
   const end = attempt.steps[index]?.end;
-  const step = stepName(taskSpec.steps[index] ?? {}, index);
+  const step = `"step-${stepName(taskSpec.steps[index] ?? {}, index)}"`;
   if (end?.how === "not-started") {
-    return {
-      status: "False",
-      reason: "CreateContainerConfigError",
-      message: `"step-${step}" could not be started: ${end.message}`,
-    };
+    return failedVerdict("CreateContainerConfigError", `${step} could not be started: ${end.message}`);
   }
-  if (end?.how === "exited") {
-    return { status: "False", reason: "Failed", message: `"step-${step}" exited with code ${end.exitCode}` };
-  }
-  return {
-    status: "False",
-    reason: "Failed",
-    message: `"step-${step}" ${end?.message ?? "ended without an exit code"}`,
-  };
+  if (end?.how === "exited") return failedVerdict("Failed", `${step} exited with code ${end.exitCode}`);
+  return failedVerdict("Failed", `${step} ${end?.message ?? "ended without an exit code"}`);
+}
+
+/** The content of the condition of a TaskRun or PipelineRun that has failed. */
+export function failedVerdict(reason: string, message: string): Verdict {
+  return { status: "False", reason, message };
 }
 
 function hasBegun({ end, startedAt }: StepRecord): boolean {
@@ -156,18 +148,13 @@ function hasBegun({ end, startedAt }: StepRecord): boolean {
 }
 
 function toStepStates({ taskSpec }: PipelineTask, attempt: Attempt, reason: string | undefined) {
-  const isStopped = reason === "TaskRunCancelled" || reason === "TaskRunTimeout";
+  const stopReason = reason === "TaskRunCancelled" || reason === "TaskRunTimeout" ? reason : undefined;
   return taskSpec.steps.flatMap((step, index): readonly StepState[] => {
     const name = stepName(step, index);
     const record = attempt.steps[index];
-    if (record && hasBegun(record)) {
-      return [
-        { container: `step-${name}`, name, ...toStepState(record, step.onError, isStopped ? reason : undefined) },
-      ];
-    }
-    return reason === undefined
-      ? []
-      : [{ container: `step-${name}`, name, ...skippedState(attempt, isStopped ? reason : undefined) }];
+    const begun = record && hasBegun(record) ? toStepState(record, step.onError, stopReason) : undefined;
+    if (!begun && reason === undefined) return [];
+    return [{ container: `step-${name}`, name, ...(begun ?? skippedState(attempt, stopReason)) }];
   });
 }
 
