@@ -1,4 +1,4 @@
-import type { KubeClient } from "../../../kube/index.ts";
+import { type KubeClient, refOf, type UpdateOutcome } from "../../../kube/index.ts";
 import { type PipelineRun, pipelineRuns, type TaskRun, taskRuns } from "../../tekton/pipeline-run.ts";
 
 /** TaskRuns of one run as the API server has them. */
@@ -12,25 +12,22 @@ export class TaskRuns {
   }
 
   isWritten(wanted: TaskRun): boolean {
-    return this.#written.get(wanted.metadata.name ?? "")?.text === textOf(wanted);
+    return this.#written.get(wanted.metadata.name ?? "")?.text === contentText(wanted);
   }
 
   async write(wanted: TaskRun): Promise<void> {
     if (this.isWritten(wanted)) return;
-    const { name = "", namespace = "" } = wanted.metadata;
+    const { name = "" } = wanted.metadata;
     let object = this.#written.get(name)?.object ?? (await this.#found(wanted));
     if (wanted.spec.status !== object.spec.status) {
       const { status, statusMessage } = wanted.spec;
-      object = done(
-        await this.#client.patch(taskRuns, { namespace, name }, { merge: { spec: { status, statusMessage } } }),
-      );
+      const patch = { merge: { spec: { status, statusMessage } } };
+      object = writtenObject(await this.#client.patch(taskRuns, refOf(wanted), patch));
     }
-    const { resourceVersion, uid } = object.metadata;
-    const metadata = { ...object.metadata, ...(resourceVersion && { resourceVersion }), ...(uid && { uid }) };
     this.#written.delete(name);
-    const next = { ...object, metadata, status: wanted.status } as TaskRun;
-    object = done(await this.#client.update(taskRuns, next, { subresource: "status" }));
-    this.#written.set(name, { object, text: textOf(wanted) });
+    const next = { ...object, status: wanted.status } as TaskRun;
+    object = writtenObject(await this.#client.update(taskRuns, next, { subresource: "status" }));
+    this.#written.set(name, { object, text: contentText(wanted) });
   }
 
   /** The one that is there, or a new one. What is left of an earlier run of the same name gives way. */
@@ -40,25 +37,25 @@ export class TaskRuns {
     const created = await this.#client.create(taskRuns, fresh as TaskRun);
     if (created.kind === "created") return created.object;
 
-    const found = await this.#client.get(taskRuns, { namespace, name });
+    const found = await this.#client.get(taskRuns, refOf(wanted));
     if (found?.metadata.ownerReferences?.some(({ uid }) => uid === ownerReferences[0]?.uid)) return found;
     const { uid } = found?.metadata ?? {};
-    if (uid) await this.#client.delete(taskRuns, { namespace, name }, { preconditions: { uid } });
+    if (uid) await this.#client.delete(taskRuns, refOf(wanted), { preconditions: { uid } });
     throw new Error(`TaskRun ${namespace}/${name} belongs to an earlier run`);
   }
 }
 
-/** Writes the status of the run as we have read it. False: it has changed since, or is gone; look again. */
+/** Writes the status of the run as we have read it. Not `updated`: it has changed since, or is gone; look again. */
 export async function writeRunStatus(client: KubeClient, run: PipelineRun, status: PipelineRun["status"]) {
   const next = { ...run, ...(status && { status }) };
   return await client.update(pipelineRuns, next, { subresource: "status" });
 }
 
-function done(outcome: Awaited<ReturnType<KubeClient["update"]>>): TaskRun {
-  if (outcome.kind === "updated") return outcome.object as TaskRun;
+function writtenObject(outcome: UpdateOutcome<TaskRun>): TaskRun {
+  if (outcome.kind === "updated") return outcome.object;
   throw new Error(outcome.kind === "conflict" ? outcome.message : "the TaskRun was deleted while it was written");
 }
 
-function textOf({ spec, status }: TaskRun): string {
+function contentText({ spec, status }: TaskRun): string {
   return JSON.stringify([spec.status, status]);
 }
