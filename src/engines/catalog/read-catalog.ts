@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine, Kinds, RemediationWorkflow, RemediationWorkflowSpec } from "../../resources/index.ts";
+import type { Engine, Kinds, RemediationWorkflow } from "../../resources/index.ts";
 import { type PipelineReader, pipelineReader, workflowPipelineProblems } from "../local/workflow-pipeline.ts";
 import { readWorkflowFile } from "./read-workflow-file.ts";
 
@@ -45,24 +45,13 @@ export async function readCatalog(
       continue;
     }
     files.set(metadata.name ?? "", path);
-    const unusable = await localProblems({ root, path }, spec, { defaultEngine, readPipeline });
+    const isLocal = (spec.engine ?? defaultEngine) === "local";
+    const found = isLocal ? await workflowPipelineProblems(readPipeline, spec) : [];
+    const unusable = found.map(({ file, problem }) => `${file ? join(root, file) : `${path}:1`}: ${problem}`);
     if (unusable.length > 0) problems.push(...unusable);
     else workflows.push(reading.workflow);
   }
   return { workflows, problems };
-}
-
-async function localProblems(
-  { root, path }: { readonly root: string; readonly path: string },
-  spec: RemediationWorkflowSpec,
-  {
-    defaultEngine,
-    readPipeline,
-  }: { readonly defaultEngine: Engine | undefined; readonly readPipeline: PipelineReader },
-): Promise<readonly string[]> {
-  if ((spec.engine ?? defaultEngine) !== "local") return [];
-  const problems = await workflowPipelineProblems(readPipeline, spec);
-  return problems.map(({ file, problem }) => `${file ? join(root, file) : `${path}:1`}: ${problem}`);
 }
 
 async function foldersIn(root: string): Promise<string[]> {

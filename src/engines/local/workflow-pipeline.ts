@@ -2,7 +2,7 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { type RemediationWorkflowSpec, reservedParameters } from "../../resources/index.ts";
 import { readPipeline } from "./pipeline/read-pipeline.ts";
-import type { PipelineSpec } from "./pipeline/spec.ts";
+import { allTasks, type PipelineSpec } from "./pipeline/spec.ts";
 
 /** The file in a workflow's folder that has its pipeline. */
 const pipelineFile = "pipeline.yaml";
@@ -59,8 +59,8 @@ export async function workflowPipelineProblems(
 }
 
 /** Whether a pipeline runs a ready-made action, which needs an API server to act on. */
-export function runsAction({ tasks, finally: last = [] }: PipelineSpec): boolean {
-  return [...tasks, ...last].some(({ taskSpec }) =>
+export function runsAction(pipeline: PipelineSpec): boolean {
+  return allTasks(pipeline).some(({ taskSpec }) =>
     taskSpec.steps.some(({ command = [], args = [] }) => {
       const [program, subcommand] = [...command, ...args];
       return program === "interlock" && subcommand === "action";

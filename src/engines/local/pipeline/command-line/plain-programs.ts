@@ -1,6 +1,5 @@
 import type { Argument } from "./argument.ts";
-import type { CommandLineProblem, OperandRule } from "./verdict.ts";
-import { operandProblems } from "./verdict.ts";
+import { type CommandLineProblem, type OperandRule, operandProblems } from "./verdict.ts";
 
 /** A program that runs none of its arguments as code. */
 interface PlainProgram {
