@@ -30,6 +30,6 @@ export async function isLocalRun(client: KubeClient, { run, dataDir }: LocalRunQ
   if (run.kind === "Job") return false;
   const { name, namespace, uid } = run;
   const found = await client.get(pipelineRuns, { name, namespace }).catch(() => undefined);
-  if (found?.metadata.uid === uid) return found.metadata.labels?.[labelKeys.engine] === "local";
+  if (found?.metadata.uid === uid) return isLocal(found);
   return (await listSteps(dataDir, uid)).length > 0;
 }

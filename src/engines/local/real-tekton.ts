@@ -1,15 +1,7 @@
 import { type KubeClient, KubeError } from "../../kube/index.ts";
 import { customResourceDefinitions } from "../../resources/index.ts";
 
-/** Throws if a real Tekton is installed: it would run local runs too, in containers. */
-export async function refuseRealTekton(client: KubeClient, signal?: AbortSignal): Promise<void> {
-  if (await hasRealTekton(client, signal)) {
-    throw new Error(
-      'The engine local cannot be used where Tekton is installed: Tekton would run local runs, too. Set EXECUTION_ENGINES (execution.engines) to "tekton, job".',
-    );
-  }
-}
-
+/** Whether a real Tekton is installed: it would run local runs too, in containers. */
 export async function hasRealTekton(client: KubeClient, signal?: AbortSignal): Promise<boolean> {
   try {
     const found = await client.get(

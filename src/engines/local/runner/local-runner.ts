@@ -1,11 +1,11 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Controller, informer, type KubeClient, keysFrom, type Problem } from "../../../kube/index.ts";
+import { Controller, informer, type KubeClient, keysFrom, objectKey, type Problem } from "../../../kube/index.ts";
 import type { Logger, Metrics } from "../../../telemetry/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
 import { pipelineRuns } from "../../tekton/pipeline-run.ts";
 import { localRunsSelector } from "../local-marks.ts";
-import { refuseRealTekton } from "../real-tekton.ts";
+import { hasRealTekton } from "../real-tekton.ts";
 import type { Processes } from "../steps/processes.ts";
 import { systemProcesses } from "../steps/system-processes.ts";
 import { type DataDirectory, openDataDirectory } from "./data-directory.ts";
@@ -52,7 +52,11 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
   if (process.platform !== "linux") {
     throw new Error("The engine local needs Linux (flock, setsid and /proc). Use the engine tekton or job here.");
   }
-  await refuseRealTekton(options.client);
+  if (await hasRealTekton(options.client)) {
+    throw new Error(
+      'The engine local cannot be used where Tekton is installed: Tekton would run local runs, too. Set EXECUTION_ENGINES (execution.engines) to "tekton, job".',
+    );
+  }
   const abandon = new AbortController();
   const opened = openDataDirectory({
     path: options.dataDir,
@@ -126,7 +130,7 @@ async function begin(options: LocalRunnerOptions, directory: DataDirectory, aban
   const objects = informer({ client, type: pipelineRuns, query, clock, random, signal: abandon, problem });
   controller = new Controller({
     name: "local-runner",
-    sources: [keysFrom(objects, ({ metadata }) => [`${metadata.namespace}/${metadata.name}`])],
+    sources: [keysFrom(objects, (run) => [objectKey(run)])],
     reconcile: (key) => runs.reconcile(key),
     clock,
     random,
