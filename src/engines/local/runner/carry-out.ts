@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { KubeClient } from "../../../kube/index.ts";
 import type { PipelineRun, TaskRun } from "../../tekton/pipeline-run.ts";
 import { workflowFolderOf } from "../local-marks.ts";
-import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
+import { allTasks, type PipelineSpec, type PipelineTask } from "../pipeline/spec.ts";
 import { decide, knownIn, type ScheduleDecision, type StepAction } from "../schedule/decide.ts";
 import { type Known, MissingResult, type Params, taskParams } from "../schedule/values.ts";
 import type { RunWorld } from "../schedule/world.ts";
@@ -33,7 +33,7 @@ export type CarryOutOutcome =
 
 /** Observes a run of ours, performs the next actions, and publishes its status. */
 export async function carryOut(run: PipelineRun, open: OpenRun, options: CarryOutOptions): Promise<CarryOutOutcome> {
-  const attempts = await open.folder.attempts(toRunWorld(run, new Map(), 0).pipeline);
+  const attempts = await open.folder.attempts(run.spec.pipelineSpec as PipelineSpec);
   const world = toRunWorld(run, attempts, options.nowMs());
   const turn = { run, open, world, decision: decide(world), options };
   lookAfter(turn);

@@ -1,4 +1,4 @@
-import { iso, refOf } from "../../../kube/index.ts";
+import { iso, refOf, refOfKey } from "../../../kube/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import { patchAtVersion } from "../../patch-at-version.ts";
 import { type PipelineRun, pipelineRuns, succeededCondition } from "../../tekton/pipeline-run.ts";
@@ -30,11 +30,11 @@ export class LocalRuns {
   readonly #open = new Map<string, OpenRun>();
   /** Keys of runs that wait for a target. */
   readonly #waiting = new Map<string, Set<string>>();
-  readonly #clock: { readonly wallMs: () => number };
+  readonly #nowMs: () => number;
 
   constructor(options: LocalRunsOptions) {
     this.#options = options;
-    this.#clock = steady(options.clock);
+    this.#nowMs = steadyTime(options.clock);
   }
 
   /** Finds what an earlier runner left. Returns the keys to look at, whether or not their objects still exist. */
@@ -62,8 +62,7 @@ export class LocalRuns {
 
   /** One turn of the wheel for the run called `key`. Returns in how many milliseconds to look again, if at all. */
   async reconcile(key: string): Promise<number | undefined> {
-    const [namespace = "", name = ""] = key.split("/");
-    const run = await this.#options.client.get(pipelineRuns, { namespace, name });
+    const run = await this.#options.client.get(pipelineRuns, refOfKey(key));
     for (const open of this.#open.values()) {
       if (runKey(open.record) === key && open.record.uid !== run?.metadata.uid) this.#evict(open);
     }
@@ -120,14 +119,10 @@ export class LocalRuns {
    */
   async #claim(run: PipelineRun): Promise<PipelineRun | undefined> {
     const { client, directory } = this.#options;
-    const now = this.#clock.wallMs();
+    const now = this.#nowMs();
     const world = { ...toRunWorld(run, new Map(), now), startedAt: now };
-    const status = pipelineRunStatus(
-      run,
-      world,
-      { actions: [], tasks: new Map(), run: { kind: "running" } },
-      directory.id,
-    );
+    const nothingYet = { actions: [], tasks: new Map(), run: { kind: "running" } } as const;
+    const status = pipelineRunStatus(run, world, nothingYet, directory.id);
     const outcome = await writeRunStatus(client, run, status);
     return outcome.kind === "updated" ? outcome.object : undefined;
   }
@@ -139,7 +134,7 @@ export class LocalRuns {
       if (run.status?.childReferences?.length) return await this.#recordIsGone(run, open);
       await open.folder.create({ ...open.record, steps: stepNames(run) });
     }
-    const outcome = await carryOut(run, open, { ...this.#options, nowMs: this.#clock.wallMs });
+    const outcome = await carryOut(run, open, { ...this.#options, nowMs: this.#nowMs });
     if (outcome.kind === "running") return outcome.requeueAfterMs;
     this.#options.metrics.runEnded(runOutcome(outcome.run));
     return await this.#finish(outcome.run, open);
@@ -177,9 +172,8 @@ export class LocalRuns {
     const folders = await runFolders(directory.path, files);
     // Some more than that: to look at all of them for each one that ends would be a waste.
     if (folders.length <= keptRuns * 1.1 + this.#open.size) return;
-    const closed = (await Promise.all(folders.map(async (folder) => ({ folder, at: await folder.closedAt() })))).filter(
-      ({ at }) => at !== undefined,
-    );
+    const all = await Promise.all(folders.map(async (folder) => ({ folder, at: await folder.closedAt() })));
+    const closed = all.filter(({ at }) => at !== undefined);
     closed.sort((a, b) => Number(a.at) - Number(b.at));
     for (const { folder } of closed.slice(0, Math.max(0, closed.length - keptRuns))) await folder.remove();
   }
@@ -214,19 +208,10 @@ export class LocalRuns {
     this.#waiting.set(record.target, waiting.add(runKey(record)));
     const message = `waits for the run ${other.name} (${other.uid}) on the same target: not all of its processes have ended`;
     if (succeededCondition(run.status)?.message === message) return;
-    this.#options.log.warn("local run waits for its target", {
-      run: record.uid,
-      target: record.target,
-      other: other.uid,
-    });
-    const at = iso(this.#clock.wallMs());
-    const condition = {
-      type: "Succeeded",
-      status: "Unknown",
-      reason: "Started",
-      message,
-      lastTransitionTime: at,
-    } as const;
+    const { uid, target } = record;
+    this.#options.log.warn("local run waits for its target", { run: uid, target, other: other.uid });
+    const lastTransitionTime = iso(this.#nowMs());
+    const condition = { type: "Succeeded", status: "Unknown", reason: "Started", message, lastTransitionTime } as const;
     await writeRunStatus(this.#options.client, run, { ...run.status, conditions: [condition] });
   }
 
@@ -234,9 +219,9 @@ export class LocalRuns {
   async #foreign(run: PipelineRun, runner: string | undefined): Promise<number | undefined> {
     // An end is written when nothing is alive any more, so any runner may release a run that has one.
     if (isOver(run)) return run.metadata.deletionTimestamp ? await this.#finish(run, undefined) : undefined;
-    const { startedAt, timeouts } = toRunWorld(run, new Map(), this.#clock.wallMs());
+    const { startedAt, timeouts } = toRunWorld(run, new Map(), this.#nowMs());
     const givenUpAt = startedAt + timeouts.pipelineMs + foreignGraceMs;
-    if (timeouts.pipelineMs > 0 && this.#clock.wallMs() >= givenUpAt) {
+    if (timeouts.pipelineMs > 0 && this.#nowMs() >= givenUpAt) {
       const message = `its data directory (${runner}) has not answered since its time was up; something of it may be running`;
       return await this.#refuse(run, "PipelineRunTimeout", message);
     }
@@ -251,7 +236,7 @@ export class LocalRuns {
   }
 
   async #refuse(run: PipelineRun, reason: string, message: string): Promise<number | undefined> {
-    const status = refusedStatus(run, reason, message, this.#clock.wallMs());
+    const status = refusedStatus(run, reason, message, this.#nowMs());
     const outcome = await writeRunStatus(this.#options.client, run, status);
     if (outcome.kind !== "updated") return 0;
     this.#options.metrics.runEnded("refused");
@@ -270,9 +255,9 @@ export class LocalRuns {
 }
 
 /** The wall clock as it was when we began, and from then on without jumps: times of one run are compared with it. */
-function steady(clock: Clock) {
+function steadyTime(clock: Clock): () => number {
   const offset = clock.wallMs() - clock.now();
-  return { wallMs: () => Math.round(clock.now() + offset) };
+  return () => Math.round(clock.now() + offset);
 }
 
 function isOver(run: PipelineRun): boolean {

@@ -193,21 +193,14 @@ export async function readTime(file: string): Promise<number | undefined> {
 }
 
 async function json<T>(file: string): Promise<T | undefined> {
-  try {
-    return JSON.parse(await readFile(file, "utf8")) as T;
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
-    throw error;
-  }
+  const text = await readFile(file, "utf8").catch(ignoreAbsence);
+  return text === undefined ? undefined : (JSON.parse(text) as T);
 }
 
 async function names(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory);
-  } catch (error) {
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return [];
-    throw error;
-  }
+  return (await readdir(directory).catch(ignoreAbsence)) ?? [];
+}
+
+function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
 }
