@@ -2,9 +2,9 @@ import type { KubeClient, KubeObject, Patch } from "../../kube/index.ts";
 import { annotationKeys } from "../../resources/index.ts";
 import type { Engine, PreparedRun, RunOrder } from "../engine.ts";
 import { patchAtVersion } from "../patch-at-version.ts";
-import { runMetadata, workload } from "../run-marks.ts";
-import { pipelineParams, pipelineTimeout } from "../tekton/manifest.ts";
-import { type Param, type PipelineRun, pipelineRuns } from "../tekton/pipeline-run.ts";
+import { workload } from "../run-marks.ts";
+import { suspendedRun } from "../tekton/manifest.ts";
+import type { Param, PipelineRun } from "../tekton/pipeline-run.ts";
 import { tektonEngine } from "../tekton/tekton-engine.ts";
 import { localFinalizer, workflowFolderOf } from "./local-marks.ts";
 import type { PipelineSpec } from "./pipeline/spec.ts";
@@ -54,26 +54,11 @@ async function prepareRun(
       "it acts on a cluster, and none is configured: set execution.localKubeconfig (or LOCAL_KUBECONFIG), then restart",
     );
   }
-  const params = pipelineParams(order);
-  const unfit = paramProblems(read.pipeline, params);
+  const run = suspendedRun(order, "local", { pipelineSpec: read.pipeline });
+  const unfit = paramProblems(read.pipeline, run.spec.params ?? []);
   if (unfit.length > 0) return refuse(unfit.map((problem) => `${read.file}: ${problem}`).join("\n"));
-  return { kind: "prepared", run: pipelineRun(order, read.pipeline, params) };
-}
-
-function pipelineRun(order: RunOrder, pipeline: PipelineSpec, params: readonly Param[]): PipelineRun {
-  const metadata = runMetadata(order, "local");
-  const annotations = { ...metadata.annotations, [annotationKeys.workflowFolder]: order.workflow.containerImage };
-  return {
-    apiVersion: pipelineRuns.apiVersion,
-    kind: pipelineRuns.kind,
-    metadata: { ...metadata, annotations },
-    spec: {
-      status: "PipelineRunPending",
-      pipelineSpec: pipeline,
-      params,
-      timeouts: { pipeline: pipelineTimeout(order.timeoutMs) },
-    },
-  };
+  const annotations = { ...run.metadata.annotations, [annotationKeys.workflowFolder]: order.workflow.containerImage };
+  return { kind: "prepared", run: { ...run, metadata: { ...run.metadata, annotations } } };
 }
 
 /** As a run of Tekton, with the finalizer in the same write: from here on there may be processes. */

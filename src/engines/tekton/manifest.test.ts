@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { runOrder } from "../../../test/engines/run-order.ts";
 import { runOwner } from "../run-marks.ts";
-import { pipelineParams, pipelineRunFor, pipelineTimeout } from "./manifest.ts";
+import { pipelineRunFor } from "./manifest.ts";
 
 describe("a PipelineRun", () => {
   it("is created pending, from a bundle, with all that Tekton has to know", () => {
@@ -44,9 +44,11 @@ describe("a PipelineRun", () => {
   });
 
   it("gives texts and lists to the pipeline, because Tekton knows no numbers", () => {
-    const params = pipelineParams(runOrder({ parameters: { count: 3, force: false, names: ["a", "b"], text: "" } }));
+    const parameters = { count: 3, force: false, names: ["a", "b"], text: "" };
 
-    expect(params).toEqual([
+    const { spec } = pipelineRunFor(runOrder({ parameters }));
+
+    expect(spec.params).toEqual([
       { name: "count", value: "3" },
       { name: "force", value: "false" },
       { name: "names", value: ["a", "b"] },
@@ -70,6 +72,6 @@ describe("a PipelineRun", () => {
     [1_500, "1s500ms"],
     [0, "1ms"],
   ])("with %d ms to go has a timeout of %s", (timeoutMs, text) => {
-    expect(pipelineTimeout(timeoutMs)).toBe(text);
+    expect(pipelineRunFor(runOrder({ timeoutMs })).spec.timeouts).toEqual({ pipeline: text });
   });
 });

@@ -1,4 +1,4 @@
-import type { ParameterValue } from "../../resources/index.ts";
+import type { Engine, ParameterValue } from "../../resources/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { RunOrder } from "../engine.ts";
 import { runInputs, runMetadata } from "../run-marks.ts";
@@ -7,26 +7,38 @@ import { type Param, type PipelineRun, pipelineRuns } from "./pipeline-run.ts";
 /** The PipelineRun for an order: its pipeline comes from an OCI bundle, and it waits to be started. */
 export function pipelineRunFor(order: RunOrder): PipelineRun {
   const { containerImage, pipeline, serviceAccountName } = order.workflow;
+  return suspendedRun(order, "tekton", {
+    pipelineRef: {
+      resolver: "bundles",
+      params: [
+        { name: "bundle", value: containerImage },
+        { name: "name", value: pipeline },
+        { name: "kind", value: "pipeline" },
+      ],
+    },
+    taskRunTemplate: {
+      ...(serviceAccountName && { serviceAccountName }),
+      podTemplate: { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } },
+    },
+  });
+}
+
+/** A PipelineRun that waits to be started, with this pipeline. */
+export function suspendedRun(
+  order: RunOrder,
+  engine: Engine,
+  pipeline: Pick<PipelineRun["spec"], "pipelineRef" | "pipelineSpec" | "taskRunTemplate">,
+): PipelineRun {
   return {
     apiVersion: pipelineRuns.apiVersion,
     kind: pipelineRuns.kind,
-    metadata: runMetadata(order, "tekton"),
+    metadata: runMetadata(order, engine),
     spec: {
       status: "PipelineRunPending",
-      pipelineRef: {
-        resolver: "bundles",
-        params: [
-          { name: "bundle", value: containerImage },
-          { name: "name", value: pipeline },
-          { name: "kind", value: "pipeline" },
-        ],
-      },
+      ...pipeline,
       params: pipelineParams(order),
-      taskRunTemplate: {
-        ...(serviceAccountName && { serviceAccountName }),
-        podTemplate: { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } },
-      },
-      timeouts: { pipeline: pipelineTimeout(order.timeoutMs) },
+      // To Tekton 0 means no limit, which is never ordered.
+      timeouts: { pipeline: formatDuration(Math.max(1, order.timeoutMs)) },
     },
   };
 }
@@ -35,13 +47,8 @@ export function pipelineRunFor(order: RunOrder): PipelineRun {
  * Everything as Tekton takes it: texts and lists of texts. A pipeline ignores parameters that it does not declare, so
  * that every run can be given its target; one that it declares and is not given ends the run before anything starts.
  */
-export function pipelineParams(order: RunOrder): Param[] {
+function pipelineParams(order: RunOrder): Param[] {
   return Object.entries(runInputs(order)).map(([name, value]) => ({ name, value: paramValue(value) }));
-}
-
-/** To Tekton 0 means no limit, which is never ordered. */
-export function pipelineTimeout(timeoutMs: number): string {
-  return formatDuration(Math.max(1, timeoutMs));
 }
 
 function paramValue(value: ParameterValue): string | readonly string[] {
