@@ -27,7 +27,7 @@ export function jobFailure(job: Job, evidence: JobEvidence): RunFailure {
   const container = pod?.status?.containerStatuses?.find(({ name }) => name === containerName);
   const exitCode = container && ownExitCode(container);
   return {
-    reason: failureReason(job, pod, container, evidence),
+    reason: failureReason(job, evidence, pod, container),
     message: failureMessage(job, pod, container),
     anythingStarted: anythingStarted(job, evidence),
     ...(container && { failedStepName: container.name }),
@@ -36,7 +36,7 @@ export function jobFailure(job: Job, evidence: JobEvidence): RunFailure {
   };
 }
 
-function failureReason(job: Job, pod?: Pod, container?: ContainerStatus, evidence: JobEvidence = {}): FailureReason {
+function failureReason(job: Job, evidence: JobEvidence, pod?: Pod, container?: ContainerStatus): FailureReason {
   if (wasCancelled(job)) return "Cancelled";
   if (pod && wasEvicted(pod)) return "Evicted";
   const { waiting, terminated } = container?.state ?? {};
@@ -56,13 +56,14 @@ const jobReasons: ReadonlyMap<string, FailureReason> = new Map([
 ]);
 
 /** Whether the Job failed without ever having had a pod. One that had one counts it when it ends. */
-export function neverHadPod({ status }: Job): boolean {
+export function neverHadPod({ status }: Job, { pods = [] }: JobEvidence): boolean {
   const { failed = 0, succeeded = 0, active = 0, terminating = 0 } = status ?? {};
-  return failed + succeeded + active + terminating === 0;
+  return failed + succeeded + active + terminating + pods.length === 0;
 }
 
-function anythingStarted(job: Job, { pods }: JobEvidence): boolean {
-  if (!job.status?.startTime || (neverHadPod(job) && !pods?.length)) return false;
+function anythingStarted(job: Job, evidence: JobEvidence): boolean {
+  const { pods } = evidence;
+  if (!job.status?.startTime || neverHadPod(job, evidence)) return false;
   if (!pods || pods.length === 0 || pods.length < (job.status.failed ?? 0)) return true;
   return pods.some(({ status }) => {
     const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];

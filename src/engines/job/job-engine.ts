@@ -27,11 +27,10 @@ export function jobEngine(client: KubeClient): Engine {
 
 async function findEvidence(client: KubeClient, job: Job, signal?: AbortSignal): Promise<JobEvidence> {
   const { namespace = "" } = job.metadata;
-  const found = await podsOfJob(client, job, signal);
+  const pods = await podsOfJob(client, job, signal);
+  if (!neverHadPod(job, { pods }) || wasCancelled(job)) return { pods };
   const name = job.spec.template.spec.serviceAccountName ?? "default";
-  const suspicious = neverHadPod(job) && !found?.length && !wasCancelled(job);
-  const serviceAccountMissing = suspicious && (await isServiceAccountMissing(client, { namespace, name }, signal));
-  return { pods: found, serviceAccountMissing };
+  return { pods, serviceAccountMissing: await isServiceAccountMissing(client, { namespace, name }, signal) };
 }
 
 /** What a Job executes: the image of its only container. */

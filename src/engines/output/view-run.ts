@@ -1,4 +1,4 @@
-import type { KubeClient, KubeObject, ObjectRef, ResourceType } from "../../kube/index.ts";
+import { byAge, type KubeClient, type KubeObject, type ObjectRef, type ResourceType } from "../../kube/index.ts";
 import { jobs, podsOfJob } from "../job/job.ts";
 import { type ContainerState, listIfReadable, type Pod } from "../pods.ts";
 import { runOwner } from "../run-marks.ts";
@@ -122,7 +122,7 @@ function stepState({ running, terminated }: ContainerState): Omit<RunStep, "name
 
 /** A Job is one task; each of its pods is one attempt, of which the last is shown. */
 function jobTasks(pods: readonly Pod[]): readonly RunTask[] {
-  const [latest] = [...pods].sort((one, other) => (createdAt(one) < createdAt(other) ? 1 : -1));
+  const latest = [...pods].sort(byAge).at(-1);
   if (!latest) return [];
   const containers = latest.status?.containerStatuses ?? [];
   const phase = { Succeeded: "Succeeded", Failed: "Failed", Running: "Running" } as const;
@@ -139,8 +139,4 @@ function jobTasks(pods: readonly Pod[]): readonly RunTask[] {
       steps: containers.map(({ name, state = {} }) => ({ name, ...stepState(state) })),
     },
   ];
-}
-
-function createdAt({ metadata }: Pod): string {
-  return metadata.creationTimestamp ?? "";
 }
