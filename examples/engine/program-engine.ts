@@ -43,10 +43,10 @@ export const programEngine: Engine = {
   prepare: async (order) => ({ kind: "prepared", run: toRun(order) }),
   stateOf: (run) => toState(run as ProgramRun),
   workloadOf: (run) => ({ engine: name, image: (run as ProgramRun).data.program }),
-  digestsOf: async () => [],
+  readDigests: async () => [],
   start: (run) => changeAtVersion(run, { phase: "started" }),
   cancel: (run) => changeAtVersion(run, isSuspended(run) ? { phase: "cancelled" } : { cancel: "true" }),
-  failureOf: async (run) => toFailure(run as ProgramRun),
+  readFailure: async (run) => toFailure(run as ProgramRun),
 };
 
 function toRun(order: RunOrder): ProgramRun {

@@ -129,7 +129,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         const run = await started(await create(bench.order("fail")));
 
         expect((await ended(run)).kind).toBe("failed");
-        const failure = await failureOf(run);
+        const failure = await readFailure(run);
         expect(failure).toMatchObject({ reason: "TaskRunFailed", exitCode: 3, anythingStarted: true });
         expect(failure.failedStepName).not.toBe("");
         expect(failure.message).not.toBe("");
@@ -150,7 +150,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         const run = await started(await create(bench.order("hang", { timeoutMs: 1_000 })));
 
         expect((await ended(run)).kind).toBe("failed");
-        expect(await failureOf(run)).toMatchObject({ reason: "Timeout", anythingStarted: true });
+        expect(await readFailure(run)).toMatchObject({ reason: "Timeout", anythingStarted: true });
         await nothingLeft(run);
       });
     });
@@ -162,7 +162,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         await cancel(suspended);
 
         expect((await ended(suspended)).kind).toBe("failed");
-        expect(await failureOf(suspended)).toMatchObject({ reason: "Cancelled", anythingStarted: false });
+        expect(await readFailure(suspended)).toMatchObject({ reason: "Cancelled", anythingStarted: false });
         expect((await apply(suspended, bench.engine.start(suspended))).kind).toBe("conflict");
         expect(await bench.witnessed()).toEqual([]);
       });
@@ -174,7 +174,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         await cancel(run);
 
         expect((await ended(run)).kind).toBe("failed");
-        expect(await failureOf(run)).toMatchObject({ reason: "Cancelled", anythingStarted: true });
+        expect(await readFailure(run)).toMatchObject({ reason: "Cancelled", anythingStarted: true });
         await nothingLeft(run);
       });
 
@@ -186,7 +186,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         await cancel(run);
 
         expect((await ended(run)).kind).toBe("failed");
-        expect((await failureOf(run)).reason).toBe("Cancelled");
+        expect((await readFailure(run)).reason).toBe("Cancelled");
         await nothingLeft(run);
       });
 
@@ -254,8 +254,8 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
       return bench.engine.stateOf(await untilRun(run, isOver));
     }
 
-    async function failureOf(run: KubeObject): Promise<RunFailure> {
-      return await bench.engine.failureOf(await read(run));
+    async function readFailure(run: KubeObject): Promise<RunFailure> {
+      return await bench.engine.readFailure(await read(run));
     }
 
     async function neverBegun(order: RunOrder): Promise<RunFailure> {
@@ -263,7 +263,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
       if (prepared.kind === "refused") return { ...prepared, anythingStarted: false };
       const run = await started(await create(order));
       await ended(run);
-      return await failureOf(run);
+      return await readFailure(run);
     }
 
     async function begun(run: KubeObject) {
@@ -273,7 +273,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
 
     /** No process is left once the engine reports the end. */
     async function nothingLeft(run: KubeObject) {
-      await until(async () => (await failureOf(run)).unfinished === undefined);
+      await until(async () => (await readFailure(run)).unfinished === undefined);
       for (const { pid } of await bench.witnessed()) expect(() => process.kill(pid, 0)).toThrow("ESRCH");
     }
 

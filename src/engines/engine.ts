@@ -4,7 +4,7 @@ import type { Engine as EngineName, FailureReason, ParameterValue, Workload } fr
 /**
  * Port: what runs workflows. A run is an object in the API server, so that every replica sees it, one name is one run,
  * and uid and resourceVersion make each write conditional. It is created suspended, and nothing of it runs before
- * `start` has been applied. Everything here but `prepare`, `digestsOf` and `failureOf` is pure; the writes are the caller's. A run is
+ * `start` has been applied. Everything here but `prepare`, `readDigests` and `readFailure` is pure; the writes are the caller's. A run is
  * deleted in the foreground: to Tekton a TaskRun that is left over is the result of the next run with that name.
  */
 export interface Engine {
@@ -21,7 +21,7 @@ export interface Engine {
    * Digests of the images that were pulled for the run, as the objects below it report them; empty if they report none, are gone or
    * must not be read. Throws only if the API server does not answer.
    */
-  digestsOf(run: KubeObject, signal?: AbortSignal): Promise<readonly string[]>;
+  readDigests(run: KubeObject, signal?: AbortSignal): Promise<readonly string[]>;
   /** Starts this suspended run, and only it: a run that was replaced, changed or started meanwhile is a conflict. */
   start(run: KubeObject): Patch;
   /**
@@ -33,7 +33,7 @@ export interface Engine {
    * Why a run in state `failed` failed, from the objects below it. If those are gone or must not be read, from the run
    * itself. Throws only if the API server does not answer.
    */
-  failureOf(run: KubeObject, signal?: AbortSignal): Promise<RunFailure>;
+  readFailure(run: KubeObject, signal?: AbortSignal): Promise<RunFailure>;
 }
 
 /** Everything that an engine needs to build a run. */

@@ -3,7 +3,7 @@ export { type CatalogReading, readCatalog } from "./catalog/read-catalog.ts";
 export type { WorkflowFile, WorkflowReading } from "./catalog/read-workflow-file.ts";
 export { type CatalogStep, storeCatalog } from "./catalog/store-catalog.ts";
 export type { Engine, PreparedRun, RunFailure, RunOrder, RunProgress, RunState } from "./engine.ts";
-export { podsOfJob } from "./job/job.ts";
+export { listJobPods } from "./job/job.ts";
 export { jobEngine } from "./job/job-engine.ts";
 export { type LocalEngineOptions, localEngine } from "./local/local-engine.ts";
 export { readLogs, type StepLog } from "./local/logs.ts";

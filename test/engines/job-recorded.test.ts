@@ -32,7 +32,7 @@ describe("what the Job controller was recorded to write", () => {
     ["job-deadline", "Timeout", "Job was active longer than specified deadline"],
     ["job-failure", "TaskRunFailed", "Job has reached the specified backoff limit"],
   ])("%s without its pods is %s, and may have changed something", async (name, reason, message) => {
-    const failure = await engine().failureOf(recorded<Job>("job", name));
+    const failure = await engine().readFailure(recorded<Job>("job", name));
 
     expect(classifyFailure(failure.reason, failure)).toEqual({ reason, wasExecutionFailure: true });
     expect(failure.message).toBe(message);

@@ -123,7 +123,7 @@ describe("what Tekton was recorded to write", () => {
     const recording = recorded<Recording>("tekton", "config-error");
     await storeAll(cluster, recording);
 
-    const { message } = await engineOn(cluster).failureOf(recording.run);
+    const { message } = await engineOn(cluster).readFailure(recording.run);
 
     expect(message).toBe('Failed to create pod due to config error: secret "missing" not found');
   });
@@ -149,7 +149,7 @@ function stateText(state: RunState): string {
 }
 
 async function failureText(engine: Engine, name: string) {
-  const failure = await engine.failureOf(recorded<Recording>("tekton", name).run);
+  const failure = await engine.readFailure(recorded<Recording>("tekton", name).run);
   const { reason, wasExecutionFailure } = classifyFailure(failure.reason, failure);
   const place = [failure.failedTaskName, failure.failedStepName, failure.exitCode].map((part) => part ?? "-").join(" ");
   expect(failure.message).not.toBe("");

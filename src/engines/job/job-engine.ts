@@ -4,7 +4,7 @@ import type { Engine } from "../engine.ts";
 import { isServiceAccountMissing } from "../pods.ts";
 import { digests, workload } from "../run-marks.ts";
 import { type JobEvidence, jobFailure, neverHadPod } from "./failure.ts";
-import { type Job, jobs, podsOfJob } from "./job.ts";
+import { type Job, jobs, listJobPods } from "./job.ts";
 import { jobFor } from "./manifest.ts";
 import { cancelJob, jobState, startJob, wasCancelled } from "./state.ts";
 
@@ -16,10 +16,10 @@ export function jobEngine(client: KubeClient): Engine {
     prepare: async (order) => ({ kind: "prepared", run: jobFor(order) }),
     stateOf: (run) => jobState(run as Job),
     workloadOf: (run) => jobWorkload(run as Job),
-    digestsOf: (run, signal) => jobDigests(client, run as Job, signal),
+    readDigests: (run, signal) => jobDigests(client, run as Job, signal),
     start: (run) => startJob(run as Job),
     cancel: (run) => cancelJob(run as Job),
-    async failureOf(run, signal) {
+    async readFailure(run, signal) {
       return jobFailure(run as Job, await findEvidence(client, run as Job, signal));
     },
   };
@@ -27,7 +27,7 @@ export function jobEngine(client: KubeClient): Engine {
 
 async function findEvidence(client: KubeClient, job: Job, signal?: AbortSignal): Promise<JobEvidence> {
   const { namespace = "" } = job.metadata;
-  const pods = await podsOfJob(client, job, signal);
+  const pods = await listJobPods(client, job, signal);
   if (!neverHadPod(job, { pods }) || wasCancelled(job)) return { pods };
   const name = job.spec.template.spec.serviceAccountName ?? "default";
   return { pods, serviceAccountMissing: await isServiceAccountMissing(client, { namespace, name }, signal) };
@@ -42,6 +42,6 @@ function jobWorkload({ spec }: Job): Workload {
 
 /** The image as the node pulled it. */
 async function jobDigests(client: KubeClient, job: Job, signal?: AbortSignal): Promise<readonly string[]> {
-  const pods = await podsOfJob(client, job, signal);
+  const pods = await listJobPods(client, job, signal);
   return digests((pods ?? []).flatMap(({ status }) => status?.containerStatuses ?? []).map(({ imageID }) => imageID));
 }

@@ -61,7 +61,7 @@ export function jobCondition({ status }: Job, type: JobCondition["type"]): JobCo
 }
 
 /** Every pod of the Job that still exists. Undefined: we must not read them. */
-export async function podsOfJob(
+export async function listJobPods(
   client: KubeClient,
   { metadata: { namespace = "", uid } }: Pick<Job, "metadata">,
   signal?: AbortSignal,

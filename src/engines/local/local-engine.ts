@@ -36,7 +36,7 @@ export function localEngine(options: LocalEngineOptions): Engine {
     },
     workloadOf: (run) => workload("local", workflowFolderOf(run as PipelineRun), undefined),
     // Nothing is pulled: the folder is run.
-    digestsOf: async () => [],
+    readDigests: async () => [],
     start: startLocalRun,
   };
 }

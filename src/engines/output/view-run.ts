@@ -1,5 +1,5 @@
 import { byAge, type KubeClient, type KubeObject, type ObjectRef, type ResourceType } from "../../kube/index.ts";
-import { jobs, podsOfJob } from "../job/job.ts";
+import { jobs, listJobPods } from "../job/job.ts";
 import { type ContainerState, listIfReadable, type Pod } from "../pods.ts";
 import { runOwner } from "../run-marks.ts";
 import {
@@ -48,7 +48,7 @@ export interface RunView {
 export async function viewRun(client: KubeClient, run: RunToRead): Promise<RunView> {
   if (run.kind === "Job") {
     const job = await find(client, jobs, run);
-    return job ? toView(job, jobTasks((await podsOfJob(client, job)) ?? [])) : { tasks: [] };
+    return job ? toView(job, jobTasks((await listJobPods(client, job)) ?? [])) : { tasks: [] };
   }
   const pipelineRun = await find(client, pipelineRuns, run);
   if (!pipelineRun) return { tasks: [] };

@@ -23,10 +23,10 @@ export function tektonEngine(client: KubeClient): Engine {
     prepare: async (order) => ({ kind: "prepared", run: pipelineRunFor(order) }),
     stateOf: (run) => pipelineRunState(run as PipelineRun),
     workloadOf: (run) => pipelineRunWorkload(run as PipelineRun),
-    digestsOf: (run, signal) => pipelineRunDigests(client, run as PipelineRun, signal),
+    readDigests: (run, signal) => pipelineRunDigests(client, run as PipelineRun, signal),
     start: (run) => startPipelineRun(run as PipelineRun),
     cancel: (run) => cancelPipelineRun(run as PipelineRun),
-    async failureOf(run, signal) {
+    async readFailure(run, signal) {
       return pipelineRunFailure(run as PipelineRun, await findEvidence(client, run as PipelineRun, signal));
     },
   };

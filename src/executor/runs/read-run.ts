@@ -66,7 +66,7 @@ async function toObservedRun(
   const because = object.metadata.annotations?.[annotationKeys.cancelReason] as CancelReason | undefined;
   const isEnding = isOver(state) && owner.kind === "us" && execution.status?.phase === "Running";
   const tellsWhy = isEnding && state.kind === "failed";
-  const digests = isEnding ? await engine.digestsOf(object, signal) : [];
+  const digests = isEnding ? await engine.readDigests(object, signal) : [];
   const workload = engine.workloadOf(object);
   return {
     object,
@@ -74,7 +74,7 @@ async function toObservedRun(
     state,
     owner,
     workload: digests.length > 0 ? { ...workload, imageDigests: digests } : workload,
-    ...(tellsWhy ? { failure: await engine.failureOf(object, signal) } : {}),
+    ...(tellsWhy ? { failure: await engine.readFailure(object, signal) } : {}),
     ...(because === undefined ? {} : { cancelledBecause: because }),
   };
 }

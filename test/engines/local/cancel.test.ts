@@ -49,7 +49,7 @@ describe("a cancelled run of the local engine", () => {
 
     const ended = await cancelled(stage, run);
 
-    expect(await stage.engine.failureOf(ended)).toMatchObject({ reason: "Cancelled", anythingStarted: true });
+    expect(await stage.engine.readFailure(ended)).toMatchObject({ reason: "Cancelled", anythingStarted: true });
   });
 });
 

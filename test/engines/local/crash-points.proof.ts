@@ -73,7 +73,7 @@ async function survives(n: number, when: "before" | "after"): Promise<boolean> {
     n,
     "Tasks Completed: 3 (Failed: 1, Cancelled 0), Skipped: 0",
   ]);
-  expect(await stage.engine.failureOf(run)).toMatchObject({
+  expect(await stage.engine.readFailure(run)).toMatchObject({
     failedTaskName: "second",
     exitCode: 5,
     anythingStarted: true,

@@ -60,7 +60,7 @@ describe("a runner that is killed", () => {
     await stage.startRunner();
     const end = await stage.end(run);
 
-    expect(await stage.engine.failureOf(end)).toMatchObject({
+    expect(await stage.engine.readFailure(end)).toMatchObject({
       reason: "TaskRunFailed",
       anythingStarted: true,
       failedTaskName: "only",

@@ -105,7 +105,7 @@ describe("a pipeline", () => {
 
     expect(verdict(run)).toEqual(["False", "Failed", "Tasks Completed: 2 (Failed: 1, Cancelled 0), Skipped: 1"]);
     expect(stage.witnessed()).toEqual(["bad", "Failed None Failed"]);
-    expect(await stage.engine.failureOf(run)).toEqual({
+    expect(await stage.engine.readFailure(run)).toEqual({
       reason: "TaskRunFailed",
       message: '"step-fails" exited with code 7',
       anythingStarted: true,
@@ -219,7 +219,7 @@ describe("a task", () => {
     );
 
     expect(verdict(run)).toEqual(["False", "Failed", "Tasks Completed: 1 (Failed: 1, Cancelled 0), Skipped: 0"]);
-    expect(await stage.engine.failureOf(run)).toMatchObject({
+    expect(await stage.engine.readFailure(run)).toMatchObject({
       reason: "Timeout",
       anythingStarted: true,
       failedTaskName: "slow",
@@ -237,7 +237,7 @@ describe("a run", () => {
       "PipelineRunTimeout",
       'PipelineRun "wfe-cf0cc089293b1165" failed to finish within "300ms"',
     ]);
-    expect(await stage.engine.failureOf(run)).toMatchObject({ reason: "Timeout", anythingStarted: true });
+    expect(await stage.engine.readFailure(run)).toMatchObject({ reason: "Timeout", anythingStarted: true });
   });
 
   it("that is suspended does nothing, and can be cancelled without having done anything", async () => {
@@ -251,7 +251,7 @@ describe("a run", () => {
     const end = await stage.end(run);
 
     expect(verdict(end)).toEqual(["False", "Cancelled", 'PipelineRun "wfe-cf0cc089293b1165" was cancelled']);
-    expect(await stage.engine.failureOf(end)).toMatchObject({ reason: "Cancelled", anythingStarted: false });
+    expect(await stage.engine.readFailure(end)).toMatchObject({ reason: "Cancelled", anythingStarted: false });
     expect(stage.witnessed()).toEqual([]);
   });
 
@@ -269,7 +269,7 @@ describe("a run", () => {
     const [task] = await stage.taskRuns(end);
     expect(succeededCondition(task?.status)?.reason).toBe("TaskRunCancelled");
     expect(steps(task)).toEqual([["run", 137, "TaskRunCancelled"]]);
-    expect(await stage.engine.failureOf(end)).toMatchObject({ reason: "Cancelled", anythingStarted: true });
+    expect(await stage.engine.readFailure(end)).toMatchObject({ reason: "Cancelled", anythingStarted: true });
   });
 
   it.each([

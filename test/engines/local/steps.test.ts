@@ -198,7 +198,7 @@ describe("a step", () => {
 
     const run = await stage.run("w");
 
-    expect(await stage.engine.failureOf(run)).toMatchObject({
+    expect(await stage.engine.readFailure(run)).toMatchObject({
       failedStepName: "run",
       exitCode: 127,
       reason: "TaskRunFailed",
@@ -235,7 +235,7 @@ describe("a step", () => {
 
     const run = await stage.run("w", { parameters: { x: "a\0b" } });
 
-    expect(await stage.engine.failureOf(run)).toMatchObject({ reason: "ConfigurationError", anythingStarted: false });
+    expect(await stage.engine.readFailure(run)).toMatchObject({ reason: "ConfigurationError", anythingStarted: false });
   });
 
   it("whose working directory does not exist is not started", async () => {
@@ -248,7 +248,7 @@ describe("a step", () => {
 
     const run = await stage.run("w");
 
-    expect(await stage.engine.failureOf(run)).toMatchObject({
+    expect(await stage.engine.readFailure(run)).toMatchObject({
       reason: "ConfigurationError",
       message: '"step-unnamed-0" could not be started: its working directory /no/such does not exist',
       anythingStarted: false,
@@ -352,7 +352,7 @@ describe("a runner", () => {
     const end = await stage.end(created.object);
 
     expect(end.status?.conditions?.[0]).toMatchObject({ status: "False", reason: "PipelineValidationFailed" });
-    expect(await stage.engine.failureOf(end)).toMatchObject({ reason: "ConfigurationError", anythingStarted: false });
+    expect(await stage.engine.readFailure(end)).toMatchObject({ reason: "ConfigurationError", anythingStarted: false });
   });
 });
 

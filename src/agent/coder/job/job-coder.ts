@@ -1,4 +1,4 @@
-import { type Engine, jobEngine, type Pod, podsOfJob } from "../../../engines/index.ts";
+import { type Engine, jobEngine, listJobPods, type Pod } from "../../../engines/index.ts";
 import { type KubeClient, KubeError, type KubeObject, nameHash, type ObjectRef } from "../../../kube/index.ts";
 import { type Clock, sleep } from "../../../time/index.ts";
 import { checkPatch } from "../../git/parse-patch.ts";
@@ -135,7 +135,7 @@ class JobRun {
   }
 
   async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
-    const failure = await this.#engine.failureOf(job, signal);
+    const failure = await this.#engine.readFailure(job, signal);
     const end = explainFailure(await this.#pod(job, signal), failure, this.#limits);
     return await this.#toFailure(end.reason === "OOMKilled" ? "The coder" : `The Job ${this.#ref.name}`, end);
   }
@@ -146,7 +146,7 @@ class JobRun {
 
   /** The Job has one pod, unless another client deletes it. */
   async #pod(job: KubeObject, signal: AbortSignal): Promise<Pod | undefined> {
-    return (await podsOfJob(this.#options.client, job, signal))?.[0];
+    return (await listJobPods(this.#options.client, job, signal))?.[0];
   }
 
   get #limits(): PodLimits {
@@ -177,7 +177,7 @@ class JobRun {
       if (!job) return;
       const { kind } = this.#engine.stateOf(job);
       if (kind === "succeeded") return;
-      if (kind === "failed" && !(await this.#engine.failureOf(job)).unfinished) return await this.#remove(signal);
+      if (kind === "failed" && !(await this.#engine.readFailure(job)).unfinished) return await this.#remove(signal);
       if (kind !== "failed") await client.patch(this.#engine.runs, this.#ref, this.#engine.cancel(job));
       await sleep(clock, 200);
     }
