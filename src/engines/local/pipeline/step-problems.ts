@@ -1,6 +1,6 @@
 import { isCodeVariable } from "../../../resources/index.ts";
 import { isSecretName } from "../../../telemetry/index.ts";
-import { type Argument, isFromOutside, toArgument } from "./command-line/argument.ts";
+import { type Argument, findSubstitutions, toArgument } from "./command-line/argument.ts";
 import { commandLineProblems } from "./command-line/command-line-problems.ts";
 import type { CommandLineProblem } from "./command-line/verdict.ts";
 import {
@@ -92,7 +92,7 @@ function scriptStart(script: string | undefined): readonly Argument[] {
 /** The problem and its fix: one sentence for each substitution, or one for a literal argument. */
 function commandLineSentences(problem: CommandLineProblem): readonly string[] {
   const { argument } = problem;
-  const written = findMentions(argument.text).filter(({ variable }) => isFromOutside(variable));
+  const written = findSubstitutions(argument.text);
   switch (problem.kind) {
     case "program":
       return ["the program to run cannot come from a parameter"];
@@ -125,7 +125,7 @@ function viaEnv(written: string): string {
 
 /** Programs load code from the directory that they run in: a script by its relative path, a module, a configuration. */
 function workingDirProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
-  const written = findMentions(text).filter(({ variable }) => isFromOutside(variable));
+  const written = findSubstitutions(text);
   if (written.length === 0) return plainTextProblems(text, path, world, report);
   for (const { text: substitution } of written) {
     const fix = `Add "env: [{name: DIRECTORY, value: ${substitution}}]" to the step and write cd -- "$DIRECTORY" in its script`;
@@ -134,8 +134,7 @@ function workingDirProblems(text: string, path: string, world: StepWorld, report
 }
 
 function codeVariableProblems(name: string, value: string, path: string, report: ReportProblem) {
-  for (const { text, variable } of findMentions(value)) {
-    if (!isFromOutside(variable)) continue;
+  for (const { text } of findSubstitutions(value)) {
     report(path, `${text} cannot be used in ${name}: programs read that variable as code. Use another name`);
   }
 }

@@ -1,4 +1,4 @@
-import { findMentions, type Variable, wholeList } from "../variables.ts";
+import { findMentions, type Mention, wholeList } from "../variables.ts";
 
 /** One argument of a step's command line, as it is written in the pipeline. */
 export interface Argument {
@@ -17,12 +17,12 @@ export interface Argument {
 
 /** Reads one argument. `extra` sets its position, or the content of the file that it names. */
 export function toArgument(text: string, extra: Pick<Argument, "index" | "content"> = {}): Argument {
-  const first = findMentions(text).find(({ variable }) => isFromOutside(variable));
+  const [first] = findSubstitutions(text);
   const start = first ? text.slice(0, text.indexOf(first.text)) : text;
   return { text, ...extra, isLiteral: first === undefined, isList: wholeList(text) !== undefined, start };
 }
 
-/** True for every value that the engine did not make itself: paths of results and names of the run are its own. */
-export function isFromOutside(variable: Variable | undefined): boolean {
-  return variable?.kind !== "context" && variable?.kind !== "result-path";
+/** The variables whose values the engine did not make itself: paths of results and names of the run are its own. */
+export function findSubstitutions(text: string): readonly Mention[] {
+  return findMentions(text).filter(({ variable }) => variable?.kind !== "context" && variable?.kind !== "result-path");
 }
