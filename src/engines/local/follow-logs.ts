@@ -1,11 +1,11 @@
 import { constants } from "node:fs";
-import { type FileHandle, open, readFile, stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { withoutSecrets } from "../../telemetry/index.ts";
 import { sleep } from "../../time/index.ts";
 import { LineSplitter } from "../output/line-splitter.ts";
 import { type FollowStepsOptions, isWantedStep } from "../output/step-line.ts";
-import { listSteps, type StepFolder } from "./logs.ts";
+import { listSteps, readText, type StepFolder } from "./logs.ts";
 
 export interface FollowLogsOptions extends FollowStepsOptions {
   readonly dataDir: string;
@@ -60,7 +60,7 @@ class StepReader {
   async read(): Promise<void> {
     if (this.#hasEnded) return;
     this.#head ??= await this.#open();
-    const output = await textIn(join(this.#step.path, "output"));
+    const output = await readText(join(this.#step.path, "output"));
     if (this.#head) await this.#print(this.#splitter.take(await this.#more(this.#head)));
     if (output === undefined) return;
     this.#hasEnded = true;
@@ -82,7 +82,7 @@ class StepReader {
 
   /** Without the list of secrets, nothing is shown before the engine has removed them: at the end of the step. */
   async #open(): Promise<FileHandle | undefined> {
-    const secrets = await textIn(join(this.#step.path, "secrets"));
+    const secrets = await readText(join(this.#step.path, "secrets"));
     if (secrets === undefined) return undefined;
     this.#secrets = JSON.parse(secrets) as readonly string[];
     return await open(join(this.#step.path, "head"), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
@@ -127,8 +127,4 @@ function takeLast(lines: readonly string[], count: number): readonly string[] {
 function linesIn(text: string): readonly string[] {
   const lines = text.split("\n");
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
-}
-
-async function textIn(file: string): Promise<string | undefined> {
-  return await readFile(file, "utf8").catch(() => undefined);
 }

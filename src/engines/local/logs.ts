@@ -17,7 +17,7 @@ export interface StepLog {
 export async function readLogs(dataDir: string, runUid: string): Promise<readonly StepLog[]> {
   const logs: StepLog[] = [];
   for (const { path, ...step } of await listSteps(dataDir, runUid)) {
-    const text = await readFile(join(path, "output"), "utf8").catch(() => undefined);
+    const text = await readText(join(path, "output"));
     logs.push({ ...step, ...(text !== undefined && { text }) });
   }
   return logs;
@@ -44,7 +44,7 @@ export async function listSteps(dataDir: string, runUid: string): Promise<readon
 }
 
 async function recordIn(run: string): Promise<RunRecord | undefined> {
-  const text = await readFile(join(run, "run.json"), "utf8").catch(() => undefined);
+  const text = await readText(join(run, "run.json"));
   return text === undefined ? undefined : JSON.parse(text);
 }
 
@@ -60,4 +60,9 @@ async function attemptsIn(run: string, order: readonly string[]) {
 async function listSorted(directory: string): Promise<readonly string[]> {
   const names = await readdir(directory).catch(() => []);
   return names.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+}
+
+/** The text of a file of a run; undefined if there is none, or no longer. */
+export async function readText(file: string): Promise<string | undefined> {
+  return await readFile(file, "utf8").catch(() => undefined);
 }

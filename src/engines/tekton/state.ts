@@ -1,7 +1,7 @@
 import type { Patch } from "../../kube/index.ts";
 import type { RunProgress, RunState } from "../engine.ts";
 import { patchAtVersion } from "../patch-at-version.ts";
-import { type PipelineRun, type RunCondition, succeededCondition } from "./pipeline-run.ts";
+import { type PipelineRun, type PipelineSpec, type RunCondition, succeededCondition } from "./pipeline-run.ts";
 
 /** The state of a PipelineRun. Only its condition ends it: a cancel that Tekton has not seen yet stops nothing. */
 export function pipelineRunState(run: PipelineRun): RunState {
@@ -28,7 +28,7 @@ function toProgress({ status }: PipelineRun): RunProgress {
   };
 }
 
-function taskCount({ tasks = [], finally: last = [] }: NonNullable<PipelineRun["status"]>["pipelineSpec"] & object) {
+function taskCount({ tasks = [], finally: last = [] }: PipelineSpec): number {
   return tasks.length + last.length;
 }
 
