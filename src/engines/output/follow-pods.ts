@@ -99,7 +99,7 @@ async function followContainer(step: PodStep, hasEnded: () => boolean, options: 
     };
     const splitter = new LineSplitter();
     try {
-      lines.reopened();
+      lines.reopen();
       for await (const chunk of podLogs(query, { signal })) {
         isFirst = false;
         await printLines(splitter.take(chunk));

@@ -11,7 +11,7 @@ describe("the lines of a log that is opened again", () => {
     expect(first).toEqual(["a", "b", "b"]);
     expect(lines.sinceTime).toBe("2026-03-01T12:00:00Z");
 
-    lines.reopened();
+    lines.reopen();
     const again = [at(".1", "a"), at(".2", "b"), at(".2", "b"), at(".2", "b"), at(".3", "c")];
 
     expect(again.map((line) => lines.take(line))).toEqual([undefined, undefined, undefined, "b", "c"]);
@@ -25,7 +25,7 @@ describe("the lines of a log that is opened again", () => {
       "c",
     ]);
 
-    lines.reopened();
+    lines.reopen();
 
     expect(lines.take(at(".5", "b"))).toBeUndefined();
   });

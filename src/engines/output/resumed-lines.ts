@@ -14,7 +14,7 @@ export class ResumedLines {
   }
 
   /** Has to be called whenever the stream is opened again. */
-  reopened(): void {
+  reopen(): void {
     this.#repeated = this.#last?.lines ?? 0;
   }
 

@@ -36,7 +36,7 @@ export async function carryOut(run: PipelineRun, open: OpenRun, options: CarryOu
   const attempts = await open.folder.attempts(run.spec.pipelineSpec as PipelineSpec);
   const world = toRunWorld(run, attempts, options.nowMs());
   const turn = { run, open, world, decision: decide(world), options };
-  lookAfter(turn);
+  adoptSteps(turn);
   for (const action of turn.decision.actions) await perform(action, turn);
 
   const outcome = await publish(turn);
@@ -44,8 +44,8 @@ export async function carryOut(run: PipelineRun, open: OpenRun, options: CarryOu
   const { wakeAt, actions } = turn.decision;
   const wakeInMs = wakeAt === undefined ? undefined : wakeAt - world.now;
   // Steps that were started now are published once they have had time to begin.
-  const toldInMs = actions.length > 0 ? options.progressMs : undefined;
-  return { kind: "running", requeueAfterMs: soonest(outcome.requeueAfterMs, wakeInMs, toldInMs) };
+  const publishInMs = actions.length > 0 ? options.progressMs : undefined;
+  return { kind: "running", requeueAfterMs: soonest(outcome.requeueAfterMs, wakeInMs, publishInMs) };
 }
 
 interface RunStep {
@@ -57,7 +57,7 @@ interface RunStep {
 }
 
 /** Takes over the steps that are under way and that this process does not supervise yet. */
-function lookAfter(turn: RunStep) {
+function adoptSteps(turn: RunStep) {
   const { open, world } = turn;
   for (const task of allTasks(world.pipeline)) {
     const attempts = world.attempts.get(task.name) ?? [];
@@ -102,7 +102,7 @@ function runStep({ run, open, world, decision, options }: RunStep, task: Pipelin
   const place = { run, world, views: decision.tasks, task, attempt, step, attemptFolder, stepFolder, workflowDir, env };
   const plan = stepPlan(place);
   const secrets = secretsIn({ ...plan.params, ...plan.env });
-  open.look({
+  open.supervise({
     folder: stepFolder,
     secrets,
     launch: async () => {

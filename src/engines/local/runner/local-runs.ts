@@ -45,7 +45,7 @@ export class LocalRuns {
       const record = await folder.record();
       // Whose it is was written before anything else, so nothing of it ever began.
       if (!record) await folder.remove();
-      else keys.push(runKey(this.#opened(record).record));
+      else keys.push(runKey(this.#openRun(record).record));
     }
     return keys;
   }
@@ -55,22 +55,22 @@ export class LocalRuns {
     return [...this.#open.values()].reduce((sum, run) => sum + run.stepsAlive, 0);
   }
 
-  /** Resolves when no step is looked after any more. */
+  /** Resolves when no step is supervised any more. */
   async idle(): Promise<void> {
     await Promise.all([...this.#open.values()].map((run) => run.idle()));
   }
 
-  /** One turn of the wheel for the run called `key`. Returns in how many milliseconds to look again, if at all. */
+  /** Reconciles the run called `key`. Returns in how many milliseconds to look again, if at all. */
   async reconcile(key: string): Promise<number | undefined> {
     const run = await this.#options.client.get(pipelineRuns, refOfKey(key));
     for (const open of this.#open.values()) {
       if (runKey(open.record) === key && open.record.uid !== run?.metadata.uid) this.#evict(open);
     }
     if (!run || !isLocal(run)) return undefined;
-    return await this.#look(run);
+    return await this.#reconcileRun(run);
   }
 
-  async #look(run: PipelineRun): Promise<number | undefined> {
+  async #reconcileRun(run: PipelineRun): Promise<number | undefined> {
     const { uid = "", deletionTimestamp } = run.metadata;
     const open = this.#open.get(uid);
     const runner = run.status?.annotations?.[directoryAnnotation];
@@ -82,7 +82,7 @@ export class LocalRuns {
     }
     if (run.spec.status === "PipelineRunPending") return undefined;
     if (runner === undefined) return await this.#begin(run);
-    return await this.#goOn(run);
+    return await this.#continue(run);
   }
 
   /** Begins a run that no runner has begun yet. */
@@ -100,14 +100,14 @@ export class LocalRuns {
     if (other) return await this.#wait(run, record, other.record);
 
     // Ours from here on for every other run of this target, before we wait for anything.
-    this.#opened(record);
+    this.#openRun(record);
     const claimed = await this.#claim(run).catch((error) => {
       this.#open.delete(record.uid);
       throw error;
     });
     if (claimed) {
       this.#options.metrics.runBegun();
-      return await this.#goOn(claimed);
+      return await this.#continue(claimed);
     }
     this.#open.delete(record.uid);
     return 0;
@@ -128,8 +128,8 @@ export class LocalRuns {
   }
 
   /** A run that we have begun, now or before a crash. */
-  async #goOn(run: PipelineRun): Promise<number | undefined> {
-    const open = this.#open.get(run.metadata.uid ?? "") ?? this.#opened(toRunRecord(run));
+  async #continue(run: PipelineRun): Promise<number | undefined> {
+    const open = this.#open.get(run.metadata.uid ?? "") ?? this.#openRun(toRunRecord(run));
     if (!(await open.folder.record())) {
       if (run.status?.childReferences?.length) return await this.#recordIsGone(run, open);
       await open.folder.create({ ...open.record, steps: stepNames(run) });
@@ -193,7 +193,7 @@ export class LocalRuns {
     for (let left = await open.folder.unfinishedSteps(); left.length > 0; left = await open.folder.unfinishedSteps()) {
       this.#options.abandon.throwIfAborted();
       for (const folder of left) {
-        open.look({ folder, secrets: undefined, launch: () => Promise.reject(new Error("the run was deleted")) });
+        open.supervise({ folder, secrets: undefined, launch: () => Promise.reject(new Error("the run was deleted")) });
         open.stop(folder);
       }
       await open.idle();
@@ -243,7 +243,7 @@ export class LocalRuns {
     return await this.#finish(outcome.object, undefined);
   }
 
-  #opened(record: RunRecord): OpenRun {
+  #openRun(record: RunRecord): OpenRun {
     const { client, directory, files, wake } = this.#options;
     const folder = new RunFolder(directory.path, record.uid, files);
     const open = new OpenRun({ record, folder, taskRuns: new TaskRuns(client) }, this.#options, () =>

@@ -3,7 +3,7 @@ import type { Logger } from "../../../telemetry/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import { shownOutput } from "../steps/output.ts";
 import type { Launch, Processes } from "../steps/processes.ts";
-import { supervise, tidy } from "../steps/supervise.ts";
+import { removeRawOutput, supervise } from "../steps/supervise.ts";
 import type { Files } from "./files.ts";
 import type { LocalMetrics } from "./local-metrics.ts";
 import type { TaskRuns } from "./publish.ts";
@@ -54,8 +54,8 @@ export class OpenRun {
     this.#changed = changed;
   }
 
-  /** Sees to it that a step is run once and to its end. Harmless to repeat. */
-  look(step: StepToRun): void {
+  /** Runs a step once and to its end. Harmless to repeat. */
+  supervise(step: StepToRun): void {
     if (this.#steps.has(step.folder)) return;
     const stop = new AbortController();
     const ended = this.#runToItsEnd(step, stop.signal).then(
@@ -65,12 +65,12 @@ export class OpenRun {
     this.#steps.set(step.folder, { stop, ended });
   }
 
-  /** Ends a step that is looked after. Harmless to repeat. */
+  /** Ends a step that is supervised. Harmless to repeat. */
   stop(folder: string): void {
     this.#steps.get(folder)?.stop.abort();
   }
 
-  /** How many are looked after. */
+  /** The number of supervised steps. */
   get stepsAlive(): number {
     return this.#steps.size;
   }
@@ -92,7 +92,7 @@ export class OpenRun {
     await files.write(join(folder, "output"), output);
     await files.write(join(folder, "end.json"), JSON.stringify(end));
     metrics.stepEnded(end, (await stepRecord(folder)).startedAt);
-    await tidy(folder);
+    await removeRawOutput(folder);
   }
 
   #forget(folder: string) {
@@ -104,7 +104,7 @@ export class OpenRun {
     const { abandon, clock, log } = this.#tools;
     if (abandon.aborted) return;
     log.error("step supervision failed", { run: this.record.uid, folder, error });
-    // It is looked after again, but not at once: a full disk does not get better by being asked.
+    // It is supervised again, but not at once: a full disk does not recover by retries.
     clock.after(2_000, () => this.#forget(folder), { background: true });
   }
 }

@@ -18,7 +18,7 @@ export class TaskRuns {
   async write(wanted: TaskRun): Promise<void> {
     if (this.isWritten(wanted)) return;
     const { name = "" } = wanted.metadata;
-    let object = this.#written.get(name)?.object ?? (await this.#found(wanted));
+    let object = this.#written.get(name)?.object ?? (await this.#findOrCreate(wanted));
     if (wanted.spec.status !== object.spec.status) {
       const { status, statusMessage } = wanted.spec;
       const patch = { merge: { spec: { status, statusMessage } } };
@@ -31,7 +31,7 @@ export class TaskRuns {
   }
 
   /** The one that is there, or a new one. What is left of an earlier run of the same name gives way. */
-  async #found(wanted: TaskRun): Promise<TaskRun> {
+  async #findOrCreate(wanted: TaskRun): Promise<TaskRun> {
     const { name = "", namespace = "", ownerReferences = [] } = wanted.metadata;
     const { status: _, ...fresh } = wanted;
     const created = await this.#client.create(taskRuns, fresh as TaskRun);

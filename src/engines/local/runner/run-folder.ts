@@ -48,7 +48,7 @@ export class RunFolder {
   }
 
   async record(): Promise<RunRecord | undefined> {
-    return await json<RunRecord>(join(this.path, "run.json"));
+    return await readJson<RunRecord>(join(this.path, "run.json"));
   }
 
   /** Undefined: it is not closed. */
@@ -96,7 +96,7 @@ export class RunFolder {
   /** All attempts at the tasks of `pipeline`. */
   async attempts(pipeline: PipelineSpec): Promise<Map<string, readonly Attempt[]>> {
     const found = new Map<string, readonly Attempt[]>();
-    const there = new Set(await names(this.path));
+    const there = new Set(await listNames(this.path));
     for (const task of allTasks(pipeline)) {
       const attempts: Attempt[] = [];
       while (there.has(`${task.name}.${attempts.length}`)) {
@@ -113,7 +113,7 @@ export class RunFolder {
   async stepFolders(): Promise<readonly string[]> {
     const attempts = await this.#attemptFolders();
     const steps = attempts.map(async (attempt) =>
-      (await names(join(attempt, "steps"))).map((index) => join(attempt, "steps", index)),
+      (await listNames(join(attempt, "steps"))).map((index) => join(attempt, "steps", index)),
     );
     return (await Promise.all(steps)).flat();
   }
@@ -122,22 +122,22 @@ export class RunFolder {
   async unfinishedSteps(): Promise<readonly string[]> {
     const unfinished: string[] = [];
     for (const folder of await this.stepFolders()) {
-      if (!(await json(join(folder, "end.json")))) unfinished.push(folder);
+      if (!(await readJson(join(folder, "end.json")))) unfinished.push(folder);
     }
     return unfinished;
   }
 
   async #attemptFolders(): Promise<readonly string[]> {
-    return (await names(this.path)).filter((name) => /\.\d+$/.test(name)).map((name) => join(this.path, name));
+    return (await listNames(this.path)).filter((name) => /\.\d+$/.test(name)).map((name) => join(this.path, name));
   }
 
   async #attempt(task: PipelineTask, number: number): Promise<Attempt | undefined> {
     const path = this.attempt(task.name, number);
-    const begun = await json<{ startedAt: number }>(join(path, "attempt.json"));
+    const begun = await readJson<{ startedAt: number }>(join(path, "attempt.json"));
     if (!begun) return undefined;
 
-    const stop = await json<Stop>(join(path, "stop.json"));
-    const count = (await names(join(path, "steps"))).length;
+    const stop = await readJson<Stop>(join(path, "stop.json"));
+    const count = (await listNames(join(path, "steps"))).length;
     const steps: StepRecord[] = [];
     for (let index = 0; index < count; index++) steps.push(await stepRecord(join(path, "steps", String(index))));
     const isOver = steps.length === task.taskSpec.steps.length && steps.every(({ end }) => end);
@@ -148,11 +148,11 @@ export class RunFolder {
 
 /** Every run that there is a folder of. */
 export async function runFolders(dataDir: string, files: Files): Promise<readonly RunFolder[]> {
-  return (await names(join(dataDir, "runs"))).map((uid) => new RunFolder(dataDir, uid, files));
+  return (await listNames(join(dataDir, "runs"))).map((uid) => new RunFolder(dataDir, uid, files));
 }
 
 export async function stepRecord(folder: string): Promise<StepRecord> {
-  const end = await json<StepEnd>(join(folder, "end.json"));
+  const end = await readJson<StepEnd>(join(folder, "end.json"));
   const startedAt = await readTime(join(folder, "started"));
   const pid =
     startedAt === undefined ? undefined : Number.parseInt(await readFile(join(folder, "started"), "utf8"), 10);
@@ -192,12 +192,12 @@ export async function readTime(file: string): Promise<number | undefined> {
   }
 }
 
-async function json<T>(file: string): Promise<T | undefined> {
+async function readJson<T>(file: string): Promise<T | undefined> {
   const text = await readFile(file, "utf8").catch(ignoreAbsence);
   return text === undefined ? undefined : (JSON.parse(text) as T);
 }
 
-async function names(directory: string): Promise<string[]> {
+async function listNames(directory: string): Promise<string[]> {
   return (await readdir(directory).catch(ignoreAbsence)) ?? [];
 }
 

@@ -2,7 +2,7 @@ import { parseDuration } from "../../../time/index.ts";
 import { findParents, neededResults } from "../pipeline/dependencies.ts";
 import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
 import { attemptOutcome } from "./attempt-outcome.ts";
-import { holds, type Known, withDefaults } from "./values.ts";
+import { isMet, type Known, withDefaults } from "./values.ts";
 import type { Attempt, RunWorld, StopReason } from "./world.ts";
 
 /** What to do next. Each is harmless to repeat. */
@@ -185,12 +185,12 @@ class Scheduling {
       this.#broken = `${JSON.stringify(task.name)} cannot begin: the task "${missing.task}" has not written its result "${missing.name}"`;
       return skips.results;
     }
-    return this.#whenSays(task) ? undefined : skips.when;
+    return this.#isWanted(task) ? undefined : skips.when;
   }
 
   #whySkipLast(task: PipelineTask): string | undefined {
     if (this.#missingResult(task)) return skips.results;
-    if (!this.#whenSays(task)) return skips.when;
+    if (!this.#isWanted(task)) return skips.when;
     return isPast(this.#finallyDeadline(), this.#world.now) ? skips.finallyTime : undefined;
   }
 
@@ -230,8 +230,8 @@ class Scheduling {
     return neededResults(task).find((result) => this.#known.result(result.task, result.name) === undefined);
   }
 
-  #whenSays({ when = [] }: PipelineTask): boolean {
-    return when.every((expression) => holds(expression, this.#known));
+  #isWanted({ when = [] }: PipelineTask): boolean {
+    return when.every((expression) => isMet(expression, this.#known));
   }
 
   #stoppedBy(name: string, why: StopReason): boolean {

@@ -26,7 +26,7 @@ export function taskParams(task: PipelineTask, known: Known): Params {
   return { ...known.params, ...withDefaults(task.taskSpec.params ?? [], { ...known.params, ...given }) };
 }
 
-export function holds({ input, operator, values }: WhenExpression, known: Known): boolean {
+export function isMet({ input, operator, values }: WhenExpression, known: Known): boolean {
   const isIn = expandList(values, toValues(known)).includes(expand(input, toValues(known)));
   return operator === "in" ? isIn : !isIn;
 }

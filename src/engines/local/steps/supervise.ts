@@ -129,6 +129,6 @@ function nextLook(clock: Clock, wrapper: Promise<unknown> | undefined, signals: 
 }
 
 /** Files of the step that are not needed once its output is kept: they may hold secrets. */
-export async function tidy(folder: string): Promise<void> {
+export async function removeRawOutput(folder: string): Promise<void> {
   for (const name of ["head", "tail", "rest", "collector", "secrets"]) await rm(join(folder, name), { force: true });
 }
