@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { KubeClient } from "../../src/kube/index.ts";
 import type { NotificationRequest } from "../../src/resources/index.ts";
@@ -227,6 +228,30 @@ describe("mail", () => {
 
     expect(notice?.status?.phase).toBe("Failed");
     expect(service.conversations()).toEqual([]);
+  });
+
+  it.each([
+    ["one line", "x".repeat(65_536)],
+    ["lines", "220-x\r\n".repeat(10_000)],
+  ])("to a server whose greeting never ends fails: %s", async (_, chunk) => {
+    await using world = await NotifierWorld.start();
+    const server = createServer((socket) => {
+      const write = () => {
+        while (!socket.destroyed && socket.write(chunk));
+      };
+      socket.on("error", () => {}).on("drain", write);
+      write();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    await world.startNotifier(env((server.address() as AddressInfo).port, { NOTIFY_MAX_ATTEMPTS: "1" }));
+    await world.notify();
+    const [notice] = await world.settled(1);
+    server.close();
+
+    expect(notice?.status).toMatchObject({
+      phase: "Failed",
+      deliveryAttempts: [{ status: "failed", error: "127.0.0.1 cannot be reached: EPROTOCOL" }],
+    });
   });
 
   it("does not start with a login and without encryption", async () => {

@@ -1,8 +1,8 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { addresses } from "./addresses.ts";
-import { post } from "./post.ts";
+import { exchange, post } from "./post.ts";
 
 let server: Server;
 let port: number;
@@ -98,6 +98,55 @@ describe("a request", () => {
     expect(await sending).toEqual({ status: "timeout", error: "127.0.0.1 did not respond in time" });
   });
 
+  it.each([
+    [200, { kind: "success", body: expect.stringMatching(/^x{262144,524288}$/) }],
+    [500, { kind: "failure", failure: { status: "failed", error: "127.0.0.1 responded 500" } }],
+  ])("with an endless response and the status %i ends, and keeps the beginning", async (status, outcome) => {
+    await using receiver = await startReceiver((response) => {
+      response.writeHead(status);
+      const write = () => {
+        while (!response.destroyed && response.write("x".repeat(65_536)));
+      };
+      response.on("drain", write);
+      write();
+    });
+
+    const request = { url: receiver.url, body: "{}", headers: {} };
+    expect(await exchange(request, addresses(["127.0.0.1/32"]), new AbortController().signal)).toEqual(outcome);
+    await expect.poll(() => receiver.connections()).toBe(0);
+  });
+
+  it("with a response that stops in the middle ends when its signal aborts", async () => {
+    let hasBegun = false;
+    await using receiver = await startReceiver((response) => {
+      response.writeHead(200);
+      response.write("x", () => {
+        hasBegun = true;
+      });
+    });
+    const enough = new AbortController();
+    const sending = send(receiver.url, addresses(["127.0.0.1/32"]), enough.signal);
+    await expect.poll(() => hasBegun).toBe(true);
+    enough.abort();
+
+    expect(await sending).toEqual({ status: "timeout", error: "127.0.0.1 did not respond in time" });
+  });
+
+  it("takes its credentials to no other address by a redirect", async () => {
+    const stolen: (string | undefined)[] = [];
+    await using thief = await startReceiver((response, request) => {
+      stolen.push(request.headers.authorization);
+      response.end();
+    });
+    await using receiver = await startReceiver((response) => response.writeHead(307, { location: thief.url }).end());
+    const request = { url: receiver.url, body: "{}", headers: { authorization: "Bearer t0psecret" } };
+
+    const outcome = await exchange(request, addresses(["127.0.0.1/32"]), new AbortController().signal);
+
+    expect(outcome).toMatchObject({ failure: { status: "refused" } });
+    expect(stolen).toEqual([]);
+  });
+
   it("to a closed port fails with an error without the path", async () => {
     expect(await send("http://127.0.0.1:1/hidden-path")).toEqual({
       status: "failed",
@@ -105,6 +154,27 @@ describe("a request", () => {
     });
   });
 });
+
+async function startReceiver(respond: (response: ServerResponse, request: IncomingMessage) => void) {
+  const receiver = createServer((request, response) => {
+    request.resume();
+    respond(response, request);
+  });
+  const sockets = new Set<unknown>();
+  receiver.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`,
+    connections: () => sockets.size,
+    async [Symbol.asyncDispose]() {
+      receiver.closeAllConnections();
+      receiver.close();
+    },
+  };
+}
 
 function send(url: string, allowed = addresses(["127.0.0.1/32"]), signal = new AbortController().signal) {
   return post({ url, body: "{}", headers: {} }, allowed, signal);

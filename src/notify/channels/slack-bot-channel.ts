@@ -88,7 +88,7 @@ async function reply(message: Message, id: string, call: CallSlack): Promise<Del
 
 /** A root that was deleted, or is too old to be edited, is left alone: the reply reports the end, too. */
 async function markResolved(message: Message, id: string, call: CallSlack): Promise<DeliveryFailure | undefined> {
-  const updated = await call("chat.update", { ...parseId(id), ...content(resolvedSlackText(message)) });
+  const updated = await call("chat.update", { ...parseId(id), ...content(resolvedSlackText(message)), ...unparsed });
   return updated.kind === "failure" ? updated.failure : undefined;
 }
 
@@ -97,8 +97,11 @@ function parseId(id: string): { readonly channel: string; readonly ts: string } 
   return { channel, ts };
 }
 
+/** No names become mentions. The default is another one for an edited message than for a new one. */
+const unparsed = { parse: "none", link_names: false };
+
 /** No markup in the text for notifications, and no preview of links. */
-const inert = { mrkdwn: false, unfurl_links: false, unfurl_media: false };
+const inert = { ...unparsed, mrkdwn: false, unfurl_links: false, unfurl_media: false };
 
 /** `text` is for notifications; the block is displayed, and cannot contain markup. */
 function content(text: string) {

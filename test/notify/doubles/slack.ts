@@ -20,7 +20,7 @@ interface SlackMessage {
   text: string;
 }
 
-const messageFields = ["channel", "text", "blocks"];
+const messageFields = ["channel", "text", "blocks", "parse", "link_names"];
 const postFields = ["thread_ts", "reply_broadcast", "mrkdwn", "unfurl_links", "unfurl_media", "metadata"];
 
 /**
@@ -33,7 +33,8 @@ const postFields = ["thread_ts", "reply_broadcast", "mrkdwn", "unfurl_links", "u
  * - `thread_ts` and `ts` of an existing message (`thread_not_found`, `message_not_found`)
  * - errors are HTTP 200 with `ok: false`
  *
- * It is stricter than Slack where text would be active: unescaped `<`, `>` and `&`, and blocks with markup.
+ * It is stricter than Slack where text would be active: unescaped `<`, `>` and `&`, blocks with markup, and names that
+ * become mentions, for which `chat.update` has another default than `chat.postMessage`.
  */
 export async function startSlack(options: {
   readonly token: string;
@@ -99,10 +100,18 @@ export async function startSlack(options: {
   );
 }
 
-function checkText({ text, blocks }: { readonly text?: unknown; readonly blocks?: readonly Block[] }): void {
+interface SentText {
+  readonly text?: unknown;
+  readonly blocks?: readonly Block[];
+  readonly parse?: unknown;
+  readonly link_names?: unknown;
+}
+
+function checkText({ text, blocks, parse, link_names }: SentText): void {
   const invalid = { status: 200, body: { ok: false, error: "invalid_blocks" } };
   demand(typeof text === "string" && text.length > 0 && text.length <= 40_000, "msg_too_long", invalid);
   demandInert(text);
+  demand(parse === "none" && link_names === false, "names must not become mentions", invalid);
   demand(Array.isArray(blocks) && blocks.length <= 50, "at most 50 blocks", invalid);
   for (const block of blocks) {
     demand(block.type === "section" && block.text.type === "plain_text", "a section of plain text", invalid);
