@@ -281,7 +281,10 @@ it("opens an issue in which no text of an alert is a command of GitLab", async (
   await act(scenario, world, limitedClient(world.client, actionNamed("open-issue").rights));
 
   const [issue] = world.gitlab.issues;
-  expect(issue?.description).toContain("````text\n/close\n```\n/assign @root\n````");
+  expect(issue?.description).toContain("````text\n\u200b/close\n```\n\u200b/assign @root\n````");
+  // Older servers take the first line of three backticks for the end of a block.
+  const outsideOfBlocks = issue?.description.replace(/^```[\s\S]+?\n```$/gm, "");
+  expect(outsideOfBlocks).not.toMatch(/^\/(close|assign)/m);
 });
 
 it("names the missing right of a GitLab token", async () => {

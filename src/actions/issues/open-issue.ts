@@ -88,9 +88,12 @@ function markerOf({ target, parameters }: ActionInputs): string {
   return `interlock-${nameHash(`${target.text}\n${parameters["title"]}`).slice(0, 20)}`;
 }
 
-/** A code block in which a text from an alert can end neither the block nor give GitLab a command. */
+/**
+ * A code block in which a text from an alert can end neither the block nor give GitLab a command. Older servers take
+ * three backticks for the end of every block: the character without width keeps a line from being a command then, too.
+ */
 function verbatim(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}text\n${text}\n${fence}`;
+  return `${fence}text\n${text.replace(/^([^\S\n]*)\/(?=[A-Za-z_])/gm, "$1\u200b/")}\n${fence}`;
 }
