@@ -222,7 +222,7 @@ describe("a comment with a built-in command", () => {
     const tasks = await world.allEnded(3);
     const phases = tasks.filter(({ spec }) => spec.type === "Command").map(({ status }) => status?.phase);
     expect(phases.sort()).toEqual(["Cancelled", "Completed"]);
-    expect(world.notes().some(({ body }) => body.startsWith("🛑 cancelled: requested by @kim"))).toBe(true);
+    expect(world.notes().some(({ body }) => body.startsWith("🛑 cancelled: requested by kim"))).toBe(true);
   });
 
   it("retry: retries the failed task", async () => {

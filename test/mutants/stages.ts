@@ -194,6 +194,10 @@ export const stageMutants = [
       "const meanwhile = undefined;",
     ],
   ]),
+  ...mutantsOf({ file: "src/agent/note-text.ts", suite: "src/agent/note-text.test.ts" }, [
+    ["posts quick actions behind blanks", "/^([^\\S\\n]*)\\/(?=[A-Za-z_])/gm", "/^()\\/(?=[A-Za-z_])/gm"],
+    ["mentions users by entities", "/&(?=#|[A-Za-z])/g", "/&(?!)/g"],
+  ]),
   ...mutantsOf({ file: "src/agent/access.ts", suite: "src/agent/access.test.ts" }, [
     ["serves forks although it must not", 'if (isFork && forks === "never")', "if (isFork && !forks)"],
     ["serves forks without a request", 'forks === "onRequest" && !isRequested', "!forks"],

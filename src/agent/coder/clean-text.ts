@@ -1,16 +1,13 @@
 import { withoutSecrets } from "../../telemetry/index.ts";
+import { withoutMarks } from "../markers.ts";
+import { hasQuickAction } from "../note-text.ts";
 
 /**
- * Text of the coder that may be shown to people and posted in our name: without secrets, without hidden characters, and
- * without markup that GitLab or we would interpret.
+ * Text of the coder that may be shown to people: without secrets, without hidden characters, and without our own marks.
+ * `toNoteText` makes it inert on GitLab.
  */
 export function cleanText(text: string, maxLength: number, secrets: readonly string[]): string {
-  const shown = withoutSecrets(plain(text), secrets)
-    // Our own marks are HTML comments.
-    .replaceAll("<!--", "&lt;!--")
-    // GitLab executes a line such as /merge or /approve, with our rights.
-    .replace(/^\/(?=[A-Za-z])/gm, " /");
-  return shorten(shown.trim(), maxLength);
+  return shorten(withoutMarks(withoutSecrets(plain(text), secrets)).trim(), maxLength);
 }
 
 /** The end of the coder's output. Secrets are removed first: a cut could leave half of one. */
@@ -26,12 +23,11 @@ export function cleanCommitMessage(text: string, maxLength: number, secrets: rea
   return shorten(withoutSecrets(lines.join("\n"), secrets).trim(), maxLength);
 }
 
-/** Lines that replace others: returned unchanged, or not at all. */
+/** Lines that replace others: returned unchanged, or not at all, if they may end their code block or are quick actions. */
 export function cleanSuggestion(text: string, maxLength: number, secrets: readonly string[]): string | undefined {
   const shown = plain(text);
-  // The suggestion is posted between fences, and must not end them.
-  const isSafe = shown.length <= maxLength && !shown.includes("```") && withoutSecrets(shown, secrets) === shown;
-  return isSafe ? shown : undefined;
+  if (shown.length > maxLength || shown.includes("```") || hasQuickAction(shown)) return undefined;
+  return withoutSecrets(shown, secrets) === shown ? shown : undefined;
 }
 
 /** Removes control characters, and characters that change the direction of the text. */

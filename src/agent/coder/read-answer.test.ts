@@ -143,8 +143,7 @@ describe("text of the coder", () => {
   it.each([
     ["a secret", "the token is s3cr3t-value", "the token is [redacted]"],
     ["a text in the format of a token", "use glpat-abcdefghijklmnopqrst", "use [redacted]"],
-    ["a mark of ours", "ok <!-- interlock:task -->", "ok &lt;!-- interlock:task -->"],
-    ["a command to GitLab", "done\n/merge\n/approve", "done\n /merge\n /approve"],
+    ["a mark of ours", "ok <!-- interlock:task -->", "ok <!\u200b-- interlock:task -->"],
     ["control characters", "a\u001b[31mb\u0000c\u202ed", "a[31mbcd"],
   ])("is cleaned of %s", (_, summary, shown) => {
     expect(readAnswer("edit", JSON.stringify({ summary }), ["s3cr3t-value"])).toMatchObject({ summary: shown });

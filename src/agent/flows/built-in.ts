@@ -4,7 +4,6 @@ import { claimKeys } from "../../tasks/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { End } from "../end.ts";
 import type { MergeRequest, Note } from "../gitlab/gitlab.ts";
-import { withoutMarks } from "../markers.ts";
 import { byCreation, isClosed } from "../queue.ts";
 import { RemoteError } from "../remote-error.ts";
 import { describeTask } from "../statuses.ts";
@@ -26,7 +25,7 @@ export async function runBuiltIn(attempt: CommandAttempt): Promise<End> {
   if (!note) throw new TypeError("findRefusal refuses a deleted comment");
   const { answer } = await attempt.progress.step("done", async () => {
     const done = await carryOut(attempt, mergeRequest, note);
-    return { answer: withoutMarks([done, ...pauseText(attempt)].join("\n\n")) };
+    return { answer: [done, ...pauseText(attempt)].join("\n\n") };
   });
   await reply(attempt, answer ?? "");
   return { kind: "completed", message: `answered: ${verb}` };
@@ -46,7 +45,7 @@ function carryOut(attempt: CommandAttempt, mergeRequest: MergeRequest, note: Not
     case "retry":
       return retry(attempt, note);
     case "cancel":
-      return cancel(attempt);
+      return cancel(attempt, note);
     case "status":
       return Promise.resolve(statusText(attempt));
     case "help":
@@ -94,10 +93,10 @@ async function retry(attempt: CommandAttempt, requestNote: Note): Promise<string
   return `The ${describeTask(last)} is queued again.`;
 }
 
-async function cancel(attempt: CommandAttempt): Promise<string> {
+async function cancel(attempt: CommandAttempt, { author }: Note): Promise<string> {
   const { spec, client, signal } = attempt;
   const open = otherTasks(attempt).filter((task) => !isClosed(task));
-  const by = `requested by @${spec.requestedBy ?? spec.note.authorId} in comment ${spec.note.id}`;
+  const by = `requested by ${author.username} in comment ${spec.note.id}`;
   for (const { metadata } of open) {
     const { name = "", namespace = "" } = metadata;
     const merge = { metadata: { annotations: { [annotationKeys.cancelRequested]: by } } };

@@ -1,4 +1,5 @@
 import { coderStep } from "../../resources/index.ts";
+import { cleanCommitMessage } from "../coder/clean-text.ts";
 import type { EditRequest } from "../coder/coder.ts";
 import { type Failed, failedEnd } from "../end.ts";
 import type { Patch, PatchReading, Repository } from "../git/workshop.ts";
@@ -25,6 +26,8 @@ export type BranchOutcome =
 
 /** How far back our own commit is searched. Other users never push more while one task is worked on. */
 const searchDepth = 200;
+
+const maxTitleLength = 250;
 
 /** How often another push may be first. */
 const maxRounds = 3;
@@ -86,7 +89,9 @@ async function runCoder(
   if (change.kind === "nothing") return { kind: "nothing", summary };
   if (change.kind === "refused") return refusedPatch(change);
   await progress.record(coderStep, { summary, files: change.patch.files.slice(0, 100).join("\n") });
-  const message = `${commitMessage ?? title}\n\nInterlock-Task: ${uid}\n`;
+  // The title has words of people.
+  const subject = commitMessage ?? cleanCommitMessage(title, maxTitleLength, []);
+  const message = `${subject}\n\nInterlock-Task: ${uid}\n`;
   return { kind: "edit", summary, message, patch: change.patch, isSpent: false };
 }
 

@@ -2,7 +2,8 @@ import { sleep } from "../../time/index.ts";
 import { type End, failedEnd } from "../end.ts";
 import type { MergeRequest, Project } from "../gitlab/gitlab.ts";
 import type { Jira, JiraComment, JiraIssue } from "../jira/jira.ts";
-import { plainMarkers, withoutMarks } from "../markers.ts";
+import { plainMarkers } from "../markers.ts";
+import { toNoteText } from "../note-text.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { IssueAttempt, SpecOf } from "../work/attempt.ts";
 import { changeBranch } from "./change-branch.ts";
@@ -94,8 +95,8 @@ async function openMergeRequest(attempt: IssueAttempt, found: JiraIssue, summary
   const draft = {
     sourceBranch: spec.branch,
     targetBranch: spec.targetBranch,
-    title: `${settings.draftMergeRequests ? "Draft: " : ""}${commitTitle(found.key, found.summary)}`,
-    description: `${withoutMarks(summary)}\n\nFor [${found.key}](${found.webUrl}).`,
+    title: `${settings.draftMergeRequests ? "Draft: " : ""}${toNoteText(commitTitle(found.key, found.summary))}`,
+    description: `${toNoteText(summary)}\n\nFor [${found.key}](${found.webUrl}).`,
   };
   for (let tries = 1; ; tries++) {
     try {

@@ -1,6 +1,7 @@
 import type { Finding } from "../coder/coder.ts";
 import type { Changes, Note, Position } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
+import { toNoteText } from "../note-text.ts";
 import { isRemoteError } from "../remote-error.ts";
 import { findPosition } from "../review/positions.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
@@ -44,7 +45,7 @@ async function post({ conversation, signal }: ReviewAttempt, { body, finding, po
       if (!isRemoteError(error, "refused")) throw error;
     }
   }
-  return conversation.addNote(`\`${finding.path}:${finding.line}\` ${body}`, undefined, signal);
+  return conversation.addNote(`\`${toNoteText(finding.path)}:${finding.line}\` ${body}`, undefined, signal);
 }
 
 /** Removes the findings that a late request of a former lock holder has added. */
@@ -61,7 +62,7 @@ async function removeDuplicates(attempt: ReviewAttempt, count: number): Promise<
 }
 
 function findingText({ severity, message, suggestion }: Finding): string {
-  const text = `**[${severity.toUpperCase()}]** ${withoutMarks(message)}`;
+  const text = `**[${severity.toUpperCase()}]** ${toNoteText(message)}`;
   if (suggestion === undefined) return text;
   const fence = "`".repeat(Math.max(3, longestRun(suggestion) + 1));
   return `${text}\n\n${fence}suggestion:-0+0\n${withoutMarks(suggestion)}\n${fence}`;

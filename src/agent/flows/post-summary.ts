@@ -1,6 +1,7 @@
 import type { Finding } from "../coder/coder.ts";
 import type { Note } from "../gitlab/gitlab.ts";
-import { markers, reviewedIn, withoutMarks } from "../markers.ts";
+import { markers, reviewedIn } from "../markers.ts";
+import { toNoteText } from "../note-text.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";
 import { postOrChange } from "../work/post-once.ts";
 
@@ -29,7 +30,7 @@ function summaryText({ summary, findings }: Reviewed, shas: readonly string[]): 
   const [newest = "", ...earlier] = shas.map((sha) => sha.slice(0, 8));
   const lines = [
     "## Code Review Summary",
-    withoutMarks(summary) || "Nothing to add.",
+    toNoteText(summary) || "Nothing to add.",
     `${countFindings(findings)} in ${newest}.`,
     ...(earlier.length === 0 ? [] : [`Reviewed before: ${earlier.join(", ")}.`]),
     markers.summary(shas),

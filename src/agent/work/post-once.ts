@@ -1,6 +1,7 @@
 import { sleep } from "../../time/index.ts";
 import type { Note } from "../gitlab/gitlab.ts";
 import { markers } from "../markers.ts";
+import { toNoteText } from "../note-text.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { MergeRequestAttempt } from "./attempt.ts";
 
@@ -65,7 +66,7 @@ export async function postOrChange(
   return await postOnce(attempt, find, add);
 }
 
-/** Posts the only note of the task about its progress and its end, or changes it. */
+/** Posts the only note of the task about its progress and its end, or changes it. Nothing in the body triggers anything. */
 export async function postAnswer(
   attempt: PostingAttempt & Pick<MergeRequestAttempt, "uid">,
   body: string,
@@ -73,5 +74,5 @@ export async function postAnswer(
 ): Promise<void> {
   const mark = markers.answer(attempt.uid);
   const isSame = (note: Note) => note.body.includes(mark);
-  await postOrChange(attempt, { text: `${body}\n\n${mark}`, isSame, discussionId });
+  await postOrChange(attempt, { text: `${toNoteText(body)}\n\n${mark}`, isSame, discussionId });
 }
