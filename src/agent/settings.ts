@@ -16,6 +16,8 @@ export interface Settings {
   /** The access level in GitLab below which authors and commenters are not served. */
   readonly minAccessLevel: number;
   readonly forks: Forks;
+  /** The name by which comments address the agent, besides /copilot. */
+  readonly username?: string | undefined;
   /** The author of commits. */
   readonly author: { readonly name: string; readonly email: string };
   /** Whether merge requests for issues start as drafts. */

@@ -126,6 +126,7 @@ function agentSettings({ agent, claims, gitlab, jira }: Config) {
     backoff: { baseMs: backoffBaseMs, maxMs: backoffMaxMs, jitter: 0.2 },
     keepFinishedMs: claims.reviewDoneTtlMs,
     minAccessLevel: accessLevels[gitlab.minAccessLevel],
+    username: gitlab.username,
     forks: gitlab.forks,
     author: { name: agent.authorName, email: agent.authorEmail },
     statusesOf(issueKey: string) {

@@ -1,3 +1,4 @@
+export { type Directive, parseDirective } from "./directive.ts";
 export { draftTask, type TaskDraft } from "./draft-task.ts";
 export { type IgnoredReport, reportIgnoredEvent, taskFacts, taskReceivedEvent } from "./ledger-events.ts";
 export type {

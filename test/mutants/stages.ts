@@ -194,6 +194,13 @@ export const stageMutants = [
       "const meanwhile = undefined;",
     ],
   ]),
+  ...mutantsOf({ file: "src/agent/flows/command.ts", suite: "test/agent/forged-command.test.ts" }, [
+    ["carries out the text of a webhook", "if (changed) return changed;", ""],
+    ["publishes internal comments", 'note.internal ? "fix: requested change" :', ""],
+  ]),
+  ...mutantsOf({ file: "src/agent/gitlab/http/decode.ts", suite: "test/agent/forged-command.test.ts" }, [
+    ["serves blocked users", 'state === "active" && membership_state', "membership_state"],
+  ]),
   ...mutantsOf({ file: "src/agent/note-text.ts", suite: "src/agent/note-text.test.ts" }, [
     ["posts quick actions behind blanks", "/^([^\\S\\n]*)\\/(?=[A-Za-z_])/gm", "/^()\\/(?=[A-Za-z_])/gm"],
     ["mentions users by entities", "/&(?=#|[A-Za-z])/g", "/&(?!)/g"],

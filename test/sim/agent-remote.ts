@@ -95,7 +95,7 @@ export class AgentRemote {
 
   comment(iid: number, author: number, body: string, discussionId?: string): Note {
     const note: Note = {
-      ...{ id: this.nextId(), body, system: false, createdAt: new Date(0).toISOString() },
+      ...{ id: this.nextId(), body, system: false, internal: false, createdAt: new Date(0).toISOString() },
       author: { id: author, username: author === botId ? "bot" : "kim" },
     };
     const all = this.discussions.get(iid) ?? [];

@@ -70,12 +70,13 @@ export class AgentStory {
   }
 
   async #command(iid: number, authorId = 1) {
-    const note = this.#remote.comment(iid, authorId, "/copilot fix it");
-    const claimKey = claimKeys.note({ host, projectId, iid }, note.id);
     const verb = this.#world.chance.happens(0.8) ? "do" : "review";
+    const instruction = verb === "do" ? "fix it" : verb;
+    const note = this.#remote.comment(iid, authorId, `/copilot ${instruction}`);
+    const claimKey = claimKeys.note({ host, projectId, iid }, note.id);
     await this.#tell({
       ...{ type: "Command", claimKey, ...this.#common(), mergeRequest: this.#place(iid) },
-      note: { id: note.id, authorId, body: note.body, verb, instruction: "fix it" },
+      note: { id: note.id, authorId, body: note.body, verb, instruction },
     });
   }
 

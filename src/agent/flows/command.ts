@@ -1,6 +1,6 @@
+import { type Directive, parseDirective } from "../../tasks/index.ts";
 import { type End, type Failed, failedEnd } from "../end.ts";
 import type { Discussion, MergeRequest, Note } from "../gitlab/gitlab.ts";
-import { withoutMarks } from "../markers.ts";
 import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
 import { postAnswer } from "../work/post-once.ts";
 import { type BranchOutcome, changeBranch } from "./change-branch.ts";
@@ -32,7 +32,8 @@ export async function runCommand(attempt: CommandAttempt): Promise<End> {
 /** Posts the only reply of the task below the comment, or changes it. */
 export async function reply(attempt: CommandAttempt, text: string): Promise<void> {
   const { spec, conversation, signal } = attempt;
-  const discussionId = spec.note.discussionId ?? findThread(attempt, await conversation.discussions(signal))?.id;
+  // The thread on GitLab comes first: a webhook can name another one, which more users can read.
+  const discussionId = findThread(attempt, await conversation.discussions(signal))?.id ?? spec.note.discussionId;
   await postAnswer(attempt, text, discussionId);
 }
 
@@ -54,9 +55,28 @@ export async function findRefusal(
   // The author as GitLab reports it, not as the webhook does.
   const refusal = await checkAccess(attempt, mergeRequest, { user: note.author, isRequested: true });
   if (refusal) return refusal;
+  const changed = await checkDirective(attempt, note);
+  if (changed) return changed;
   const { state } = mergeRequest;
   if (state !== "opened") return failedEnd("NotOpen", `the merge request is ${state}: reopen it, then ask again`);
   return spec.note.verb === "do" ? checkForkHead(attempt, mergeRequest, note) : undefined;
+}
+
+/**
+ * The comment as GitLab returns it has to be the command of the task. A sender who has the secret of the webhooks could
+ * otherwise give commands in the name of each author of a comment.
+ */
+async function checkDirective(attempt: CommandAttempt, note: Note): Promise<End | undefined> {
+  const { spec, progress } = attempt;
+  const directive = await readDirective(attempt, note);
+  if (directive?.verb === spec.note.verb) return undefined;
+  const message = directive ? "the comment was changed: write a new one" : "the comment on GitLab is not a command";
+  return { kind: "cancelled", message, isQuiet: progress.isFirstAttempt };
+}
+
+async function readDirective({ gitlab, settings, signal }: CommandAttempt, note: Note): Promise<Directive | undefined> {
+  const { username } = settings.username === undefined ? await gitlab.self(signal) : settings;
+  return parseDirective(note.body, username);
 }
 
 /**
@@ -99,13 +119,18 @@ async function changeSourceBranch(
   const { title, description, sourceBranch, targetBranch, sourceProjectId } = mergeRequest;
   const project = await gitlab.project(sourceProjectId, signal);
   const thread = findThread(attempt, discussions)?.notes ?? [];
-  const { instruction, id } = spec.note;
+  const { id } = spec.note;
+  const note = findNote(attempt, discussions);
+  const directive = note && (await readDirective(attempt, note));
+  if (!directive) throw new TypeError("findRefusal refuses a comment that is no command");
+  const { instruction } = directive;
   return changeBranch(attempt, {
     repository: { projectId: project.id, cloneUrl: project.cloneUrl },
     branch: sourceBranch,
     checkBeforePush: () => checkBeforePush(attempt, mergeRequest, discussions),
     onlyAt: attempt.progress.resultOf(forkHead)?.["sha"],
-    title: `fix: ${firstLine(instruction).slice(0, 50)}`,
+    // More users can read the commit than an internal comment.
+    title: note.internal ? "fix: requested change" : `fix: ${firstLine(instruction).slice(0, 50)}`,
     request: {
       version: 1,
       kind: "edit",
@@ -139,7 +164,7 @@ function findThread({ spec }: CommandAttempt, discussions: readonly Discussion[]
 }
 
 function replyText(outcome: Exclude<BranchOutcome, { kind: "failed" }>, { sourceBranch }: MergeRequest): string {
-  const summary = withoutMarks(outcome.summary);
+  const { summary } = outcome;
   if (outcome.kind === "nothing") return `ℹ️ No file changes needed.\n\n${summary}`;
   return `✅ Changes pushed to \`${sourceBranch}\`: ${outcome.sha}\n\n${summary}`;
 }

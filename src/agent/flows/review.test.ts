@@ -68,6 +68,7 @@ function attempt(changed: Partial<MergeRequest>, { levelAfter = 30 } = {}) {
       body,
       author: { id: 99, username: "bot" },
       system: false,
+      internal: false,
       createdAt: "2026-11-15T06:00:00Z",
     };
     discussions.push({ id: String(made.id), notes: [made] });

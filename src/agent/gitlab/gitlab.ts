@@ -9,7 +9,7 @@ export interface GitLab {
   /** Our own user. */
   self(signal?: AbortSignal): Promise<GitLabUser>;
   project(id: number | string, signal?: AbortSignal): Promise<Project>;
-  /** The user's access level in the project, inherited ones included; 0 for non-members. */
+  /** The user's access level in the project, inherited ones included; 0 for non-members and blocked users. */
   accessLevel(projectId: number, userId: number, signal?: AbortSignal): Promise<number>;
 
   mergeRequest(place: MergeRequestRef, signal?: AbortSignal): Promise<MergeRequest>;
@@ -98,6 +98,8 @@ export interface Note {
   readonly body: string;
   readonly author: GitLabUser;
   readonly system: boolean;
+  /** Only members of the project can read it. */
+  readonly internal: boolean;
   readonly createdAt: string;
   readonly discussionId?: string;
 }

@@ -69,7 +69,7 @@ export class FakeGitLab {
     const id = ++this.#ids;
     const key = `${item.projectId}!${item.iid}`;
     const createdAt = this.#written(this.nowMs);
-    const note = { id, body, author: { id: 3, username: "ada" }, system: false, createdAt };
+    const note = { id, body, author: { id: 3, username: "ada" }, system: false, internal: false, createdAt };
     const notes = this.#notes.get(key) ?? [];
     notes.push({ ...note, createdMs: this.nowMs, visibleMs: this.nowMs + lateMs });
     this.#notes.set(key, notes);

@@ -22,7 +22,7 @@ export async function startDiscussion(world: World, mr: MergeRequest, draft: Not
   return discussion;
 }
 
-/** Answering a note that stood by itself makes it a thread. */
+/** Answering a note that stood by itself makes it a thread. An answer to an internal note is internal. */
 export async function reply(world: World, mr: MergeRequest, to: Discussion, draft: NoteDraft): Promise<Note> {
   const [first] = to.notes;
   if (to.isIndividual && first) {
@@ -30,7 +30,10 @@ export async function reply(world: World, mr: MergeRequest, to: Discussion, draf
     first.type = "DiscussionNote";
   }
   const type = first?.type ?? "DiscussionNote";
-  const inherited = first?.position && { position: first.position };
+  const inherited = first && {
+    isInternal: first.isInternal,
+    ...(first.position && { position: first.position }),
+  };
   return appendNote(world, mr, { ...draft, ...inherited, discussion: to, type });
 }
 

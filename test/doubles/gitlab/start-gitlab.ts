@@ -86,6 +86,11 @@ export class GitLabDouble implements AsyncDisposable {
     return this.#world.addUser(username, options);
   }
 
+  /** What an administrator does: the user stays a member, and may do nothing any more. */
+  block(user: User): void {
+    this.#world.blocked.add(user.id);
+  }
+
   /** Another token of the user, which can do less. */
   addToken(...args: Parameters<World["addToken"]>): string {
     return this.#world.addToken(...args);

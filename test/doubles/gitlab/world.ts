@@ -33,6 +33,8 @@ export class World {
     followsPushes: true,
   };
   readonly users: User[] = [];
+  /** Ids of users whom an administrator has blocked. */
+  readonly blocked = new Set<number>();
   readonly tokens = new Map<string, { user: User; scope: Scope; isRevoked: boolean }>();
   readonly projects: Project[] = [];
   readonly pushes: Push[] = [];

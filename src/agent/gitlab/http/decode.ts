@@ -4,7 +4,12 @@ import type { Discussion, FileChange, MergeRequest, Note, Project } from "../git
 
 export const userSchema = z.object({ id: z.int(), username: z.string() });
 
-export const memberSchema = z.object({ access_level: z.int() });
+/** A user who is blocked, banned or deactivated stays a member, and may do nothing; neither may an invited one. */
+export const memberSchema = z
+  .object({ access_level: z.int(), state: z.string().catch("active"), membership_state: z.string().catch("active") })
+  .transform(({ access_level, state, membership_state }) => {
+    return state === "active" && membership_state === "active" ? access_level : 0;
+  });
 
 export const projectSchema = z
   .object({
@@ -67,7 +72,7 @@ export const mergeRequestSchema = z
   });
 
 export const noteSchema = z
-  .object({ id: z.int(), body: textOrEmpty, author, system: flag, created_at: instant })
+  .object({ id: z.int(), body: textOrEmpty, author, system: flag, internal: flag, created_at: instant })
   .transform(({ created_at: createdAt, ...note }): Note => ({ ...note, createdAt }));
 
 export const discussionSchema = z

@@ -67,8 +67,7 @@ function accountCalls(read: Read, currentToken: AccessToken): Pick<GitLab, "self
     },
     async accessLevel(projectId, userId, signal) {
       const path = `projects/${projectId}/members/all/${userId}`;
-      const member = await unlessMissing(read("member", memberSchema, { method: "GET", path, signal }));
-      return member?.access_level ?? 0;
+      return (await unlessMissing(read("member", memberSchema, { method: "GET", path, signal }))) ?? 0;
     },
   };
 }

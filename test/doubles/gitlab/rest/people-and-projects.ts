@@ -28,5 +28,12 @@ export function peopleAndProjects(world: World): Route[] {
 
 function memberView(world: World, id: number, level: number) {
   const user = world.users.find((one) => one.id === id);
-  return { ...(user && userView(user, world.url)), access_level: level, expires_at: null, membership_state: "active" };
+  const state = world.blocked.has(id) ? "blocked" : "active";
+  return {
+    ...(user && userView(user, world.url)),
+    state,
+    access_level: level,
+    expires_at: null,
+    membership_state: "active",
+  };
 }
