@@ -93,6 +93,9 @@ async function blocked(gateway: string, count: number): Promise<void> {
   }
 }
 
+/** How often in a row nothing was freed until that counts as rest: a slow machine frees a response's memory seconds later. */
+const steadyMeasurements = 20;
+
 /** What is in use after a collection, as soon as it is no more than `limit` or has stopped falling. */
 async function restingBytes(up: ChildProcess, limit: number): Promise<number> {
   let last = Number.POSITIVE_INFINITY;
@@ -100,8 +103,8 @@ async function restingBytes(up: ChildProcess, limit: number): Promise<number> {
     const bytes = await usedBytes(up);
     if (bytes <= limit) return bytes;
     steady = bytes < 0.995 * last ? 0 : steady + 1;
-    if (steady >= 5) return bytes;
     last = Math.min(last, bytes);
+    if (steady >= steadyMeasurements) return last;
     await sleep(1_000);
   }
 }

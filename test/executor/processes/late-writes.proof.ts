@@ -30,10 +30,8 @@ describe("an executor that creates runs as started ones", () => {
 });
 
 describe("an executor that starts whatever run has the name", () => {
-  const anyVersion = { from: "{ metadata: { resourceVersion }, spec:", to: "{ spec:" };
   const stage = stageWith([
-    { file: "tekton/state.ts", from: `${anyVersion.from} { status: null }`, to: `${anyVersion.to} { status: null }` },
-    { file: "job/state.ts", from: `${anyVersion.from} { suspend: false }`, to: `${anyVersion.to} { suspend: false }` },
+    { file: "engines/patch-at-version.ts", from: "{ ...change.metadata, resourceVersion }", to: "change.metadata" },
   ]);
 
   it.each(engines)("is found out on %s", { timeout: 90_000 }, async (engine) => {
