@@ -5,6 +5,7 @@ import { type SignalPreview, testSignals } from "../../console/read/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, type Desk, exitStatus, MisuseError } from "../command.ts";
 import { startCommand } from "../package.ts";
+import { chooseToken } from "./choose-token.ts";
 
 interface ReceiveOptions {
   readonly payload: string;
@@ -20,7 +21,7 @@ export async function receive(desk: Desk, source: string, options: ReceiveOption
   const path = signalPaths.find((one) => one.source === source)?.path ?? mappedPath(source);
   const body = await readPayload(options.payload);
   const url = options.gateway ?? (await gatewayUrl(desk.directory));
-  const token = await tokenIn(options.tokenFile ?? join(desk.directory, "gateway-tokens"));
+  const token = await readToken(options.tokenFile ?? join(desk.directory, "gateway-tokens"), source);
   const place = `${url.replace(/\/$/, "")}${path}`;
   const { status, answer } = await post({ url: options.dryRun ? `${place}?dryRun=true` : place, token, body });
   if (status === 404) {
@@ -53,14 +54,12 @@ async function gatewayUrl(directory: string): Promise<string> {
   });
 }
 
-/** The first token of a file of senders. */
-async function tokenIn(file: string): Promise<string> {
+/** Reads the token that may send the payloads of `source` from a file of senders. */
+async function readToken(file: string, source: string): Promise<string> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(`the token file ${file} cannot be read (${error.code}); name it with --token-file`);
   });
-  const [, token] = /^(?!#)\S+[ \t]+(\S+)/m.exec(text) ?? [];
-  if (token) return token;
-  throw new CommandError(`no token in ${file}; add a line NAME TOKEN`);
+  return chooseToken(text, source, file);
 }
 
 interface Posting {

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../time/index.ts";
+import { parseSenderLines } from "./sender-lines.ts";
 
 /** Who may post, and what. */
 export interface Sender {
@@ -25,8 +26,8 @@ interface KnownSender extends Sender {
 }
 
 /**
- * Senders by their bearer tokens: one line each, `NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`. A replaced file
- * replaces is read again, so that tokens can be rotated: an old one is good until its line is gone.
+ * Senders by their bearer tokens: one line each, `NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`. A replaced
+ * file is read again, so that tokens can be rotated: an old one is good until its line is gone.
  */
 export class Senders {
   readonly #options: SendersOptions;
@@ -75,18 +76,8 @@ export class Senders {
   }
 }
 
-function parseLines(text: string, onProblem: (sentence: string) => void): KnownSender[] {
-  const known: KnownSender[] = [];
-  for (const [i, line] of text.split(/[\n;]/).entries()) {
-    const [name, token, sources, ...more] = line.trim().split(/\s+/);
-    if (!name || name.startsWith("#")) continue;
-    if (!token || more.length > 0 || token.length < 16 || !/^[\w.-]{1,63}$/.test(name)) {
-      onProblem(
-        `line ${i + 1} is not "NAME TOKEN" or "NAME TOKEN SOURCE,SOURCE", with a token of 16 characters or more`,
-      );
-      continue;
-    }
-    known.push({ name, digest: hash("sha256", token, "buffer"), sources: sources?.split(",") });
-  }
-  return known;
+function parseLines(text: string, onProblem: (sentence: string) => void): readonly KnownSender[] {
+  return parseSenderLines(text, onProblem).map(({ name, token, sources }) => {
+    return { name, digest: hash("sha256", token, "buffer"), sources };
+  });
 }

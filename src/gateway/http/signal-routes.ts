@@ -47,7 +47,7 @@ export const wrongSignature = "The signature does not match the body with any co
 /** Serves one route per source: authenticates the sender, reads its payload, admits its signals, and answers for each. */
 export function serveSignals(app: FastifyInstance, options: SignalRoutesOptions, bodyChecks: BodyChecks) {
   const { limits, clock } = options;
-  const builtIn = new Set([...options.routes.map(({ reader }) => reader.source), ...watchedSources]);
+  const builtIn = listBuiltInSources(options.routes);
   const sourcesOf = (own: string) => ({ own, builtIn });
   const rate = new RateLimit(clock, limits.signalsPerSecond);
   const deps: SignalDeps = { ...options, rate, admitted: new WeakMap(), bodyChecks, sourcesOf };
@@ -65,6 +65,11 @@ export function serveSignals(app: FastifyInstance, options: SignalRoutesOptions,
       handler: (_request, reply) => sendProblem(reply.header("allow", "POST"), 405, "Use POST."),
     });
   }
+}
+
+/** The sources that have a route or a watch of their own, so that no payload may name them. */
+export function listBuiltInSources(routes: readonly Pick<SignalRoute, "reader">[]): ReadonlySet<string> {
+  return new Set([...routes.map(({ reader }) => reader.source), ...watchedSources]);
 }
 
 /** Sources without a route: the gateway reports them itself. */
