@@ -20,7 +20,7 @@ export interface Message {
 }
 
 export function toMessage({ metadata, spec }: NotificationRequest, thread: Thread): Message {
-  const { context = {}, severity, eventType, message } = spec;
+  const { context = {}, severity, message } = spec;
   const { title, details } = splitTitle(message);
   const facts: readonly [string, string | undefined][] = [
     ["details", details],
@@ -41,21 +41,22 @@ export function toMessage({ metadata, spec }: NotificationRequest, thread: Threa
       ...facts.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : [])),
       ...(context.entries ?? []).map(({ name, message }) => `${name}: ${message}`),
     ],
-    next: context.nextStep ?? nextStep(eventType, context),
+    next: context.nextStep ?? nextStep(spec),
     thread,
     notice: { name: metadata.name ?? "", namespace: metadata.namespace ?? "", ...spec },
   };
 }
 
-function nextStep(
-  eventType: NotificationRequest["spec"]["eventType"],
-  { execution = "EXECUTION", targetResource = "TARGET" }: NonNullable<NotificationRequest["spec"]["context"]>,
-): string {
+function nextStep({ eventType, context = {}, remediationRequestRef }: NotificationRequest["spec"]): string {
+  const { execution = "EXECUTION", targetResource = "TARGET" } = context;
   switch (eventType) {
     case "ManualReviewRequired":
       return `check its effects (interlock logs ${execution}); if a retry is safe: interlock ack ${execution} --reason "…"`;
     case "WorkflowFailed":
-      return `nothing was changed, and it is retried; interlock why ${execution} shows when`;
+      // Only an incident creates another execution after a failure.
+      return remediationRequestRef
+        ? `nothing was changed, and it is retried; interlock why ${execution} shows when`
+        : `nothing was changed, and it is not retried; remove the cause, then: interlock retry ${execution} --reason "…"`;
     case "WorkflowSkipped":
     case "IncidentBlocked":
       return `nothing to do; interlock why ${targetResource} shows when that changes`;
