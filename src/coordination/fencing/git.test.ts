@@ -236,13 +236,13 @@ describe("two holders", () => {
 });
 
 describe("a remote that takes branches alone", () => {
-  const rethrowFor = "while read -r old new ref; do case $ref in refs/heads/*) ;; *) exit 1 ;; esac; done";
+  const rejectOtherRefs = "while read -r old new ref; do case $ref in refs/heads/*) ;; *) exit 1 ;; esac; done";
   let fallbacks: number;
   const withoutFence = () => fallbacks++;
 
   beforeEach(async () => {
     fallbacks = 0;
-    await installHook(world.remote, "pre-receive", rethrowFor);
+    await installHook(world.remote, "pre-receive", rejectOtherRefs);
   });
 
   it("gets the branch without the fence from callers that allow it, and calls them back", async () => {
@@ -278,7 +278,7 @@ describe("a remote that takes branches alone", () => {
   it("and had a larger fence before does not take the branch either", async () => {
     await rm(join(world.remote, "hooks"), { recursive: true });
     await fencedPush(successor({ fence: 8n }));
-    await installHook(world.remote, "pre-receive", rethrowFor);
+    await installHook(world.remote, "pre-receive", rejectOtherRefs);
 
     expect(await fencedPush(push({ withoutFence }))).toEqual({ kind: "stale", fence: 8n });
   });

@@ -9,7 +9,7 @@ import { type RenewalResult, validityFrom } from "../lease-renewer.ts";
 import * as rules from "./claim-rules.ts";
 import { describeHolder, leaseKey, marginMs, sameHolding } from "./lease-rules.ts";
 import { removeLease } from "./lease-sweep.ts";
-import { rethrowFor } from "./refusal.ts";
+import { rethrowKubeError } from "./refusal.ts";
 
 export interface KubernetesClaimsOptions extends ClaimClientOptions {
   readonly client: KubeClient;
@@ -74,7 +74,7 @@ export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): Clai
 
   return {
     guarantee: "consensus",
-    claim: (bid) => claim(bid).catch(rethrowFor(bid.key)),
+    claim: (bid) => claim(bid).catch(rethrowKubeError(bid.key)),
     close: async () => {},
   };
 }
@@ -127,7 +127,7 @@ function claimGrant(
     fence: fenceOf(written),
     ...validityFrom(sentAt, bid.leaseMs, marginMs),
     renew: () => renew().catch((cause) => ({ kind: "unknown", cause })),
-    settle: (ending) => settle(ending).catch(rethrowFor(bid.key)),
+    settle: (ending) => settle(ending).catch(rethrowKubeError(bid.key)),
   };
 }
 

@@ -15,7 +15,7 @@ import type { Guarantee, ReleaseOutcome } from "../locks/locks.ts";
 import * as rules from "./lease-rules.ts";
 import { LeaseWatch } from "./lease-watch.ts";
 import { OpenBid } from "./open-bid.ts";
-import { toCoordinationError } from "./refusal.ts";
+import { fromKubeError } from "./refusal.ts";
 
 export interface KubernetesLockStoreOptions {
   readonly client: KubeClient;
@@ -124,7 +124,7 @@ export class KubernetesLockStore implements LockStore {
         await this.#step(open);
         failures = 0;
       } catch (error) {
-        const problem = toCoordinationError(bid.key, error);
+        const problem = fromKubeError(bid.key, error);
         if (problem.code === "forbidden" || ++failures >= maxTries) this.#answer(open, () => bid.failed(problem));
         else await sleep(this.#in.clock, 50 + 150 * this.#in.random.fraction());
       }
@@ -247,7 +247,7 @@ export class KubernetesLockStore implements LockStore {
         const outcome = await this.#within(open.bid, (call) => client.update(leases, without, call));
         if (outcome.kind === "updated") this.#watch.saw(outcome.object);
       } catch (error) {
-        if (toCoordinationError(open.bid.key, error).code === "forbidden") break;
+        if (fromKubeError(open.bid.key, error).code === "forbidden") break;
         await sleep(clock, 50 + 150 * random.fraction());
       }
     }

@@ -2,7 +2,7 @@ import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { type Key, keyName } from "../key.ts";
 import type { WatermarkEntry, WatermarkRecord, WatermarkStore, WriteOutcome } from "../watermarks/watermarks.ts";
-import { rethrowFor } from "./refusal.ts";
+import { rethrowKubeError } from "./refusal.ts";
 
 export interface KubernetesWatermarksOptions {
   readonly client: KubeClient;
@@ -78,8 +78,8 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
 
   return {
     guarantee: "consensus",
-    read: (key) => read(key).catch(rethrowFor(key)),
-    write: (key, next, expected) => write(key, next, expected).catch(rethrowFor(key)),
+    read: (key) => read(key).catch(rethrowKubeError(key)),
+    write: (key, next, expected) => write(key, next, expected).catch(rethrowKubeError(key)),
   };
 }
 

@@ -2,8 +2,8 @@ import { KubeError } from "../../kube/index.ts";
 import { CoordinationError } from "../errors.ts";
 import type { Key } from "../key.ts";
 
-/** The error of a failed call: `forbidden` if a retry cannot succeed, else `unavailable`. */
-export function toCoordinationError(key: Key, cause: unknown): CoordinationError {
+/** The error of a failed call to the API server: `forbidden` if a retry cannot succeed, else `unavailable`. */
+export function fromKubeError(key: Key, cause: unknown): CoordinationError {
   if (!(cause instanceof KubeError)) throw cause;
   if (cause.code === "forbidden" || cause.code === "invalid") {
     // The server's own words name the verb that is missing.
@@ -12,9 +12,9 @@ export function toCoordinationError(key: Key, cause: unknown): CoordinationError
   return new CoordinationError("unavailable", `${key}: the API server does not respond`, { cause });
 }
 
-/** The same as a rejection handler. */
-export function rethrowFor(key: Key): (cause: unknown) => never {
+/** Returns a rejection handler that throws the result of `fromKubeError`. */
+export function rethrowKubeError(key: Key): (cause: unknown) => never {
   return (cause) => {
-    throw toCoordinationError(key, cause);
+    throw fromKubeError(key, cause);
   };
 }

@@ -86,8 +86,8 @@ describe("lock metrics", () => {
   });
 
   it("count requests that the backend rejects as api_error", async () => {
-    const toCoordinationError = new CoordinationError("forbidden", "leases may not be created");
-    const { locks, moved } = stage({ store: storeThat({ refuses: toCoordinationError }) });
+    const forbidden = new CoordinationError("forbidden", "leases may not be created");
+    const { locks, moved } = stage({ store: storeThat({ refuses: forbidden }) });
 
     await caught(locks.acquire(key));
 

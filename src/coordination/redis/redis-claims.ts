@@ -6,7 +6,7 @@ import { CoordinationError } from "../errors.ts";
 import { keyHash } from "../key.ts";
 import { type RenewalResult, validityFrom } from "../lease-renewer.ts";
 import { claimScript, renewScript, settleScript } from "./claim-script.ts";
-import { rethrowFor, type Scripts, script } from "./script.ts";
+import { rethrowRedisError, type Scripts, script } from "./script.ts";
 
 export interface RedisClaimsOptions extends ClaimClientOptions {
   /** Stays open when the claims are closed: it may serve others. */
@@ -53,7 +53,7 @@ export function redisClaimStore({ connection, clock, prefix = connection.prefix 
       async settle(ending) {
         const { letter, text, ttlMs } = toRecord(ending);
         const args = [start, `${letter}|${fence}|`, payloadHash, text, ttlMs];
-        const reply = await connection.run(settleIt, [name], args).catch(rethrowFor(key));
+        const reply = await connection.run(settleIt, [name], args).catch(rethrowRedisError(key));
         return reply === 1 ? "settled" : "lost";
       },
     };
@@ -67,7 +67,7 @@ export function redisClaimStore({ connection, clock, prefix = connection.prefix 
       const keys = [fences, `${prefix}c:${keyHash(key)}`];
       const sentAt = clock.now();
       const args = [holder, Math.ceil(leaseMs), payloadHash, who];
-      const reply = (await connection.run(claimIt, keys, args).catch(rethrowFor(key))) as Reply;
+      const reply = (await connection.run(claimIt, keys, args).catch(rethrowRedisError(key))) as Reply;
       return reply[0] > 0 ? { state: "new", grant: grant(bid, reply[0], sentAt) } : parseTaken(reply[1], reply[2]);
     },
     close: async () => {},

@@ -5,7 +5,7 @@ import { type Bid, explainDelay, type Grant, type LockStore } from "../locks/loc
 import type { Guarantee, Holder, ReleaseOutcome } from "../locks/locks.ts";
 import { Batch, type PendingOperation } from "./batch.ts";
 import type { LockLink, LockOperation, Mode, Reply } from "./lock-link.ts";
-import { toCoordinationError } from "./script.ts";
+import { fromRedisError } from "./script.ts";
 
 export interface RedisLockStoreOptions {
   readonly clock: Clock;
@@ -210,7 +210,7 @@ export class RedisLockStore implements LockStore {
 
   /** No answer came. A bid that waits may stand in the queue, so it is asked about again, a few times, after a while. */
   #unclear(open: OpenBid, cause: unknown) {
-    const error = toCoordinationError(open.bid.key, cause);
+    const error = fromRedisError(open.bid.key, cause);
     open.failures++;
     // A connection that broke is usually back within a second; one that is not is an outage, and not waited for.
     const last = this.#link.isUp ? maxTries : 2;

@@ -1,7 +1,7 @@
 import { CoordinationError } from "../errors.ts";
 import { type Key, keyHash } from "../key.ts";
 import type { WatermarkRecord, WatermarkStore } from "../watermarks/watermarks.ts";
-import { rethrowFor, type Scripts, script } from "./script.ts";
+import { rethrowRedisError, type Scripts, script } from "./script.ts";
 
 export interface RedisWatermarksOptions {
   readonly connection: Scripts;
@@ -49,13 +49,15 @@ export function redisWatermarks({ connection, prefix = connection.prefix }: Redi
   return {
     guarantee: connection.guarantee,
     async read(key) {
-      const reply = await connection.run(readIt, [nameOf(key)], []).catch(rethrowFor(key));
+      const reply = await connection.run(readIt, [nameOf(key)], []).catch(rethrowRedisError(key));
       return parseRecord(reply as readonly string[], key);
     },
     async write(key, { cursor, fence }, expected) {
       const rev = expected === "absent" ? "0" : expected;
       const args = [rev, key, String(fence), cursor.updatedAt, cursor.id ?? ""];
-      const [code, ...rest] = (await connection.run(writeIt, [nameOf(key)], args).catch(rethrowFor(key))) as Reply;
+      const [code, ...rest] = (await connection
+        .run(writeIt, [nameOf(key)], args)
+        .catch(rethrowRedisError(key))) as Reply;
       const [value = ""] = rest;
       if (code === 1) return { kind: "written", record: { cursor, fence, revision: value } };
       if (code === 0) return { kind: "stale", fence: BigInt(value) };

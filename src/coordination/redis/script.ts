@@ -22,8 +22,8 @@ export function script(text: string): Script {
   return { text, sha: createHash("sha1").update(text).digest("hex") };
 }
 
-/** The error of a failed call: `forbidden` if a retry cannot succeed, else `unavailable`. */
-export function toCoordinationError(key: Key, cause?: unknown): CoordinationError {
+/** The error of a failed call to Redis: `forbidden` if a retry cannot succeed, else `unavailable`. */
+export function fromRedisError(key: Key, cause?: unknown): CoordinationError {
   const message = cause instanceof Error ? cause.message : String(cause);
   if (/^(NOPERM|NOAUTH|WRONGPASS|WRONGTYPE)/.test(message)) {
     return new CoordinationError("forbidden", `${key}: Redis rejected the request: ${message}`, { cause });
@@ -31,9 +31,9 @@ export function toCoordinationError(key: Key, cause?: unknown): CoordinationErro
   return new CoordinationError("unavailable", `${key}: Redis does not respond`, { cause });
 }
 
-/** The same as a rejection handler. */
-export function rethrowFor(key: Key): (cause: unknown) => never {
+/** Returns a rejection handler that throws the result of `fromRedisError`. */
+export function rethrowRedisError(key: Key): (cause: unknown) => never {
   return (cause) => {
-    throw toCoordinationError(key, cause);
+    throw fromRedisError(key, cause);
   };
 }
