@@ -1,4 +1,4 @@
-import { isDigested, type NotificationRequest, type RemediationRequest } from "../resources/index.ts";
+import { isClosedIncident, isDigested, type NotificationRequest, type RemediationRequest } from "../resources/index.ts";
 import { isSettled } from "./digest.ts";
 import { splitTitle } from "./split-title.ts";
 
@@ -63,7 +63,7 @@ export function isEnd({ spec }: NotificationRequest): boolean {
 
 /** Whether an incident is closed, and its end is recorded: then the orchestrator has created its own notice, if it is to. */
 export function isClosed({ status }: RemediationRequest): boolean {
-  return status !== undefined && "outcome" in status && hasCondition(status, "Recorded");
+  return status !== undefined && isClosedIncident({ status }) && hasCondition(status, "Recorded");
 }
 
 function hasCondition({ conditions = [] }: NonNullable<RemediationRequest["status"]>, wanted: string): boolean {

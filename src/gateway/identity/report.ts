@@ -1,6 +1,6 @@
 import {
   annotationKeys,
-  closedIncidentPhases,
+  isClosedIncident,
   type ObjectReference,
   type RemediationRequest,
   type Signal,
@@ -51,11 +51,9 @@ export function identityVersionOf({ metadata }: RemediationRequest): string {
 }
 
 /** Whether signals still belong to it. */
-export function isOpen({ status }: RemediationRequest): boolean {
-  return status === undefined || !closed.has(status.phase);
+export function isOpen(incident: RemediationRequest): boolean {
+  return !isClosedIncident(incident);
 }
-
-const closed: ReadonlySet<string> = new Set(closedIncidentPhases);
 
 /**
  * A signal whose times do not lie in the future: a beginning in the future counts as now, and an end in the future is

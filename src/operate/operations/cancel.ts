@@ -5,6 +5,7 @@ import {
   cancelAnnotations,
   codingTasks,
   isClosedIncident,
+  isUnfinished,
   type RemediationRequest,
   readCancelRequest,
   remediationRequests,
@@ -44,10 +45,7 @@ function cancelExecution(execution: WorkflowExecution, order: CancelOrder): Prom
   return requestStop(execution, order, {
     type: workflowExecutions,
     kind: "executions",
-    ended: ({ status }) => {
-      const hasEnded = status?.phase === "Completed" || status?.phase === "Failed" || status?.phase === "Skipped";
-      return hasEnded ? `has ended already, ${status.phase}` : undefined;
-    },
+    ended: (current) => (isUnfinished(current) ? undefined : `has ended already, ${current.status?.phase}`),
   });
 }
 

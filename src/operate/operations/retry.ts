@@ -1,6 +1,7 @@
 import type { KubeClient } from "../../kube/index.ts";
 import {
   annotationKeys,
+  isUnfinished,
   type RemediationRequest,
   remediationApprovalRequests,
   type WorkflowExecution,
@@ -72,8 +73,8 @@ async function findEnded({ request, context: { client } }: RetryOrder): Promise<
     });
   }
   requireVersion(incident ?? execution, request.ifVersion);
+  if (!isUnfinished(execution)) return execution;
   const { status, metadata } = execution;
-  if (status?.phase === "Completed" || status?.phase === "Failed" || status?.phase === "Skipped") return execution;
   const message = `execution ${metadata.name} is ${status?.phase ?? "new"}: it can be retried when it has ended`;
   throw new OperationError("conflict", message, { current: execution });
 }

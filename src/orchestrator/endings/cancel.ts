@@ -2,6 +2,7 @@ import { type Decision, requeueAfter } from "../../kube/index.ts";
 import {
   type CancelRequest,
   describeCancellation,
+  isClosedIncident,
   type RemediationRequest,
   readCancelRequest,
   type WorkflowExecution,
@@ -42,6 +43,5 @@ export function cancelledClosing(request: Pick<CancelRequest, "by" | "reason" | 
 
 /** Returns the request of an operator to cancel an open incident. */
 export function openCancelRequest(incident: RemediationRequest): CancelRequest | undefined {
-  const { status } = incident;
-  return status && "completedAt" in status ? undefined : readCancelRequest(incident);
+  return isClosedIncident(incident) ? undefined : readCancelRequest(incident);
 }

@@ -1,6 +1,6 @@
 import {
-  closedIncidentPhases,
   type Diagnosis,
+  isClosedIncident,
   type RemediationRequest,
   type RemediationRequestSpec,
 } from "../../resources/index.ts";
@@ -59,9 +59,8 @@ export function openCauses(
   });
 }
 
-function isOpen({ metadata, status }: RemediationRequest): boolean {
-  const isClosed = (closedIncidentPhases as readonly string[]).includes(status?.phase ?? "");
-  return metadata.deletionTimestamp === undefined && !isClosed;
+function isOpen(incident: RemediationRequest): boolean {
+  return incident.metadata.deletionTimestamp === undefined && !isClosedIncident(incident);
 }
 
 /** The target, the node and the namespace of an incident, as targets are written. */
