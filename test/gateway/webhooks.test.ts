@@ -161,6 +161,19 @@ describe("a webhook of GitLab", () => {
     expect(await tasks()).toEqual([]);
   });
 
+  it("with a wrong secret token is logged once with the fix, and counted each time", async () => {
+    const post = await open();
+
+    for (const attempt of [1, 2, 3]) await post(mergeRequestEvent(), { token: `${secret}${attempt}` });
+
+    const rejected = log.events.filter(({ event }) => event === "request rejected");
+    const detail = expect.stringContaining("GITLAB_WEBHOOK_SECRET");
+    const fields = { source: "gitlab", reason: "unknown-token", detail, remoteAddress: "127.0.0.1", suppressed: 0 };
+    expect(rejected).toEqual([{ level: "warn", event: "request rejected", fields: expect.objectContaining(fields) }]);
+    expect(await metrics[0]?.text()).toContain('gateway_requests_turned_away_total{reason="unknown-token"} 3');
+    expect(JSON.stringify(log.events)).not.toContain(secret);
+  });
+
   it("is refused where no secret token is set, with what to set", async () => {
     const post = await open({ GITLAB_WEBHOOK_SECRET: "" });
 

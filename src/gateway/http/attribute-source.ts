@@ -1,5 +1,5 @@
 import type { Signal } from "../../resources/index.ts";
-import type { Sender } from "./senders.ts";
+import type { Sender } from "./sender-lines.ts";
 
 /** Whose signals a route takes, and which sources belong to routes and watches of our own. */
 export interface RouteSources {

@@ -3,7 +3,8 @@ import type { FastifyRequest } from "fastify";
 import type { SignalReader } from "../../resources/index.ts";
 import type { RejectReason } from "../metrics.ts";
 import { canPost, freeSource, type RouteSources } from "./attribute-source.ts";
-import type { Sender, Senders } from "./senders.ts";
+import type { Sender } from "./sender-lines.ts";
+import type { Senders } from "./senders.ts";
 
 export interface AuthenticateOptions {
   readonly senders: Senders;

@@ -1,4 +1,9 @@
-import type { Sender } from "./senders.ts";
+/** Who may post, and what. */
+export interface Sender {
+  readonly name: string;
+  /** The sources whose signals it may post, its own first; all of them unless given. */
+  readonly sources: readonly string[] | undefined;
+}
 
 /** A sender with its token in plain text. */
 export interface SenderLine extends Sender {

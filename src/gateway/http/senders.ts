@@ -1,13 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../time/index.ts";
-import { parseSenderLines } from "./sender-lines.ts";
-
-/** Who may post, and what. */
-export interface Sender {
-  readonly name: string;
-  /** The sources whose signals it may post, its own first; all of them unless given. */
-  readonly sources: readonly string[] | undefined;
-}
+import { parseSenderLines, type Sender } from "./sender-lines.ts";
 
 export interface SendersOptions {
   /** Lines as in the file: they are good as long as the process runs. */

@@ -6,6 +6,7 @@ import type { Gateway } from "../gateway.ts";
 import { sendProblem } from "./answers.ts";
 import type { SignalRoute } from "./authenticate.ts";
 import { openApiDocument } from "./openapi.ts";
+import { type ReportRejection, rejectionReporter } from "./report-rejection.ts";
 import type { Senders } from "./senders.ts";
 import { type BodyChecks, type ServerLimits, serveSignals, wrongSignature } from "./signal-routes.ts";
 import { serveTasks, type TaskRoute } from "./task-route.ts";
@@ -40,11 +41,13 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
   const app = createApp({ certificate, bodyLimit, routerOptions: { ignoreTrailingSlash: true } });
   const bodyChecks: BodyChecks = new WeakMap();
   readJson(app, bodyChecks, new Pacer(options.clock));
-  answerProblems(app, options);
+  const { clock, log } = options;
+  const reportRejection = rejectionReporter({ metrics: options.gateway.metrics, clock, log });
+  answerProblems(app, options, reportRejection);
   measure(app, options);
   serveInformation(app, options);
-  serveSignals(app, options, bodyChecks);
-  if (options.tasks) serveTasks(app, options.tasks, options.gateway.metrics);
+  serveSignals(app, { ...options, reportRejection }, bodyChecks);
+  if (options.tasks) serveTasks(app, options.tasks, reportRejection);
   return listenWith(app, { listen, certificate });
 }
 
@@ -68,10 +71,13 @@ function readJson(app: FastifyInstance, bodyChecks: BodyChecks, pacer: Pacer) {
   });
 }
 
-function answerProblems(app: FastifyInstance, { log, gateway }: ServerOptions) {
+function answerProblems(app: FastifyInstance, { log, routes }: ServerOptions, reportRejection: ReportRejection) {
   app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
     const { statusCode = 500 } = error;
-    if (statusCode === 401) gateway.metrics.rejected("unknown-token");
+    if (statusCode === 401) {
+      const source = routes.find(({ path }) => path === request.routeOptions.url)?.reader.source ?? "other";
+      reportRejection(request, { source, reason: "unknown-token", detail: wrongSignature });
+    }
     if (statusCode >= 500) log.error("request failed", { url: request.routeOptions.url, error });
     return sendProblem(reply, statusCode, details[statusCode] ?? "Internal error; see the gateway's log.");
   });

@@ -19,7 +19,9 @@ import { attributeSource, type RouteSources } from "./attribute-source.ts";
 import type { SignalRoute } from "./authenticate.ts";
 import { type AuthenticateOptions, type Authentication, authenticate, type BodyCheck } from "./authenticate.ts";
 import { RateLimit } from "./rate-limit.ts";
-import type { Sender, Senders } from "./senders.ts";
+import type { ReportRejection } from "./report-rejection.ts";
+import type { Sender } from "./sender-lines.ts";
+import type { Senders } from "./senders.ts";
 
 export interface SignalRoutesOptions {
   readonly gateway: Gateway;
@@ -28,6 +30,7 @@ export interface SignalRoutesOptions {
   readonly routes: readonly SignalRoute[];
   readonly limits: ServerLimits;
   readonly clock: Clock;
+  readonly reportRejection: ReportRejection;
 }
 
 export interface ServerLimits {
@@ -86,7 +89,7 @@ async function authenticateRequest(request: FastifyRequest, reply: FastifyReply,
   const authentication = await authenticate(request, route, deps);
   if (authentication.kind === "refused") {
     const { status, reason, detail } = authentication;
-    deps.gateway.metrics.rejected(reason);
+    deps.reportRejection(request, { source: route.reader.source, reason, detail });
     if (status === 401) reply.header("www-authenticate", "Bearer");
     return sendProblem(reply, status, detail);
   }
@@ -99,7 +102,11 @@ async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps:
   const admitted = deps.admitted.get(request);
   if (!admitted) throw new TypeError("the request was not authenticated");
   // A request without a body is not parsed, so its signature was not checked.
-  if (deps.bodyChecks.has(request)) return sendProblem(reply, 401, wrongSignature);
+  if (deps.bodyChecks.has(request)) {
+    const { source } = admitted.route.reader;
+    deps.reportRejection(request, { source, reason: "unknown-token", detail: wrongSignature });
+    return sendProblem(reply, 401, wrongSignature);
+  }
   const { sender, route } = admitted;
   const { reader, retries429 } = route;
   const { body } = request;
@@ -118,8 +125,9 @@ async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps:
 
   const attributed = attributeAll(reading, sender, deps.sourcesOf(reader.source));
   if (attributed.kind === "forbidden") {
-    gateway.metrics.rejected("not-allowed");
-    return sendProblem(reply, 403, "This token is not allowed to send signals of that source.", attributed.problems);
+    const detail = "This token is not allowed to send signals of that source.";
+    deps.reportRejection(request, { source: reader.source, reason: "not-allowed", detail });
+    return sendProblem(reply, 403, detail, attributed.problems);
   }
   const tooMany = rate.take(sender.name, Math.max(1, reading.readings.length));
   if (tooMany) {

@@ -1,9 +1,9 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { BlockList, isIP } from "node:net";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { TaskReader, WebhookIntake } from "../../tasks/index.ts";
-import type { GatewayMetrics } from "../metrics.ts";
 import { isOutage, sendProblem } from "./answers.ts";
+import type { Rejection, ReportRejection } from "./report-rejection.ts";
 
 /** Where GitLab posts its webhooks, and who may. */
 export interface TaskRoute {
@@ -20,7 +20,7 @@ export interface TaskRoute {
 const maxBytes = 25 * 1_024 * 1_024;
 
 /** Serves the paths that GitLab posts to. */
-export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: GatewayMetrics) {
+export function serveTasks(app: FastifyInstance, route: TaskRoute, reportRejection: ReportRejection) {
   const { reader, intake } = route;
   const allowed = allowList(route.networks);
   for (const url of route.paths) {
@@ -31,10 +31,14 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
       // Before the body: a stranger has nothing read.
       onRequest: async (request, reply) => {
         if (!allowed(request.socket.remoteAddress)) {
-          metrics.rejected("not-allowed");
-          return sendProblem(reply, 403, "This address is in none of gitlab.webhookNetworks.");
+          const detail = "This address is in none of gitlab.webhookNetworks.";
+          reportRejection(request, { source, reason: "not-allowed", detail });
+          return sendProblem(reply, 403, detail);
         }
-        return checkToken(request, reply, await route.secrets(), metrics);
+        const rejection = checkToken(request, await route.secrets());
+        if (!rejection) return undefined;
+        reportRejection(request, rejection);
+        return sendProblem(reply, rejection.status, rejection.detail);
       },
       handler: async (request, reply) => {
         try {
@@ -57,23 +61,26 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, metrics: Gate
   }
 }
 
-function checkToken(request: FastifyRequest, reply: FastifyReply, secrets: readonly string[], metrics: GatewayMetrics) {
+const source = "gitlab";
+
+function checkToken(
+  { headers }: FastifyRequest,
+  secrets: readonly string[],
+): (Rejection & { readonly status: 401 | 403 }) | undefined {
   if (secrets.length === 0) {
-    metrics.rejected("not-allowed");
     const fix =
       "Set GITLAB_URL, and GITLAB_WEBHOOK_SECRET to the secret token of the webhook, or put that into gitlab.webhookSecretFile.";
-    return sendProblem(reply, 403, `This gateway accepts no GitLab webhooks. ${fix}`);
+    const detail = `This gateway accepts no GitLab webhooks. ${fix}`;
+    return { source, status: 403, reason: "not-allowed", detail };
   }
-  const token = request.headers["x-gitlab-token"];
+  const token = headers["x-gitlab-token"];
   // Hashes are compared, so that the duration reveals nothing, not even the length.
   const given = digest(typeof token === "string" ? token : "");
   if (secrets.filter((secret) => timingSafeEqual(given, digest(secret))).length > 0) return undefined;
-  metrics.rejected(token === undefined ? "no-token" : "unknown-token");
-  return sendProblem(
-    reply,
-    401,
-    "X-Gitlab-Token is wrong: enter the value of GITLAB_WEBHOOK_SECRET as the secret token of the webhook in GitLab.",
-  );
+  const reason = token === undefined ? "no-token" : "unknown-token";
+  const detail =
+    "X-Gitlab-Token is wrong: enter the value of GITLAB_WEBHOOK_SECRET as the secret token of the webhook in GitLab.";
+  return { source, status: 401, reason, detail };
 }
 
 function digest(text: string): Buffer {
