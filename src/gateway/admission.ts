@@ -1,6 +1,6 @@
 import type { RemediationRequest } from "../resources/index.ts";
 
-/** What became of a signal. */
+/** The outcome of a signal. */
 export type Admission =
   | { readonly kind: "created"; readonly fingerprint: string; readonly incident: RemediationRequest }
   | { readonly kind: "counted"; readonly fingerprint: string; readonly incident: RemediationRequest }
@@ -38,7 +38,7 @@ export type Preview =
   | {
       readonly kind: "created" | "counted" | "resolved" | "refused" | "forbidden" | "ignored";
       readonly fingerprint: string;
-      /** What the signal names, and what owns that, in canonical form. Absent if it names no object. */
+      /** The object that the signal names and its owner, in canonical form. Absent if it names none. */
       readonly subject?: string;
       readonly target?: string;
       /** The effect in one sentence, for display. */

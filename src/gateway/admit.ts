@@ -9,7 +9,7 @@ import {
 } from "../resources/index.ts";
 import type { Admission, Preview } from "./admission.ts";
 import type { Share, Tally } from "./counts/tally.ts";
-import { decideFiring } from "./decide.ts";
+import { decideFiring, hadEnded } from "./decide.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { Identities, type Nameless } from "./identity/identities.ts";
 import type { Nodes } from "./identity/nodes.ts";
@@ -67,20 +67,20 @@ export class Intake {
    * and share one write. The others are undefined and must be admitted one by one. A signal that follows one of these under
    * the same fingerprint is left undefined, too, to keep the order. Respond to senders only after `kept`.
    */
-  repeats(signals: readonly Signal[]): Repeats {
-    const { occurrences, client } = this.#options;
-    const receivedAt = new Date(client.serverNowMs()).toISOString();
+  countRepeats(signals: readonly Signal[]): Repeats {
+    const { occurrences } = this.#options;
+    const receivedAt = this.#now();
     const tallies = new Set<Tally>();
     const others = new Set<string>();
     let isFingerprintUnknown = !occurrences.hasLog;
     const admissions = signals.map((signal) => {
       const found = isFingerprintUnknown
         ? undefined
-        : this.#identities.cached(this.#received(signal, receivedAt), receivedAt);
-      // Its fingerprint is not known, so any that comes after it may be of the same.
+        : this.#identities.findCached(this.#normalize(signal, receivedAt), receivedAt);
+      // Any later signal may have the same, still unknown, fingerprint.
       if (!found) isFingerprintUnknown = true;
       const report = found?.kind === "report" ? found.report : undefined;
-      const incident = report && !others.has(report.fingerprint) ? this.#repeated(report) : undefined;
+      const incident = report && !others.has(report.fingerprint) ? this.#findRepeated(report) : undefined;
       if (!report || !incident) return void (report && others.add(report.fingerprint));
       tallies.add(occurrences.add(incident, report, { occurrences: 1 }));
       return { kind: "counted", fingerprint: report.fingerprint, incident } as const;
@@ -91,7 +91,7 @@ export class Intake {
   /** Resolves when the admission is durable. Throws GatewayError, KubeError and LedgerError for transient failures. */
   async admit(sent: Signal): Promise<Admission> {
     const receivedAt = this.#now();
-    const signal = this.#received(sent, receivedAt);
+    const signal = this.#normalize(sent, receivedAt);
     let report: Report | undefined;
     try {
       const found = await this.#identities.find(signal, receivedAt);
@@ -103,8 +103,8 @@ export class Intake {
       return this.#recorded(admission, report);
     } catch (error) {
       if (!(error instanceof ForbiddenObject)) throw error;
-      // For this signal alone: rights that are missing for one kind must not make a sender repeat all others.
-      const about = report ?? this.#identities.withoutObject(signal, receivedAt);
+      // An outcome, not an error: a missing permission for one kind must not make a sender repeat all other signals.
+      const about = report ?? this.#identities.reportWithoutObject(signal, receivedAt);
       const { fingerprint } = about;
       return this.#recorded({ kind: "forbidden", fingerprint, because: error.message, fix: error.fix }, about);
     }
@@ -122,7 +122,7 @@ export class Intake {
       return await this.#preview(signal);
     } catch (error) {
       if (!(error instanceof ForbiddenObject)) throw error;
-      const { fingerprint } = this.#identities.withoutObject(signal, this.#now());
+      const { fingerprint } = this.#identities.reportWithoutObject(signal, this.#now());
       return { kind: "forbidden", fingerprint, message: error.message, fix: error.fix };
     }
   }
@@ -130,7 +130,7 @@ export class Intake {
   async #preview(signal: Signal): Promise<Preview> {
     const { incidents, scopeOf, kinds, namespace } = this.#options;
     const receivedAt = this.#now();
-    const found = await this.#identities.find(this.#received(signal, receivedAt), receivedAt);
+    const found = await this.#identities.find(this.#normalize(signal, receivedAt), receivedAt);
     if (found.kind === "invalid") return found;
     if (found.kind === "nameless") {
       const { fingerprint, because } = namelessAdmission(found);
@@ -149,8 +149,8 @@ export class Intake {
     return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
   }
 
-  /** The signal as it counts: with no time in the future, and with a series of its own source. */
-  #received(signal: Signal, receivedAt: string): Signal {
+  /** Removes times in the future, and adds the source to the series where sources share fingerprints. */
+  #normalize(signal: Signal, receivedAt: string): Signal {
     return withinReceipt(this.#separatesSources ? signal : withSourceInSeries(signal), receivedAt);
   }
 
@@ -158,8 +158,8 @@ export class Intake {
     return new Date(this.#options.client.serverNowMs()).toISOString();
   }
 
-  /** The open incident that a signal is reported of once more. */
-  #repeated(report: Report): RemediationRequest | undefined {
+  /** The open incident that a signal repeats. */
+  #findRepeated(report: Report): RemediationRequest | undefined {
     const { incidents, endings } = this.#options;
     if (report.signal.status !== "firing" || endings.endOf(report) !== undefined) return undefined;
     const known = incidents.newest(report.fingerprint);
@@ -175,7 +175,8 @@ export class Intake {
       if (!former || !isOpen(former)) return this.#fireUnderNewIdentity(report, successor, share);
     }
     const endedAt = endings.endOf(report);
-    if (endedAt !== undefined && signal.firingAt <= endedAt) return ignoredAdmission(report, endedAt);
+    if (endedAt !== undefined && signal.firingAt <= endedAt)
+      return { kind: "ignored", fingerprint, because: hadEnded(endedAt) };
 
     for (let tries = 0; tries < maxTries; tries++) {
       const cached = incidents.newest(fingerprint);
@@ -225,7 +226,7 @@ export class Intake {
     return { kind: "still-firing", fingerprint, incident: ended, others };
   }
 
-  /** The incident in which the end of a series was written: the open one, else the latest, which then remembers it. */
+  /** Writes the end of a series to the open incident, else to the latest, and returns it. */
   async #end({ fingerprint, signal, receivedAt }: Report): Promise<RemediationRequest | undefined> {
     const { incidents, occurrences } = this.#options;
     const known = incidents.newest(fingerprint);
@@ -250,7 +251,7 @@ export class Intake {
 /** The outcomes of repeated signals, in their order. */
 export interface Repeats {
   readonly admissions: readonly (Admission | undefined)[];
-  /** Resolves when it is durable. */
+  /** Resolves when all counts are durable. */
   readonly kept: Promise<void>;
 }
 
@@ -261,8 +262,4 @@ function needsSeries(known: RemediationRequest, { firingAt }: Signal): boolean {
 
 function namelessAdmission({ report, because }: Nameless): Extract<Admission, { kind: "ignored" }> {
   return { kind: "ignored", fingerprint: report.fingerprint, because: `it names no object to act on: ${because}` };
-}
-
-function ignoredAdmission({ fingerprint }: Report, endedAt: string): Admission {
-  return { kind: "ignored", fingerprint, because: `it had ended at ${endedAt}, which is not before it began to fire` };
 }

@@ -51,7 +51,7 @@ export class Admitter {
     const { intake, clock } = this.#options;
     const slices: Promise<readonly (Admission | NotAdmitted)[]>[] = [];
     await sliceSignals(signals, clock, (slice) => {
-      const { admissions, kept } = intake.repeats(slice);
+      const { admissions, kept } = intake.countRepeats(slice);
       const others = this.#admitOthers(slice.filter((_, i) => !admissions[i]));
       slices.push(this.#finish(slice, { admissions, kept, others }));
       // Counts are stored together with those of the next slices; other signals are admitted before the next slice.

@@ -14,7 +14,6 @@ import {
 } from "../resources/index.ts";
 import { isOpen, type Report } from "./identity/report.ts";
 
-/** What to do about a signal that fires. */
 export type FiringDecision =
   | { readonly do: "count"; readonly incident: RemediationRequest }
   | { readonly do: "open"; readonly n: number }
@@ -31,15 +30,18 @@ export function decideFiring(
 ): FiringDecision {
   let endedAt = endOfSeries(newest?.status?.deduplication?.series, report.signal);
   if (!newest || !isOpen(newest)) for (const series of earlier) endedAt ??= endOfSeries(series, report.signal);
-  if (endedAt !== undefined) {
-    return { do: "ignore", because: `it had ended at ${endedAt}, which is not before it began to fire` };
-  }
+  if (endedAt !== undefined) return { do: "ignore", because: hadEnded(endedAt) };
   if (!newest) return { do: "open", n: 1 };
   if (isOpen(newest)) return { do: "count", incident: newest };
   return { do: "open", n: (incidentNumber(report.fingerprint, newest.metadata.name ?? "") ?? 0) + 1 };
 }
 
-/** When this very signal was over, if it is: nearly always none of the ends comes after its beginning. */
+/** The reason to ignore a signal that arrives after the end of its series. */
+export function hadEnded(endedAt: string): string {
+  return `it had ended at ${endedAt}, which is not before it began to fire`;
+}
+
+/** When the series of `signal` ended, if that is not before it began to fire. Hashes its key only if any series ended so late. */
 function endOfSeries(series: Deduplication["series"], signal: Signal): string | undefined {
   const isLater = ({ resolvedAt }: { readonly resolvedAt?: string }) =>
     resolvedAt !== undefined && signal.firingAt <= resolvedAt;
@@ -56,7 +58,7 @@ export function seriesKey({ series }: Pick<Signal, "series">): string {
 /** More series than this are counted, but not distinguished. */
 export const maxSeries = 64;
 
-/** What one gateway counted of one incident, in absolute figures. */
+/** The absolute counts of one gateway for one incident. */
 export interface Count {
   readonly writer: string;
   readonly count: number;

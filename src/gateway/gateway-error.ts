@@ -1,12 +1,12 @@
 /**
- * - `unavailable`: something we need did not answer, or was busy; posting the signal again is harmless
+ * - `unavailable`: a backend did not respond or was busy; the sender may safely retry
  * - `forbidden`: the gateway may not read the object that the signal is about; the message has the fix
- * - `sender-limit`, `total-limit`: too many incidents are open, of this sender or of all; later there may be room again
- * - `closed`: the gateway is going away; another one, or the next, will take the signal
+ * - `sender-limit`, `total-limit`: too many incidents are open, of this sender or of all; the sender may retry later
+ * - `closed`: the gateway shuts down; another one can take the signal
  */
 export type GatewayErrorCode = "unavailable" | "forbidden" | "sender-limit" | "total-limit" | "closed";
 
-/** A signal was not admitted, for no fault of its own. */
+/** A valid signal was not admitted. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly code: GatewayErrorCode;

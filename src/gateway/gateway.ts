@@ -21,7 +21,7 @@ import type { OccurrenceLog } from "./counts/tally.ts";
 import { Nodes } from "./identity/nodes.ts";
 import { objectReader } from "./identity/objects.ts";
 import { Owners } from "./identity/owners.ts";
-import { everything, scopeByLabel } from "./identity/scope.ts";
+import { everythingInScope, scopeByLabel } from "./identity/scope.ts";
 import type { IgnoredSignal } from "./ignored-signals.ts";
 import { Endings } from "./incidents/endings.ts";
 import { Incidents } from "./incidents/incidents.ts";
@@ -68,12 +68,12 @@ export interface Gateway {
   /** Resolves when all incidents are cached and the counts of an earlier process are written. */
   readonly ready: Promise<void>;
   readonly isReady: boolean;
-  /** What keeps failing, for people who look at readiness. It takes signals all the same: they are kept in the occurrence log. */
+  /** The write that keeps failing, shown with readiness. Signals are still accepted and kept in the occurrence log. */
   readonly problem: string | undefined;
   readonly metrics: GatewayMetrics;
   /** Resolves when the admission is durable; throws for transient failures, after which the signal may be sent again. */
   admit(signal: Signal): Promise<Admission>;
-  /** The same for all signals of a request, in their order. It never throws: one that fails does not spoil the others. */
+  /** Admits all signals of a request, in order. Never throws: a failed signal does not affect the others. */
   admitAll(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]>;
   /** The effect of a signal, without applying it. Throws as `admit` does. */
   preview(signal: Signal): Promise<Preview>;
@@ -81,7 +81,7 @@ export interface Gateway {
   ignore(part: Omit<IgnoredSignal, "fingerprint">): Promise<void>;
   /** Counts the alerts that a sender left out of its batch. */
   truncated(source: string, alerts: number): void;
-  /** Writes all counts, and stops. */
+  /** Writes all counts first. */
   stop(): Promise<void>;
 }
 
@@ -120,7 +120,7 @@ export function startGateway(options: GatewayOptions): Gateway {
     nodes: new Nodes({ objects, clock }),
     ruleTarget: options.ruleTarget ?? (() => undefined),
     ruleLabels: options.ruleLabels ?? (() => []),
-    scopeOf: settings.scope === "all" ? everything : scopeByLabel(objects),
+    scopeOf: settings.scope === "all" ? everythingInScope : scopeByLabel(objects),
     endings: new Endings(),
     fingerprintFields: settings.fingerprintFields,
     locks,

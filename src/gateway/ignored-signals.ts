@@ -7,7 +7,7 @@ export interface IgnoredSignalsOptions {
   readonly maxEntries: number;
 }
 
-/** What makes two signals without effect the same. */
+/** Signals without effect that agree in these fields share a row. */
 export interface IgnoredSignal {
   readonly source: string;
   readonly sender: string | undefined;
@@ -61,7 +61,7 @@ export class IgnoredSignals {
     return { do: "record", collapsed: entry?.collapsed ?? 0 };
   }
 
-  /** Its row was not kept: the next one like it is recorded. */
+  /** Call when the row was not stored, so that the next such signal is recorded. */
   forget(signal: IgnoredSignal): void {
     this.#entries.delete(signalKey(signal));
   }
@@ -82,7 +82,7 @@ export class IgnoredSignals {
   }
 }
 
-/** Times in a reason differ from signal to signal; the reason is the same. */
+/** Times are removed from the reason, because they differ from signal to signal. */
 function signalKey({ source, sender = "", fingerprint = "", because }: IgnoredSignal): string {
   const reason = because.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z?/g, "TIME");
   return JSON.stringify([source, sender, fingerprint, reason]);

@@ -1,7 +1,6 @@
 import type { Metrics } from "../telemetry/index.ts";
 import { type Admission, admissionKinds } from "./admission.ts";
 
-/** Counts what the gateway does. */
 export interface GatewayMetrics {
   admitted(source: string, outcome: Admission["kind"] | "limited" | "unavailable", signals?: number): void;
   /** Reads the number of open incidents whenever the metrics are read. */
@@ -65,7 +64,7 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
       metrics.gauge(
         "gateway_open_incidents",
         "Open incidents, as cached by this gateway. Limited by gateway.maxOpenIncidents.",
-        () => count(),
+        count,
       );
     },
     truncated: (alerts) => truncated.inc(alerts),

@@ -31,7 +31,7 @@ export const securityMutants: readonly Mutant[] = [
     ["accepts an approval of another target", "if (spec.targetResource !== plan.target.text)", "if (false)"],
   ]),
   ...mutantsOf({ file: "src/gateway/http/attribute-source.ts", suite: "src/gateway/http/attribute-source.test.ts" }, [
-    ["accepts sources of other routes", "if (builtIn.has(shownAs(source))) {", "if (false) {"],
+    ["accepts sources of other routes", "if (builtIn.has(normalizeSource(source))) {", "if (false) {"],
     [
       "accepts sources that its token does not list",
       "if (sender.sources && !sender.sources.includes(source)) {",

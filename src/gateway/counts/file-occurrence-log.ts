@@ -11,8 +11,7 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { GatewayError } from "../gateway-error.ts";
 import { applyRecord, encodeRecord, scanRecords, toCount } from "./occurrence-records.ts";
-import type { OccurrenceLog } from "./tally.ts";
-import { type KeptTally, Tally } from "./tally.ts";
+import { type KeptTally, type OccurrenceLog, Tally } from "./tally.ts";
 
 export interface FileOccurrenceLogOptions {
   /** Belongs to this process alone. */
@@ -21,13 +20,13 @@ export interface FileOccurrenceLogOptions {
   readonly log: Logger;
   /** A segment that has reached it is followed by one that begins with all that is not in the API server yet. */
   readonly segmentBytes?: number;
-  /** Callers that wait for the next write; more are refused. */
-  readonly maxWaiting?: number;
   /** For tests: a disk that loses things. */
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
 }
 
-/** Of the files with occurrences. */
+/** Callers that may wait for the next write; more are refused. */
+const maxWaiting = 100_000;
+
 const occurrencesFormat: DirectoryFormat = { name: "interlock-occurrences", migrations: [] };
 
 const names = segmentNames({ prefix: "occurrences-", digits: 8, suffix: ".log" });
@@ -37,7 +36,7 @@ export async function openFileOccurrenceLog(options: FileOccurrenceLogOptions): 
   const { directory, clock, log } = options;
   const { openDisk = directoryOpener(occurrencesFormat, (done) => log.info("directory upgraded", { ...done })) } =
     options;
-  const { segmentBytes = 8 * 1024 * 1024, maxWaiting = 100_000 } = options;
+  const { segmentBytes = 8 * 1024 * 1024 } = options;
   const disk = await openDisk(directory, clock);
   try {
     const kept = new Map<string, KeptTally>();
@@ -48,14 +47,15 @@ export async function openFileOccurrenceLog(options: FileOccurrenceLogOptions): 
       cutOff: (cut) => log.warn("incomplete write cut off", cut),
     });
     const left = [...kept.values()].map((tally) => new Tally(tally)).filter(({ unwritten }) => unwritten > 0);
-    return new FileOccurrenceLog({ disk, segments, segmentBytes, maxWaiting, left });
+    return new FileOccurrenceLog({ disk, segments, segmentBytes, left });
   } catch (error) {
     await disk.close();
     throw error;
   }
 }
 
-interface Parts extends Required<Pick<FileOccurrenceLogOptions, "segmentBytes" | "maxWaiting">> {
+interface Parts {
+  readonly segmentBytes: number;
   readonly disk: Disk;
   readonly segments: SegmentLog;
   readonly left: readonly Tally[];
@@ -89,7 +89,7 @@ class FileOccurrenceLog implements OccurrenceLog {
   keep(tallies: Iterable<Tally>): Promise<void> {
     if (this.#closed) return Promise.reject(new GatewayError("closed", "the gateway is going away"));
     const { waitingSize } = this.#commit;
-    if (waitingSize >= this.#parts.maxWaiting) {
+    if (waitingSize >= maxWaiting) {
       return Promise.reject(new GatewayError("unavailable", `${waitingSize} senders already wait for the disk`));
     }
     return this.#commit.add(tallies, 1);
@@ -112,7 +112,7 @@ class FileOccurrenceLog implements OccurrenceLog {
     const entries = [];
     for (const tally of tallies) {
       const isKept = this.#editions.get(tally) === tally.edition;
-      entries.push(isKept ? toCount(tally) : tally.kept());
+      entries.push(isKept ? toCount(tally) : tally.toKept());
       this.#editions.set(tally, tally.edition);
       if (tally.unwritten > 0) this.#unwritten.add(tally);
       else this.#unwritten.delete(tally);
@@ -126,7 +126,7 @@ class FileOccurrenceLog implements OccurrenceLog {
     const needed = [...this.#unwritten];
     const next = (this.#parts.segments.numbers.at(-1) ?? 0) + 1;
     const editions = new WeakMap(needed.map((tally) => [tally, tally.edition]));
-    await this.#parts.segments.rotate(next, encodeRecord(needed.map((tally) => tally.kept())));
+    await this.#parts.segments.rotate(next, encodeRecord(needed.map((tally) => tally.toKept())));
     this.#editions = editions;
     this.#hasFailed = false;
     await this.#parts.segments.dropBefore(next);

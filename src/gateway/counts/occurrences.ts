@@ -6,20 +6,19 @@ import { type Count, withCount, withEnd } from "../decide.ts";
 import { isOpen, type Report } from "../identity/report.ts";
 import { changeStatus, type KnownIncident, type StatusWriter } from "../incidents/change-status.ts";
 import { isPartial } from "../incidents/known-incident.ts";
-import type { OccurrenceLog } from "./tally.ts";
-import { type Share, Tally } from "./tally.ts";
+import { type OccurrenceLog, type Share, Tally } from "./tally.ts";
 
 export interface OccurrencesOptions extends StatusWriter {
-  /** Who counts: the name of our figures in an incident's status. One process at a time has it. */
+  /** The name of this gateway's counts in an incident's status. Only one process at a time may use it. */
   readonly writer: string;
   /** Where a count is durable before it is in the status. Without one it is durable in the status alone. */
   readonly occurrenceLog: OccurrenceLog | undefined;
   /** How long counts are collected before they are written to the status. */
   readonly flushMs: number;
   readonly log: Logger;
-  /** By the key of an incident: writes of its status that keep failing. */
+  /** Status writes that keep failing, by the key of the incident. */
   readonly stalls: StallWatch;
-  /** Admits signals anew that were counted on an incident which was closed by then. */
+  /** Admits signals again that were counted on an incident which has been closed. */
   readonly readmit: (report: Report, share: Share) => Promise<RemediationRequest | undefined>;
   /** The status of `incident` has `occurrences` more. */
   readonly wrote: (incident: RemediationRequest, occurrences: number, total: number) => void;
@@ -40,7 +39,7 @@ export class Occurrences {
     for (const tally of options.occurrenceLog?.left ?? []) this.#tallies.set(tally.uid, tally);
   }
 
-  /** The same for what `incident` was opened with a moment ago: it is never admitted anew, however soon that is closed. */
+  /** Counts the signals that opened `incident`. They are never readmitted, even if the incident is closed at once. */
   open(incident: RemediationRequest, report: Report, share: Share): Promise<RemediationRequest | undefined> {
     this.#tallyOf(incident, report).openedWith(share.occurrences);
     return this.count(incident, report, share);
@@ -100,7 +99,7 @@ export class Occurrences {
     });
   }
 
-  /** Writes all that is not in a status yet. Resolves when it was tried. */
+  /** Tries to write all counts that no status has yet. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flushAll().finally(() => {
       this.#flushing = undefined;
@@ -180,7 +179,7 @@ export class Occurrences {
     const before = tally.count;
     return current
       .catch((error: unknown) => {
-        // It was handed over to another incident, whose status does not have it.
+        // The count was moved to another incident, whose status does not have it yet.
         if (tally.written >= before) throw error;
       })
       .then(() => {
@@ -234,7 +233,7 @@ export class Occurrences {
     while (tally.unwritten > 0) {
       const counted = tally.countOf(writer);
       moved = await this.#readmit(tally, counted);
-      // It calls for no other incident: it was reported before the end of this one, and belongs to it.
+      // No other incident took the signals: they were reported before this one ended, and belong to it.
       if (!moved && closed) await this.#addLate(closed, { ...counted, count: counted.count - tally.written });
       this.#settle(tally, counted);
     }
@@ -242,13 +241,13 @@ export class Occurrences {
     return moved;
   }
 
-  /** Readmits with the first series that has not ended by now, if there is one; the others are only counted as firing. */
+  /** Readmits all counts with the first series that still fires, if there is one; the other series add no count. */
   async #readmit(tally: Tally, counted: Count): Promise<RemediationRequest | undefined> {
     const { readmit, incidents } = this.#options;
     let moved: RemediationRequest | undefined;
     for (const report of tally.reports) {
-      // A watch that lags behind would have it counted on the same incident, again and again.
-      if (!moved) incidents.isOver(report.fingerprint, tally.name);
+      // Otherwise a watch that lags behind leads to the same closed incident again and again.
+      if (!moved) incidents.markOver(report.fingerprint, tally.name);
       const all = { occurrences: tally.unwritten, from: { tally, counted } };
       const taken = await readmit(report, moved ? { occurrences: 0 } : all);
       moved ??= taken;
@@ -275,7 +274,6 @@ export class Occurrences {
   }
 }
 
-/** How many of `writer` the status has. */
 function countIn({ status }: RemediationRequest, writer: string): number {
   return status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
 }
@@ -284,7 +282,7 @@ function whole(incident: RemediationRequest): KnownIncident {
   return { name: incident.metadata.name ?? "", uid: incident.metadata.uid ?? "", known: incident };
 }
 
-/** Caches keep neither labels and annotations nor many series. Who writes series that differ from them has to read the incident. */
+/** Caches omit labels, annotations and long lists of series; before series are written, the incident must be read. */
 function knownFor(tally: Tally | undefined, incident: RemediationRequest): KnownIncident {
   const written = tally?.latest;
   const isCurrent = written?.metadata.resourceVersion === incident.metadata.resourceVersion;

@@ -2,7 +2,7 @@ import { type FiringSeries, type RemediationRequest, type Signal, severityRank }
 import { type Count, maxSeries, seriesKey } from "../decide.ts";
 import type { Report } from "../identity/report.ts";
 
-/** A tally as it is kept on disk: all that has to survive a crash. */
+/** The stored form of a tally, with all that must survive a crash. */
 export interface KeptTally {
   readonly uid: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface KeptTally {
   readonly others?: readonly Report[];
 }
 
-/** Of so many series it is known how to open another incident with them. */
+/** Reports that are stored, so that another incident can be opened with them after a crash. */
 const maxReports = 16;
 
 /** An addition to a tally: one signal, or the counts of an incident that was closed. */
@@ -75,7 +75,7 @@ export class Tally {
     this.#opened = opened;
     this.#firstSeenAt = firstSeenAt;
     this.#lastSeenAt = lastSeenAt;
-    this.#firing = new Map(restoredFiring(firing, [...others, report]));
+    this.#firing = new Map(restoreFiring(firing, [...others, report]));
     this.#moved = new Map(moved);
     this.#report = report;
     this.#lastReports = new Map(others.map((other) => [other.signal.series, other]));
@@ -97,7 +97,7 @@ export class Tally {
     return this.#written;
   }
 
-  /** What the incident was opened with stays its own, also if it was closed before that was written. */
+  /** Counts that the incident was opened with. They are never moved, even if it is closed before they are written. */
   get opened(): number {
     return this.#opened;
   }
@@ -106,7 +106,7 @@ export class Tally {
     return this.#report;
   }
 
-  /** What another incident can be opened with: the latest signal of each series, and of all of them first. */
+  /** Reports to open another incident with: the latest signal of each series, the latest of all first. */
   get reports(): readonly Report[] {
     const others = [...this.#lastReports.values()].filter((report) => report !== this.#report);
     return [this.#report, ...others.reverse()].slice(0, maxReports);
@@ -125,12 +125,11 @@ export class Tally {
     return this.#count - this.#written;
   }
 
-  /** Whether the incident's status does not have all that is known: how often, or which series. */
+  /** Whether counts or series are not in the incident's status yet. */
   get hasNews(): boolean {
     return this.unwritten > 0 || this.hasSeriesNews;
   }
 
-  /** Whether there are series to write. They are described by what differs from the incident's first signal. */
   get hasSeriesNews(): boolean {
     return this.#firing.size > 0;
   }
@@ -162,13 +161,12 @@ export class Tally {
     return false;
   }
 
-  /** The incident was opened with so many of those that follow. */
   openedWith(occurrences: number): void {
     this.#opened = occurrences;
     this.#edition++;
   }
 
-  /** Kept in one line with our own count: after a crash in between they would be counted twice, or not at all. */
+  /** Stored in one record with our own count: in two, a crash in between would count them twice or not at all. */
   #takeOver({ tally, counted }: NonNullable<Share["from"]>) {
     this.#moved.set(tally.uid, counted.count);
     this.#edition++;
@@ -190,7 +188,7 @@ export class Tally {
     for (const [key, series] of firing) if (this.#firing.get(key) === series) this.#firing.delete(key);
   }
 
-  kept(): KeptTally {
+  toKept(): KeptTally {
     const [report = this.#report, ...others] = this.reports;
     return {
       uid: this.uid,
@@ -228,8 +226,8 @@ function toFiringSeries({ subject, signal: { firingAt, severity, labels, annotat
   return { firingAt, severity, subject, labels, annotations };
 }
 
-/** What an occurrence log keeps of series, described by the `reports` that it keeps. The others wait for their next signal. */
-function restoredFiring(firing: KeptTally["firing"], reports: readonly Report[]) {
+/** Series without a stored report have only their firing time until their next signal. */
+function restoreFiring(firing: KeptTally["firing"], reports: readonly Report[]) {
   const described = new Map(reports.map((report) => [seriesKey(report.signal), report]));
   return firing.map(([key, firingAt]) => {
     const report = described.get(key);

@@ -1,7 +1,7 @@
 import type { Signal } from "../../resources/index.ts";
 import type { Sender } from "./sender-lines.ts";
 
-/** Whose signals a route takes, and which sources belong to routes and watches of our own. */
+/** The source of a route, and the sources that have a route or a watch of their own. */
 export interface RouteSources {
   /** The source of the route's reader. */
   readonly own: string;
@@ -9,7 +9,7 @@ export interface RouteSources {
   readonly builtIn: ReadonlySet<string>;
 }
 
-/** The source that counts, or why the sender may not speak for the one that it names. */
+/** The effective source, or the reason why the sender may not use the one that it names. */
 export type Attribution =
   | { readonly kind: "source"; readonly source: string }
   | { readonly kind: "forbidden"; readonly problem: string };
@@ -28,7 +28,7 @@ export function attributeSource({ source }: Pick<Signal, "source">, sender: Send
 }
 
 function attributeClaim(source: string, sender: Sender, { builtIn }: RouteSources): Attribution {
-  if (builtIn.has(shownAs(source))) {
+  if (builtIn.has(normalizeSource(source))) {
     return { kind: "forbidden", problem: `source ${JSON.stringify(source)} is built in: it has a route of its own` };
   }
   if (sender.sources && !sender.sources.includes(source)) {
@@ -38,15 +38,15 @@ function attributeClaim(source: string, sender: Sender, { builtIn }: RouteSource
   return { kind: "source", source };
 }
 
-/** A source as a reader takes it: without regard to case, spaces, invisible characters and other forms of a letter. */
-function shownAs(source: string): string {
+/** Removes case, spaces, invisible characters and letter variants, so that no name merely looks like a built-in one. */
+function normalizeSource(source: string): string {
   return source
     .normalize("NFKC")
     .replace(/[\p{C}\s]/gu, "")
     .toLowerCase();
 }
 
-/** Whether the sender has anything to post on the route at all. */
+/** Whether the sender may post any signal on the route. */
 export function canPost(sender: Sender, route: RouteSources): boolean {
   if (!sender.sources || sender.sources.includes(route.own)) return true;
   return route.own === freeSource && ownSources(sender, route).length > 0;

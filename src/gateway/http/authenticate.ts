@@ -25,7 +25,7 @@ export type Authentication =
 
 export type BodyCheck = (body: string) => boolean;
 
-/** Decides by the headers of a request, before its body is read, who sends it and whether the route is theirs. */
+/** Finds the sender by the headers of a request, before its body is read, and checks that it may use the route. */
 export async function authenticate(
   { headers }: Pick<FastifyRequest, "headers">,
   posted: SignalRoute,
@@ -52,7 +52,7 @@ export async function authenticate(
     const detail = `This token is for other sources. Use one that may send signals of ${route.reader.source}.`;
     return { kind: "refused", status: 403, reason: "not-allowed", detail };
   }
-  // A request that has both must have both right.
+  // A request with both a token and a signature must pass both checks.
   return { kind: "admitted", sender, route, ...(checkBody ? { checkBody } : {}) };
 }
 
@@ -87,12 +87,12 @@ function isSigned(body: string, header: string, secrets: readonly string[]): boo
 /** While a secret is replaced, a sender signs with both. */
 const maxSignatures = 8;
 
-/** Of one length, whatever the text is. */
+/** Gives `timingSafeEqual` inputs of equal length. */
 function digest(text: string): Buffer {
   return hash("sha256", text, "buffer");
 }
 
-/** Which path takes whose payloads. */
+/** A path and the reader of its payloads. */
 export interface SignalRoute {
   readonly path: string;
   readonly reader: SignalReader;

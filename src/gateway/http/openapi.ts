@@ -1,7 +1,7 @@
 import { contentResponse, openApi, plainOperation as plain, problemResponse as refused } from "../../http/index.ts";
 import type { SignalRoute } from "./authenticate.ts";
 
-/** What the gateway serves, for machines. */
+/** The OpenAPI document of the gateway. */
 export function openApiDocument(
   routes: readonly Pick<SignalRoute, "path" | "reader" | "signature">[],
   taskPaths: readonly string[] = [],

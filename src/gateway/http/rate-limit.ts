@@ -1,6 +1,6 @@
 import type { Clock } from "../../time/index.ts";
 
-/** So many signals a second for each sender, and as many at once as ten seconds bring. */
+/** Limits the signals of each sender to a rate, with bursts of up to ten seconds' worth. */
 export class RateLimit {
   readonly #clock: Clock;
   readonly #perSecond: number;

@@ -1,4 +1,4 @@
-/** Who may post, and what. */
+/** An authenticated client and the sources that it may use. */
 export interface Sender {
   readonly name: string;
   /** The sources whose signals it may post, its own first; all of them unless given. */

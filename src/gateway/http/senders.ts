@@ -3,7 +3,7 @@ import type { Clock } from "../../time/index.ts";
 import { parseSenderLines, type Sender } from "./sender-lines.ts";
 
 export interface SendersOptions {
-  /** Lines as in the file: they are good as long as the process runs. */
+  /** Lines as in the file, valid until the process ends. */
   readonly fixed: string;
   /** Read again when it has changed. Undefined: there is no file. */
   readonly readFile: (() => Promise<string>) | undefined;
@@ -19,8 +19,8 @@ interface KnownSender extends Sender {
 }
 
 /**
- * Senders by their bearer tokens: one line each, `NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`. A replaced
- * file is read again, so that tokens can be rotated: an old one is good until its line is gone.
+ * Senders by their bearer tokens: one line each, `NAME TOKEN` or `NAME TOKEN SOURCE,SOURCE`. A changed file is read
+ * again, so that tokens can be rotated: a token is valid until its line is removed.
  */
 export class Senders {
   readonly #options: SendersOptions;
@@ -63,7 +63,7 @@ export class Senders {
     try {
       this.#known = [...this.#fixed, ...parseLines(await readFile(), onProblem)];
     } catch (error) {
-      // While it is being replaced it may be missing; the tokens read before are good until something else is read.
+      // The file may be missing while it is replaced; the tokens read before stay valid until it is read again.
       onProblem(`the file of tokens cannot be read: ${(error as NodeJS.ErrnoException).code ?? "unknown error"}`);
     }
   }

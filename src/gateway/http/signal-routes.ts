@@ -16,8 +16,13 @@ import {
   toUnreadableAnswer,
 } from "./answers.ts";
 import { attributeSource, type RouteSources } from "./attribute-source.ts";
-import type { SignalRoute } from "./authenticate.ts";
-import { type AuthenticateOptions, type Authentication, authenticate, type BodyCheck } from "./authenticate.ts";
+import {
+  type AuthenticateOptions,
+  type Authentication,
+  authenticate,
+  type BodyCheck,
+  type SignalRoute,
+} from "./authenticate.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { ReportRejection } from "./report-rejection.ts";
 import type { Sender } from "./sender-lines.ts";
@@ -110,7 +115,7 @@ async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps:
   const { sender, route } = admitted;
   const { reader, retries429 } = route;
   const { body } = request;
-  // Known alerts need no more of it, and requests wait for the disk: fewer objects to keep, and to collect later.
+  // Frees the parsed body while the request waits for the disk: known alerts do not need it.
   request.body = undefined;
   const dryRun = readDryRun(request);
   if (dryRun === "invalid") return sendProblem(reply, 400, "dryRun is true or false.");
@@ -166,7 +171,7 @@ function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Si
 
 type ReadSignal = Extract<SignalReading, { kind: "signal" }>;
 
-/** The same object for a reading that is repeated: what follows remembers what it found out about it. */
+/** Returns the same object for a repeated reading: later steps cache their results by it. */
 function withAttribution(reading: ReadSignal, source: string, sender: string): ReadSignal {
   const known = attributions.get(reading);
   if (known?.signal.source === source && known.signal.sender === sender) return known;
@@ -221,7 +226,7 @@ async function toAnswers(
   return answers;
 }
 
-/** Answers what each signal would cause, and changes nothing. */
+/** Answers with the effect of each signal, and changes nothing. */
 async function answerDryRun(
   reply: FastifyReply,
   { readings, truncated }: Signals,

@@ -5,7 +5,7 @@ import type { TaskReader, WebhookIntake } from "../../tasks/index.ts";
 import { isOutage, sendProblem } from "./answers.ts";
 import type { Rejection, ReportRejection } from "./report-rejection.ts";
 
-/** Where GitLab posts its webhooks, and who may. */
+/** The route of GitLab's webhooks and its access rules. */
 export interface TaskRoute {
   readonly paths: readonly string[];
   readonly reader: TaskReader;
@@ -28,7 +28,7 @@ export function serveTasks(app: FastifyInstance, route: TaskRoute, reportRejecti
       method: "POST",
       url,
       bodyLimit: maxBytes,
-      // Before the body: a stranger has nothing read.
+      // Before the body is read, so that an unauthenticated request costs little.
       onRequest: async (request, reply) => {
         if (!allowed(request.socket.remoteAddress)) {
           const detail = "This address is in none of gitlab.webhookNetworks.";
@@ -87,7 +87,7 @@ function digest(text: string): Buffer {
   return hash("sha256", text, "buffer");
 }
 
-/** What GitLab calls this request: the same when it sends it again. Anything odd counts as absent. */
+/** GitLab's identifier of this delivery, the same when it is repeated. An unusual value counts as absent. */
 function deliveryId({ headers }: FastifyRequest): string | undefined {
   const names = ["idempotency-key", "x-gitlab-event-uuid"];
   return names.map((name) => headers[name]).find((id): id is string => /^[\w.:=+-]{1,128}$/.test(String(id ?? "")));

@@ -31,7 +31,7 @@ export interface IdentitiesOptions extends SubjectsOptions {
   readonly computeFingerprint: ReturnType<typeof fingerprinter>;
 }
 
-/** A signal that names no object, and that no rule gives one. */
+/** A signal that names no object and gets none from a rule. */
 export interface Nameless {
   readonly kind: "nameless";
   readonly report: NamelessReport;
@@ -47,7 +47,7 @@ type IdentityResult =
 export class Identities {
   readonly #options: IdentitiesOptions;
   readonly #subjects: Subjects;
-  /** The identities of repeated signals without labels of a rule, as long as they have the same owner. */
+  /** Identities of repeated signals without rule labels; valid while their owner stays the same. */
   readonly #knownIdentities = new WeakMap<Signal, { readonly owner: Owner; readonly identity: Identity }>();
 
   constructor(options: IdentitiesOptions) {
@@ -55,24 +55,24 @@ export class Identities {
     this.#subjects = new Subjects(options);
   }
 
-  /** Throws GatewayError `unavailable` when the API server does not answer: a guess could open a second incident. */
+  /** Throws GatewayError `unavailable` when the API server does not respond: a guess could open a second incident. */
   async find(signal: Signal, receivedAt: string): Promise<IdentityResult> {
     const { nodes, owners } = this.#options;
     const node = signal.node ? await nodes.find(signal.node) : undefined;
     const subject = this.#subjects.find(signal, node);
     if (subject.kind === "invalid") {
-      return this.#reading((read) => this.#reportOfUnknownKind(signal, receivedAt, subject, read));
+      return this.#decideReading((read) => this.#reportOfUnknownKind(signal, receivedAt, subject, read));
     }
     const owner = subject.kind === "object" ? await owners.find(subject) : undefined;
     const former: Former[] = [];
     for (const one of this.#formerSubjects(signal)) {
       former.push({ ...one, owner: await owners.find(one.subject) });
     }
-    return this.#reading((read) => this.#decide({ signal, receivedAt, subject, owner, former, read }));
+    return this.#decideReading((read) => this.#decide({ signal, receivedAt, subject, owner, former, read }));
   }
 
-  /** The result of `decide` once it has read the incidents that it needs. */
-  async #reading(decide: (read: Facts["read"]) => IdentityResult | Unread): Promise<IdentityResult> {
+  /** Calls `decide` again with each incident that it turns out to need, until it has a result. */
+  async #decideReading(decide: (read: Facts["read"]) => IdentityResult | Unread): Promise<IdentityResult> {
     const read = new Map<string, RemediationRequest | undefined>();
     for (;;) {
       const result = decide(read);
@@ -81,18 +81,18 @@ export class Identities {
     }
   }
 
-  /** The result of `find`, if the caches have all that it needs; undefined if the API server has to be asked. */
-  cached(signal: Signal, receivedAt: string): IdentityResult | undefined {
+  /** The result of `find` from caches alone; undefined if the API server has to be read. */
+  findCached(signal: Signal, receivedAt: string): IdentityResult | undefined {
     const { nodes, owners } = this.#options;
-    const node = signal.node ? nodes.cached(signal.node) : undefined;
+    const node = signal.node ? nodes.findCached(signal.node) : undefined;
     if (signal.node && !node) return undefined;
     const subject = this.#subjects.find(signal, node?.node);
     if (subject.kind === "invalid") return undefined;
-    const owner = subject.kind === "object" ? owners.cached(subject) : undefined;
+    const owner = subject.kind === "object" ? owners.findCached(subject) : undefined;
     if (subject.kind === "object" && !owner) return undefined;
     const former: Former[] = [];
     for (const one of this.#formerSubjects(signal)) {
-      const formerOwner = owners.cached(one.subject);
+      const formerOwner = owners.findCached(one.subject);
       if (!formerOwner) return undefined;
       former.push({ ...one, owner: formerOwner });
     }
@@ -100,14 +100,14 @@ export class Identities {
     return result.kind === "unread" ? undefined : result;
   }
 
-  /** A record of a signal whose object cannot be read. Its fingerprint, without an object, is for the ledger only. */
-  withoutObject(signal: Signal, receivedAt: string): NamelessReport {
+  /** The report of a signal whose object cannot be read. Its fingerprint lacks the object and is for the ledger only. */
+  reportWithoutObject(signal: Signal, receivedAt: string): NamelessReport {
     return { signal, fingerprint: this.#options.computeFingerprint(signal, undefined), receivedAt };
   }
 
   /**
-   * The identity that the signal had while other kinds were known, if its incident is still open: a definition that is
-   * applied or deleted opens and closes nothing.
+   * The identity that the signal had while other kinds were known, if its incident is still open. Applying or deleting
+   * a definition must neither open nor close incidents.
    */
   #openUnderOtherKind(signal: Signal, now: string | undefined, read: Facts["read"]): Identity | Unread | undefined {
     if (!hasCustomKind(signal)) return undefined;
@@ -121,7 +121,7 @@ export class Identities {
     return undefined;
   }
 
-  /** A signal about an object of an unknown kind still counts for the incident that was opened while the kind was known. */
+  /** A signal about an unknown kind still belongs to an incident that was opened while the kind was known. */
   #reportOfUnknownKind(
     signal: Signal,
     receivedAt: string,
@@ -136,16 +136,16 @@ export class Identities {
     return { kind: "report", report: { ...identity, signal, receivedAt, identityVersion, successor } };
   }
 
-  /** The subjects by the rules of earlier versions, if they matter: incidents that were opened by them are still there. */
+  /** The subjects by the rules of earlier versions, while incidents that were opened by those rules exist. */
   #formerSubjects(signal: Signal): readonly FormerSubject[] {
     return this.#options.incidents.hasFormer ? this.#subjects.listFormer(signal) : [];
   }
 
-  /** Under which identities of earlier versions there are incidents, open or closed, that the signal may belong to. */
+  /** The identities of earlier versions with incidents, open or closed, that the signal may belong to. */
   *#formerIdentities({ signal, former }: Facts): Generator<{ readonly identity: Identity; readonly version: string }> {
     const { computeFingerprint, incidents } = this.#options;
     for (const { subject, owner, distinctBy, version } of former) {
-      // Rules could already distinguish signals then.
+      // Rules with labels existed in earlier versions, too.
       for (const labels of incidents.distinctLabels) {
         const fingerprint = computeFingerprint({ ...signal, distinctBy: [...distinctBy, ...labels] }, owner.target);
         if (incidents.isFormer(fingerprint)) yield { identity: toIdentity(fingerprint, subject, owner), version };
@@ -161,7 +161,7 @@ export class Identities {
       return { ...toIdentity(fingerprint, subject, owner), distinctBy };
     }
     const known = this.#knownIdentities.get(signal);
-    // The same owner of another subject has another identity: its text names the subject.
+    // An identity names its subject, so the same owner is not enough.
     if (known?.owner === owner && known.identity.subject === subject.target.text) return known.identity;
     const identity = toIdentity(computeFingerprint(signal, owner.target), subject, owner);
     this.#knownIdentities.set(signal, { owner, identity });
@@ -169,8 +169,8 @@ export class Identities {
   }
 
   /**
-   * The identity that the signal had by the rules before, if its incident is still open: a changed rule opens and closes
-   * nothing.
+   * The identity that the signal had by the previous rules, if its incident is still open. Changing a rule must neither
+   * open nor close incidents.
    */
   #openElsewhere({ signal, subject, owner, read }: Facts, now: Identity): Identity | Unread | undefined {
     const { incidents, computeFingerprint } = this.#options;
@@ -189,7 +189,7 @@ export class Identities {
     return undefined;
   }
 
-  /** Whether the incident of `fingerprint` is open, and `signal` is one of those that keep it open. */
+  /** Whether the incident of `fingerprint` is open, and the series of `signal` fires in it. */
   #isFiringIn(fingerprint: string, signal: Signal, read: Facts["read"]): boolean | Unread {
     const incident = read.has(fingerprint) ? read.get(fingerprint) : this.#options.incidents.newest(fingerprint);
     if (!incident || !isOpen(incident)) return false;
@@ -225,7 +225,7 @@ export class Identities {
       return { kind: "report", report: { ...other, signal, receivedAt, identityVersion, successor: identity } };
     }
     const { fingerprint, subject: text, owner: itsOwner, distinctBy } = identity;
-    // Without spreading `identity`, which takes longer than everything else here.
+    // Spreading `identity` would take longer than the rest of this function.
     const report: Report = { fingerprint, subject: text, owner: itsOwner, signal, receivedAt, identityVersion };
     if (!distinctBy && formerFingerprint === undefined) return { kind: "report", report };
     const more = { ...(distinctBy && { distinctBy }), ...(formerFingerprint !== undefined && { formerFingerprint }) };
@@ -250,11 +250,11 @@ interface Facts {
   readonly subject: ValidSubject;
   readonly owner: Owner | undefined;
   readonly former: readonly Former[];
-  /** Incidents as the server has them, by their fingerprints. */
+  /** Incidents read from the server, by fingerprint. */
   readonly read: ReadonlyMap<string, RemediationRequest | undefined>;
 }
 
-/** The series of an incident decide, and the cache leaves them out. */
+/** The decision needs the series of this incident, which the cache omits. */
 interface Unread {
   readonly kind: "unread";
   readonly fingerprint: string;

@@ -6,10 +6,11 @@ import type { Objects } from "./objects.ts";
 export interface NodesOptions {
   readonly objects: Objects;
   readonly clock: Clock;
-  /** How long the list of Nodes, and the Node of a Pod, are good. */
-  readonly freshForMs?: number;
-  readonly maxPods?: number;
 }
+
+/** How long the list of Nodes and the Node of a Pod are cached. */
+const freshForMs = 30_000;
+const maxPods = 10_000;
 
 /** Finds the Node of a hint, and caches the result: alerts repeat. */
 export class Nodes {
@@ -23,8 +24,8 @@ export class Nodes {
     this.#options = options;
   }
 
-  /** The result of `find`, if it is in the caches; undefined if the API server has to be asked. */
-  cached(hint: NodeHint): { readonly node: string | undefined } | undefined {
+  /** The result of `find`, if it is cached; undefined if it has to be read from the API server. */
+  findCached(hint: NodeHint): { readonly node: string | undefined } | undefined {
     const now = this.#options.clock.now();
     if (!this.#index || this.#indexUntil <= now) return undefined;
     const named = this.#index.nameOf(hint);
@@ -35,16 +36,16 @@ export class Nodes {
 
   /** The name of the Node. Undefined if there is none. Throws `unavailable` when the API server does not answer. */
   async find(hint: NodeHint): Promise<string | undefined> {
-    const known = this.cached(hint);
+    const known = this.findCached(hint);
     if (known) return known.node;
     const index = await this.#read();
     const named = index.nameOf(hint);
     if (named !== undefined || !hint.pod || index.isEmpty) return named;
-    return this.#ofPod(hint.pod);
+    return this.#readNodeOfPod(hint.pod);
   }
 
   async #read(): Promise<NodeIndex> {
-    const { clock, objects, freshForMs = 30_000 } = this.#options;
+    const { clock, objects } = this.#options;
     if (this.#index && this.#indexUntil > clock.now()) return this.#index;
     this.#reading ??= objects.nodes().then(
       (nodes) => {
@@ -61,8 +62,8 @@ export class Nodes {
     return this.#reading;
   }
 
-  async #ofPod(pod: ObjectReference): Promise<string | undefined> {
-    const { objects, clock, freshForMs = 30_000, maxPods = 10_000 } = this.#options;
+  async #readNodeOfPod(pod: ObjectReference): Promise<string | undefined> {
+    const { objects, clock } = this.#options;
     const reading = toObjectTarget(pod);
     if (reading.kind === "problem") return undefined;
     const found = (await objects.get(reading.target, pod)) as PodObject | undefined;
@@ -87,33 +88,26 @@ interface NodeIndex {
   nameOf(hint: NodeHint): string | undefined;
 }
 
-/** By names and addresses. An address that two Nodes have means neither of them. */
+/** Indexes Nodes by names and addresses. An address that two Nodes share identifies neither. */
 function nodeIndex(nodes: readonly NodeObject[]): NodeIndex {
   const names = new Set(nodes.map(({ metadata }) => metadata.name ?? ""));
   const byAddress = new Map<string, string | undefined>();
   for (const { metadata, status } of nodes) {
     for (const { address } of status?.addresses ?? []) {
-      const other = byAddress.get(address);
-      byAddress.set(
-        address,
-        other === undefined && !byAddress.has(address) ? metadata.name : sameOr(other, metadata.name),
-      );
+      const isShared = byAddress.has(address) && byAddress.get(address) !== metadata.name;
+      byAddress.set(address, isShared ? undefined : metadata.name);
     }
   }
   return {
     isEmpty: nodes.length === 0,
     nameOf({ names: candidates, addresses }) {
-      // Without any Node the objects live elsewhere, as with an API server of our own, and a name is all there is.
+      // The embedded API server has no Nodes: the name cannot be checked.
       if (nodes.length === 0) return candidates[0];
       const named = candidates.find((name) => names.has(name));
       if (named !== undefined) return named;
       return [...candidates, ...addresses].map((address) => byAddress.get(address)).find((name) => name !== undefined);
     },
   };
-}
-
-function sameOr(one: string | undefined, other: string | undefined): string | undefined {
-  return one === other ? one : undefined;
 }
 
 function podKey({ namespace = "", name }: ObjectReference): string {

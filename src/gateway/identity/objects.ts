@@ -18,7 +18,7 @@ export interface ObjectsOptions {
   readonly timeoutMs: number;
 }
 
-/** One read is given `timeoutMs`: a sender waits for the answer, and has its own patience. */
+/** Each read is limited to `timeoutMs`, because a sender with a timeout of its own waits for it. */
 export function objectReader({ client, kinds, clock, timeoutMs }: ObjectsOptions): Objects {
   async function read<T>(reading: ObjectRead, request: (call: Call) => Promise<T>, otherwise: T): Promise<T> {
     const stop = new AbortController();
@@ -55,19 +55,19 @@ const nodeType: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes"
 
 /** One read, for errors about it. */
 interface ObjectRead {
-  /** The object, or the objects, as people call it. */
+  /** The object or objects, for display. */
   readonly what: string;
   readonly verb: "get" | "list";
   readonly type: ResourceType;
 }
 
-/** The gateway's own rights do not cover the object of one signal. Asking again does not help until they are changed. */
+/** The gateway lacks permission to read the object of one signal; a retry fails until an operator grants it. */
 export class ForbiddenObject extends GatewayError {
   readonly fix: string;
 
   constructor({ what, verb, type }: ObjectRead, cause: Error) {
     super("forbidden", `the gateway may not read ${what}: ${cause.message}`, { cause });
-    // The API server's message names the account that it has refused.
+    // The API server's message names the rejected account.
     const [, account = "NAMESPACE:interlock-gateway"] =
       /system:serviceaccount:([a-z0-9.-]+:[a-z0-9.-]+)/.exec(cause.message) ?? [];
     const { plural, apiVersion } = type;

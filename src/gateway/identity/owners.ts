@@ -18,20 +18,21 @@ export interface Owner {
 
 export interface OwnersOptions {
   readonly objects: Objects;
-  readonly incidents: Pick<Incidents, "withSubject">;
+  readonly incidents: Pick<Incidents, "findBySubject">;
   readonly kinds: Pick<KindsCache, "current">;
   readonly clock: Clock;
-  /** How long an answer is good. An object's owner does not change; one of the same name may come. */
-  readonly freshForMs?: number;
-  readonly maxEntries?: number;
 }
 
-/** Kinds that controllers create, and whose owner must be looked up. */
-const climbs: ReadonlySet<string> = new Set(["pod", "replicaset", "job"]);
-/** Pod, ReplicaSet, Deployment. A chain that is longer goes in a circle or is none of ours. */
-const longestChain = 4;
+/** How long an owner is cached. An object keeps its owner, but another object of the same name may replace it. */
+const freshForMs = 30_000;
+const maxEntries = 10_000;
 
-/** Finds owners, and remembers them for a while: an alert is sent again and again. */
+/** Kinds that controllers create, so that their owner must be read. */
+const ownedKinds: ReadonlySet<string> = new Set(["pod", "replicaset", "job"]);
+/** Pod, ReplicaSet, Deployment. A longer chain is a cycle or does not belong to a workload. */
+const maxChain = 4;
+
+/** Finds owners, and caches them because alerts repeat. */
 export class Owners {
   readonly #options: OwnersOptions;
   readonly #known = new Map<string, { readonly owner: Owner; readonly until: number; readonly kinds: Kinds }>();
@@ -40,35 +41,36 @@ export class Owners {
     this.#options = options;
   }
 
-  /** The result of `find`, if it is cached. An object without an owner is its own: the very `subject`. */
-  cached(subject: Owner): Owner | undefined {
-    if (!climbs.has(subject.target.kind)) return subject;
+  /** The result of `find`, if it is cached. An object without an owner is its own owner: the same `subject` is returned. */
+  findCached(subject: Owner): Owner | undefined {
+    if (!ownedKinds.has(subject.target.kind)) return subject;
     const known = this.#known.get(subject.target.text);
     const { clock, kinds } = this.#options;
-    // The owner may be of a kind that was not known then.
+    // The owner may be of a kind that was unknown when the entry was cached.
     return known && known.until > clock.now() && known.kinds === kinds.current ? known.owner : undefined;
   }
 
   /** Throws GatewayError `unavailable` when the server does not respond: a guess could open a second incident. */
   async find(subject: Owner): Promise<Owner> {
-    const { clock, kinds, freshForMs = 30_000, maxEntries = 10_000 } = this.#options;
+    const { clock, kinds } = this.#options;
     const { current } = kinds;
-    const cached = this.cached(subject);
+    const cached = this.findCached(subject);
     if (cached) return cached;
 
     const owner = await this.#climb(subject);
     const { target } = subject;
-    if (!owner) return (await this.#ownerOfGone(target)) ?? subject;
+    if (!owner) return (await this.#findRecordedOwner(target)) ?? subject;
     this.#known.delete(target.text);
     this.#known.set(target.text, { owner, until: clock.now() + freshForMs, kinds: current });
-    if (this.#known.size > maxEntries) this.#forgetOldest();
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > maxEntries && oldest !== undefined) this.#known.delete(oldest);
     return owner;
   }
 
   /** Undefined if the subject itself is gone. */
   async #climb(subject: Owner): Promise<Owner | undefined> {
     let found = subject;
-    for (let i = 0; i < longestChain && climbs.has(found.target.kind); i++) {
+    for (let i = 0; i < maxChain && ownedKinds.has(found.target.kind); i++) {
       const object = await this.#options.objects.get(found.target, found.reference);
       if (!object) return i === 0 ? undefined : found;
       const next = this.#controllerOf(object, found);
@@ -89,19 +91,12 @@ export class Owners {
     return reading.kind === "target" ? { target: reading.target, reference } : undefined;
   }
 
-  /** A Pod is often gone when its alert ends. Its incident remembers whose Pod it was. */
-  async #ownerOfGone(subject: ObjectTarget): Promise<Owner | undefined> {
-    const incident = await this.#options.incidents.withSubject(subject);
+  /** A Pod is often deleted before its alert ends; its incident records the owner. */
+  async #findRecordedOwner(subject: ObjectTarget): Promise<Owner | undefined> {
+    const incident = await this.#options.incidents.findBySubject(subject);
     if (!incident) return undefined;
     const reference = incident.spec.targetResource;
     const reading = toObjectTarget(reference, this.#options.kinds.current);
     return reading.kind === "target" ? { target: reading.target, reference } : undefined;
-  }
-
-  #forgetOldest() {
-    for (const key of this.#known.keys()) {
-      this.#known.delete(key);
-      return;
-    }
   }
 }

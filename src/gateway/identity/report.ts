@@ -20,13 +20,13 @@ export interface Identity {
 /** A signal and its identity: sufficient to open an incident, also after a restart. */
 export interface Report extends Identity {
   readonly signal: Signal;
-  /** When it came, by the API server's clock. */
+  /** By the API server's clock. */
   readonly receivedAt: string;
   /** The version of the rules for identity that were used; absent if they are those of an earlier version. */
   readonly identityVersion?: string;
-  /** Only for an identity of an earlier version: what the signal is once the incident that is open under that is closed. */
+  /** Only for an identity of an earlier version: the signal's identity after the open incident of that version is closed. */
   readonly successor?: Identity | NoIdentity;
-  /** The fingerprint of an earlier version, if incidents with it are known: they remember which series have ended. */
+  /** The fingerprint of an earlier version, if incidents with it exist: they record which series have ended. */
   readonly formerFingerprint?: string;
 }
 
@@ -36,21 +36,20 @@ export interface NoIdentity {
   readonly because: string;
 }
 
-/** A signal that is about no object, as it is recorded. */
+/** The recorded part of a signal without an object. */
 export type NamelessReport = Pick<Report, "signal" | "fingerprint" | "receivedAt">;
 
 /**
- * Goes up when the same signal may get another subject, or other fields of its fingerprint. Incidents keep the version
- * that they were opened with (those of the first have none), so that they are found until they are closed.
+ * Must be increased when the same signal may get another subject or other fingerprint fields. An incident records the
+ * version that opened it (version 1 recorded none), so that signals still find it until it is closed.
  */
 export const identityVersion = "3";
 
-/** The version of the rules by which the identity of `incident` was found. */
 export function identityVersionOf({ metadata }: RemediationRequest): string {
   return metadata.annotations?.[annotationKeys.identityVersion] ?? "1";
 }
 
-/** Whether signals still belong to it. */
+/** Whether signals are still counted on the incident. */
 export function isOpen(incident: RemediationRequest): boolean {
   return !isClosedIncident(incident);
 }

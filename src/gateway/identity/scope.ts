@@ -8,13 +8,12 @@ export type Scope = { readonly in: true } | { readonly in: false; readonly becau
 
 export type ScopeOf = (owner: Owner) => Promise<Scope>;
 
-/** Everything is in scope. */
-export const everything: ScopeOf = async () => ({ in: true });
+export const everythingInScope: ScopeOf = async () => ({ in: true });
 
-/** What people have opted in: the label on the object decides, then the one on its namespace; without either it is out. */
+/** Scope by opt-in: the label on the object decides, then the one on its namespace; without either it is out of scope. */
 export function scopeByLabel(objects: Objects): ScopeOf {
   return async ({ target, reference }) => {
-    // If it may not be read this throws: it may have the label that takes it out of scope, so its namespace must not decide.
+    // Throws if reading is forbidden: the object may have the label that takes it out of scope, so its namespace must not decide.
     const object = await objects.get(target, reference);
     const own = labelOf(object);
     if (own === "true") return { in: true };
@@ -48,7 +47,7 @@ function labelOf(object: KubeObject | undefined): string | undefined {
   return object?.metadata.labels?.[labelKeys.managed];
 }
 
-/** An object without a namespace that does not exist: there is nothing to put a label on. */
+/** A cluster-wide object that does not exist cannot be labelled. */
 function missingScope({ kind, name, text }: ObjectTarget): Scope {
   const fix = `kubectl get ${kind}, and correct the name ${name} in the signal`;
   return { in: false, because: `no such ${kind}: ${text} does not exist`, fix };

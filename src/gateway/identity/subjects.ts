@@ -40,10 +40,10 @@ export interface SubjectsOptions {
   readonly ruleTarget: (signal: Signal) => Target | undefined;
 }
 
-/** Finds the subjects of signals, by the kinds that are known at the moment. */
+/** Finds the subjects of signals among the kinds that are known now. */
 export class Subjects {
   readonly #options: SubjectsOptions;
-  /** The subjects that repeated signals name, as long as the same kinds are known. */
+  /** Subjects of repeated signals; valid while the known kinds stay the same. */
   readonly #named = new WeakMap<Signal, { readonly kinds: Kinds; readonly subject: Subject }>();
 
   constructor(options: SubjectsOptions) {
@@ -68,7 +68,6 @@ export class Subjects {
     return subject;
   }
 
-  /** The subjects by the rules of earlier versions. */
   listFormer({ formerIdentities = [] }: Signal): readonly FormerSubject[] {
     return formerIdentities.flatMap(({ version, subject: reference, distinctBy = [] }) => {
       const reading = toObjectTarget(reference, this.#options.kinds.current);
@@ -115,7 +114,7 @@ function listReferences({ subject, coarserSubject: coarser }: Signal): readonly 
   return [subject, clusterWide, coarser];
 }
 
-/** The target that a reference meant while its kind was known: nearly all kinds are their own singular, in lower case. */
+/** The target of a reference whose kind is no longer known. Assumes that the singular is the kind in lower case, as for nearly all kinds. */
 function parseFormerTarget({ apiVersion = "", kind, namespace, name }: ObjectReference): TargetReading {
   const spelling = kind.includes(".") ? kind : `${kind}.${apiVersion.split("/")[0]}`;
   return parseRecordedTarget([...(namespace ? [namespace] : []), spelling.toLowerCase(), name].join("/"));

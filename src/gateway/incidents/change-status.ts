@@ -6,7 +6,6 @@ import { GatewayError } from "../gateway-error.ts";
 import { isOpen } from "../identity/report.ts";
 import type { Incidents } from "./incidents.ts";
 
-/** What a status is written with. */
 export interface StatusWriter {
   readonly client: KubeClient;
   readonly namespace: string;
@@ -55,13 +54,13 @@ export async function changeStatus(
       return outcome.object;
     }
     live = undefined;
-    // Several gateways write to one incident: who lost a few times steps back by chance.
+    // Several gateways write to one incident: after a few conflicts, a random delay separates them.
     if (tries > 2) await sleep(clock, random.fraction() * 10 * tries);
   }
   throw new GatewayError("unavailable", `${name} is being changed too often to write to it`);
 }
 
-/** What changes in our part of the status, at exactly this version. */
+/** The patch of the gateway's part of the status, valid only at exactly this version. */
 function statusPatch({ metadata, status }: RemediationRequest, { deduplication, resolvedAt }: CountedStatus) {
   const isClosed = status !== undefined && !isOpen({ metadata, status } as RemediationRequest);
   return {
@@ -75,7 +74,7 @@ function statusPatch({ metadata, status }: RemediationRequest, { deduplication, 
   };
 }
 
-/** The JSON merge patch that makes `after` of `before`. An object that both share is not looked into. */
+/** The JSON merge patch from `before` to `after`. Objects that both share are not compared. */
 function mergePatch(before: StatusFields, after: StatusFields): StatusFields {
   const patch: Record<string, unknown> = {};
   for (const name in before) if (!Object.hasOwn(after, name)) patch[name] = null;

@@ -10,7 +10,7 @@ import {
 import { toStorable } from "../../telemetry/index.ts";
 import type { Report } from "../identity/report.ts";
 
-/** Of a signal as it arrived, in characters. The rest is left out: it is for people, and every incident has one. */
+/** In characters. The stored payload is only for display, and every incident has one. */
 const maxPayloadLength = 16 * 1_024;
 
 /** The incident that `report` opens, as the `n`-th of its fingerprint. */
@@ -64,6 +64,6 @@ export function payloadProblem(payload: unknown): string | undefined {
 function payloadText(payload: unknown): string {
   const text = toStorable(JSON.stringify(payload) ?? "");
   if (text.length <= maxPayloadLength) return text;
-  // In ASCII: one other character would double the memory that the whole text takes.
+  // ASCII dots: one other character would double the memory of the whole text.
   return `${text.slice(0, maxPayloadLength)}... (truncated from ${text.length} characters)`;
 }

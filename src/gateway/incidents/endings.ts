@@ -3,8 +3,8 @@ import type { Report } from "../identity/report.ts";
 const maxEndings = 10_000;
 
 /**
- * Ends of series that have no incident to be written to, in case their beginning comes late. The incident remembers all
- * others; these are forgotten with the process, and then a late beginning opens an incident that grows stale.
+ * Ends of series without an incident that could record them, in case their firing signal arrives late. They are lost when
+ * the process ends; a late firing signal then opens an incident that becomes stale.
  */
 export class Endings {
   readonly #ends = new Map<string, string>();
@@ -14,11 +14,8 @@ export class Endings {
     const known = this.#ends.get(key);
     this.#ends.delete(key);
     this.#ends.set(key, known !== undefined && known > endedAt ? known : endedAt);
-    if (this.#ends.size <= maxEndings) return;
-    for (const oldest of this.#ends.keys()) {
-      this.#ends.delete(oldest);
-      return;
-    }
+    const [oldest] = this.#ends.keys();
+    if (this.#ends.size > maxEndings && oldest !== undefined) this.#ends.delete(oldest);
   }
 
   endOf(report: Report): string | undefined {

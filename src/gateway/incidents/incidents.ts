@@ -21,14 +21,14 @@ export interface IncidentsOptions {
   readonly open: OpenIncidents;
 }
 
-/** Sets of labels that are remembered: rules have a handful, and each is looked for under all of them. */
+/** Limits the sets of labels that each signal is looked up with. Rules have a handful. */
 const maxDistinct = 16;
 
-/** What decides whether a signal opens an incident. */
+/** The incidents of a fingerprint that decide whether a signal opens another. */
 export interface History {
-  /** Of the fingerprint, by its number. */
+  /** The incident with the largest number. */
   readonly newest: RemediationRequest | undefined;
-  /** The series of those before it. */
+  /** The series of the earlier incidents. */
   readonly earlier: readonly Deduplication["series"][];
 }
 
@@ -39,13 +39,13 @@ export interface History {
 export class Incidents {
   readonly #options: IncidentsOptions;
   readonly #newest = new Map<string, RemediationRequest>();
-  /** The number of the newest of a fingerprint, if that is known to be over: none before it is open, either. */
+  /** The number of the newest incident of a fingerprint if it is known to be over; then no earlier one is open either. */
   readonly #over = new Map<string, number>();
   /** Names of the incidents, by fingerprint, whose identity is of an earlier version. */
   readonly #former = new Map<string, Set<string>>();
   /** The latest end of any series in incidents of a fingerprint. */
   readonly #latestEnds = new Map<string, string>();
-  /** The largest number that the watch has shown: what happened before that one was opened is known. */
+  /** The largest number that the watch has delivered: the history before that incident is complete. */
   readonly #watched = new Map<string, number>();
   readonly #distinctLabels = new Map<string, readonly string[]>([["", []]]);
   readonly #stop: () => void;
@@ -59,7 +59,7 @@ export class Incidents {
     });
   }
 
-  /** As far as is known. */
+  /** From the cache. */
   newest(fingerprint: string): RemediationRequest | undefined {
     return this.#newest.get(fingerprint);
   }
@@ -79,13 +79,13 @@ export class Incidents {
     return this.#distinctLabels.values();
   }
 
-  /** Asks the server. */
+  /** The newest incident, from the server. */
   async read(fingerprint: string): Promise<RemediationRequest | undefined> {
     return (await this.#readLatest(fingerprint))[0];
   }
 
   /**
-   * Asks the server for the newest, and for those before if a series that fires since `firingAt` may have ended in one of
+   * Reads the newest incident, and the earlier ones if a series that fires since `firingAt` may have ended in one of
    * them. A flapping alert has any number of closed incidents: they are read again only for a signal that comes late, and
    * while the watch has not shown the newest yet.
    */
@@ -98,7 +98,7 @@ export class Incidents {
     return { newest, earlier: latest.slice(1).map(seriesIn) };
   }
 
-  /** The same by reading all that are still there. */
+  /** Reads all incidents of the fingerprint that still exist. */
   async readWholeHistory(fingerprint: string): Promise<History> {
     const [newest, ...older] = await this.#readAll(fingerprint);
     return { newest, earlier: older.map(seriesIn) };
@@ -134,8 +134,8 @@ export class Incidents {
     return sorted;
   }
 
-  /** Asks the server for the latest incident that began with a signal about `subject`. */
-  async withSubject(subject: Target): Promise<RemediationRequest | undefined> {
+  /** Reads the latest incident that was opened by a signal about `subject`. */
+  async findBySubject(subject: Target): Promise<RemediationRequest | undefined> {
     const { client, namespace } = this.#options;
     const labelSelector = `${labelKeys.subjectHash}=${targetHash(subject)}`;
     const { items } = await client.list(remediationRequests, { namespace, labelSelector });
@@ -151,7 +151,7 @@ export class Incidents {
     return client.get(remediationRequests, { namespace, name });
   }
 
-  /** Takes in what an answer or a watch brought, unless something newer is known. */
+  /** Caches an incident from a response or a watch, unless a newer state is cached. */
   learn(read: RemediationRequest): void {
     const incident = toKnownIncident(read);
     const { signalFingerprint } = incident.spec;
@@ -167,7 +167,7 @@ export class Incidents {
   }
 
   /** Marks an incident as closed or deleted, regardless of the watch: until a later one is cached, there is none. */
-  isOver(fingerprint: string, name: string): void {
+  markOver(fingerprint: string, name: string): void {
     const number = incidentNumber(fingerprint, name) ?? 0;
     const known = this.#newest.get(fingerprint);
     if (known && numberOf(known) > number) return;
