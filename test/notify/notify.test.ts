@@ -56,7 +56,7 @@ describe("a notice", () => {
     expect(body).toMatchObject({
       title: "It failed",
       facts: ["target: prod/deployment/api", "execution: wfe-1"],
-      next: expect.stringContaining("interlock why wfe-1"),
+      next: expect.stringContaining("interlock retry wfe-1"),
       eventType: "WorkflowFailed",
       severity: "warning",
       namespace,
