@@ -3,6 +3,7 @@ import {
   controllerGroup,
   keysFrom,
   objectKey,
+  problemLogger,
   type RunningControllers,
   reconcile,
   reconcileCached,
@@ -43,7 +44,7 @@ const handOverMs = 500;
 export function startAgent(given: AgentOptions): Agent {
   const options = redactAll(given);
   const { client, clock, random, log, ledger, redact } = options;
-  const group = controllerGroup({ client, clock, random, problem: (problem) => log.warn("agent problem", problem) });
+  const group = controllerGroup({ client, clock, random, problem: problemLogger("agent problem", { log, clock }) });
   const caches = openCaches(group, options);
   const { tasks, pauses } = caches;
   const nowMs = () => client.serverNowMs();

@@ -4,6 +4,7 @@ import {
   keysFrom,
   objectKey,
   onlySynced,
+  problemLogger,
   type RunningControllers,
   reconcile,
   reconcileCached,
@@ -46,7 +47,7 @@ export type Executor = RunningControllers;
 /** Drives executions and maintains target records until `stop`. Any number of replicas may run. */
 export function startExecutor(options: ExecutorOptions): Executor {
   const { client, log, ledger, namespace, concurrency = 64 } = options;
-  const group = controllerGroup({ ...options, problem: (problem) => log.warn("executor problem", problem) });
+  const group = controllerGroup({ ...options, problem: problemLogger("executor problem", options) });
   const caches = openCaches(group, options);
   const { executions, records, pauses, entries, kinds } = caches;
   const runInformers = [...new Set(caches.runs.values())];

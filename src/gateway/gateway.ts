@@ -1,5 +1,5 @@
 import type { Locks } from "../coordination/index.ts";
-import { informer, type KubeClient, namespaces, type Problem, refOfKey } from "../kube/index.ts";
+import { informer, type KubeClient, namespaces, problemLogger, refOfKey } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   type FingerprintField,
@@ -164,7 +164,7 @@ export function startGateway(options: GatewayOptions): Gateway {
 }
 
 function incidentInformer({ client, clock, random, log, settings }: GatewayOptions, signal: AbortSignal) {
-  const problem = (problem: Problem) => log.warn("gateway problem", problem);
+  const problem = problemLogger("gateway problem", { log, clock });
   const query = { namespace: settings.namespace };
   const type = remediationRequests;
   return informer({ client, clock, random, problem, signal, type, query, transform: toKnownIncident });

@@ -8,7 +8,8 @@ import {
   keysFrom,
   OwnWrites,
   objectKey,
-  type Problem,
+  problemLogger,
+  type ReportProblem,
   reconcile,
   reconcileCached,
   refOfKey,
@@ -66,7 +67,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
   const metrics = notifyMetrics(options.metrics);
   const stop = new AbortController();
   const following = new AbortController();
-  const problem = (problem: Problem) => log.warn("notify problem", problem);
+  const problem = problemLogger("notify problem", { log, clock });
   const watch = { client, clock, random, problem, signal: following.signal };
   const notices = informer<NotificationRequest, "incident">({
     ...watch,
@@ -128,7 +129,7 @@ interface Following {
   readonly incidents: Informer<RemediationRequest> | undefined;
   readonly skips: SkipQueues;
   readonly ownWrites: OwnWrites;
-  readonly problem: (problem: Problem) => void;
+  readonly problem: ReportProblem;
   readonly stalls: StallWatch;
 }
 

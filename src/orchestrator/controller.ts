@@ -9,6 +9,7 @@ import {
   keysFrom,
   objectKey,
   onlySynced,
+  problemLogger,
   type ReconcileSteps,
   type RunningControllers,
   reconcile,
@@ -64,7 +65,7 @@ export type Orchestrator = RunningControllers;
 /** Drives incidents until `stop`. Any number of replicas may run. It never executes anything. */
 export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   const { log, ledger, locks, analyzer, kinds, metrics, concurrency = 16 } = options;
-  const group = controllerGroup({ ...options, problem: (problem) => log.warn("orchestrator problem", problem) });
+  const group = controllerGroup({ ...options, problem: problemLogger("orchestrator problem", options) });
   const caches = openCaches(group, options);
   const { incidents, executions, approvals, records, pauses, entries, newest, outdated } = caches;
   const announce = announcer({ log, metrics: orchestratorMetrics(metrics, incidents) });

@@ -1,4 +1,4 @@
-export { LogLimit } from "./log-limit.ts";
+export { limitLog } from "./log-limit.ts";
 export { redactingLogger } from "./loggable.ts";
 export { type Logger, type LogLevel, silentLogger } from "./logger.ts";
 export type { Counter, Histogram, LabelDeclarations, Labelled, LabelValues, Metrics } from "./metrics.ts";

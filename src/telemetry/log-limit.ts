@@ -1,32 +1,32 @@
 import type { Clock } from "../time/index.ts";
 
-/** Bounds the rate of log events about conditions that last: each is logged when it begins, and then at intervals. */
-export class LogLimit {
-  readonly #clock: Clock;
-  readonly #intervalMs: number;
-  readonly #conditions = new Map<string, { readonly loggedAt: number; suppressed: number }>();
+/** Returns how many events were left out since the last one that was logged, or undefined if this one is left out, too. */
+type LogLimit = (key: string) => number | undefined;
 
-  constructor(clock: Clock, intervalMs = 60_000) {
-    this.#clock = clock;
-    this.#intervalMs = intervalMs;
-  }
+/**
+ * Limits events that repeat: in each interval every key is logged once, and a hundred keys altogether.
+ * A hundred callers on one key, or ten thousand leases whose renewals fail, would otherwise bury the lines that matter.
+ */
+export function limitLog(clock: Clock, intervalMs: number): LogLimit {
+  const logged = new Set<string>();
+  let intervalEndsAt = Number.NEGATIVE_INFINITY;
+  let leftOut = 0;
 
-  /** Returns the number of events suppressed since the last one that was logged, or undefined if this one is suppressed, too. */
-  take(condition: string): number | undefined {
-    const now = this.#clock.now();
-    const known = this.#conditions.get(condition);
-    if (known && now - known.loggedAt < this.#intervalMs) {
-      known.suppressed++;
+  return (key) => {
+    const now = clock.now();
+    if (now >= intervalEndsAt) {
+      logged.clear();
+      intervalEndsAt = now + intervalMs;
+    }
+    if (logged.has(key) || logged.size >= maxKeys) {
+      leftOut++;
       return undefined;
     }
-    // The oldest condition is first, because each is put at the end when it is logged.
-    this.#conditions.delete(condition);
-    const [oldest] = this.#conditions.keys();
-    if (oldest !== undefined && this.#conditions.size >= maxConditions) this.#conditions.delete(oldest);
-    this.#conditions.set(condition, { loggedAt: now, suppressed: 0 });
-    return known?.suppressed ?? 0;
-  }
+    logged.add(key);
+    const unreported = leftOut;
+    leftOut = 0;
+    return unreported;
+  };
 }
 
-/** Bounds the memory. A condition that is forgotten is logged once more. */
-const maxConditions = 1_000;
+const maxKeys = 100;

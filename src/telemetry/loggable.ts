@@ -59,10 +59,17 @@ function plainObject(value: object, above: readonly object[]): unknown {
   return plainRecord(value as Record<string, unknown>, within);
 }
 
+interface LoggedError extends Error {
+  readonly code?: unknown;
+  readonly syscall?: unknown;
+  readonly errors?: unknown;
+}
+
 /** Only the fields listed here: clients attach whole requests to their errors, headers and passwords included. */
-function plainError(error: Error & { code?: unknown; errors?: unknown }, above: readonly object[]) {
-  const { name, message, code, stack, cause, errors } = error;
-  return plainRecord({ name, message, code, stack, cause, errors }, above);
+function plainError(error: LoggedError, above: readonly object[]) {
+  const { name, message, code, syscall, stack, cause, errors } = error;
+  // The cause of a failed system call is outside of the program, and its message names the call and the file.
+  return plainRecord({ name, message, code, ...(syscall === undefined && { stack }), cause, errors }, above);
 }
 
 /** A logger whose fields go through `redact`, however deep they are. */

@@ -130,6 +130,19 @@ describe("an error", () => {
     },
   );
 
+  it("of a failed system call has no stack", () => {
+    const { log, events } = logger();
+    const error = Object.assign(new Error("ENOSPC: no space left on device, write"), {
+      code: "ENOSPC",
+      syscall: "write",
+    });
+
+    log.error("lock failed", { error });
+
+    expect(events()).toMatchObject([{ error: { message: error.message, code: "ENOSPC" } }]);
+    expect(events()[0]).not.toHaveProperty("error.stack");
+  });
+
   it("may be given in place of the fields", () => {
     const { log, events } = logger();
 

@@ -168,7 +168,7 @@ describe("a webhook of GitLab", () => {
 
     const rejected = log.events.filter(({ event }) => event === "request rejected");
     const detail = expect.stringContaining("GITLAB_WEBHOOK_SECRET");
-    const fields = { source: "gitlab", reason: "unknown-token", detail, remoteAddress: "127.0.0.1", suppressed: 0 };
+    const fields = { source: "gitlab", reason: "unknown-token", detail, remoteAddress: "127.0.0.1", unreported: 0 };
     expect(rejected).toEqual([{ level: "warn", event: "request rejected", fields: expect.objectContaining(fields) }]);
     expect(await metrics[0]?.text()).toContain('gateway_requests_turned_away_total{reason="unknown-token"} 3');
     expect(JSON.stringify(log.events)).not.toContain(secret);

@@ -1,14 +1,14 @@
-import type { Metrics } from "../../telemetry/index.ts";
+import { limitLog, type Metrics } from "../../telemetry/index.ts";
 import type { Claim, ClaimEvents, Effect } from "../claims/claims.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
-import { lineLimiter, type Observer, type Stage, seriesByName } from "./observer.ts";
+import { type Observer, repeatMs, type Stage, seriesByName } from "./observer.ts";
 
 /** Counts and logs the events of the claims of a stage: `redisClaims({ …, events: observeClaims(observer) })`. */
 export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEvents {
   const count = claimMetrics(stage, metrics);
-  const renewalLines = lineLimiter(clock);
-  const refusalLines = lineLimiter(clock);
-  const evictionLines = lineLimiter(clock);
+  const renewalLines = limitLog(clock, repeatMs);
+  const refusalLines = limitLog(clock, repeatMs);
+  const evictionLines = limitLog(clock, repeatMs);
   let evictedSinceLine = 0;
 
   return {

@@ -1,13 +1,13 @@
-import type { Metrics } from "../../telemetry/index.ts";
+import { limitLog, type Metrics } from "../../telemetry/index.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
 import type { LockEvents, Locks } from "../locks/locks.ts";
-import { lineLimiter, type Observer, type Stage, seriesByName } from "./observer.ts";
+import { type Observer, repeatMs, type Stage, seriesByName } from "./observer.ts";
 
 /** Counts and logs the events of the locks of a stage: `redisLocks({ …, events: observeLocks(observer) })`. */
 export function observeLocks({ stage, metrics, log, clock }: Observer): LockEvents {
   const count = lockMetrics(stage, metrics);
-  const contendedLines = lineLimiter(clock);
-  const renewalLines = lineLimiter(clock);
+  const contendedLines = limitLog(clock, repeatMs);
+  const renewalLines = limitLog(clock, repeatMs);
 
   return {
     attempted() {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { type Logger, LogLimit } from "../../telemetry/index.ts";
+import { type Logger, limitLog } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { GatewayMetrics, RejectReason } from "../metrics.ts";
 
@@ -15,12 +15,12 @@ export interface Rejection {
 export type ReportRejection = (request: Pick<FastifyRequest, "socket">, rejection: Rejection) => void;
 
 export function rejectionReporter({ metrics, clock, log }: RejectionReporterOptions): ReportRejection {
-  const limit = new LogLimit(clock);
+  const limit = limitLog(clock, 60_000);
   return ({ socket }, { source, reason, detail }) => {
     metrics.rejected(reason);
-    const suppressed = limit.take(`${source} ${reason}`);
-    if (suppressed === undefined) return;
-    log.warn("request rejected", { source, reason, detail, remoteAddress: socket.remoteAddress, suppressed });
+    const unreported = limit(`${source} ${reason}`);
+    if (unreported === undefined) return;
+    log.warn("request rejected", { source, reason, detail, remoteAddress: socket.remoteAddress, unreported });
   };
 }
 

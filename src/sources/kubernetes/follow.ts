@@ -6,7 +6,7 @@ import {
   type KubeClient,
   keysFrom,
   objectKey,
-  type Problem,
+  problemLogger,
   type ResourceType,
   refOfKey,
 } from "../../kube/index.ts";
@@ -55,7 +55,7 @@ export async function followKubernetes(options: FollowOptions): Promise<void> {
     overlapMs,
     fence,
   });
-  const problem = (problem: Problem) => log.warn("kubernetes source problem", problem);
+  const problem = problemLogger("kubernetes source problem", { log, clock });
   const follow = { client, clock, random, problem, signal };
   const eventCache = informer({ ...follow, type: events });
   const nodeCache = informer({ ...follow, type: nodes });

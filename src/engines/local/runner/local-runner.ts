@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { Controller, informer, type KubeClient, keysFrom, objectKey, type Problem } from "../../../kube/index.ts";
+import { Controller, informer, type KubeClient, keysFrom, objectKey, problemLogger } from "../../../kube/index.ts";
 import type { Logger, Metrics } from "../../../telemetry/index.ts";
 import type { Clock, Random } from "../../../time/index.ts";
 import { pipelineRuns } from "../../tekton/pipeline-run.ts";
@@ -106,7 +106,7 @@ async function begin(options: LocalRunnerOptions, directory: DataDirectory, aban
     throw error;
   });
   const { client, clock, random, log, namespace, workflowsRoot, outputBytes = 1_048_576 } = options;
-  const problem = ({ kind, message, key }: Problem) => log.warn("local runner problem", { kind, message, key });
+  const problem = problemLogger("local runner problem", { log, clock });
   let controller: Controller | undefined;
   const runs: LocalRuns = new LocalRuns({
     client,
