@@ -4,12 +4,14 @@ import { sendProblem as send } from "../../http/index.ts";
 import { KubeError } from "../../kube/index.ts";
 import { LedgerError } from "../../ledger/index.ts";
 import type { FieldTrace, RemediationRequest, RemediationRequestSpec } from "../../resources/index.ts";
-import type { Admission, Preview } from "../admission.ts";
+import { type Admission, admissionKinds, type Preview } from "../admission.ts";
 import { GatewayError, isLimit } from "../gateway-error.ts";
+
+export const answerStatuses = [...admissionKinds, "limited", "retry"] as const;
 
 /** The response to one signal. */
 export interface SignalAnswer {
-  readonly status: Admission["kind"] | "limited" | "retry";
+  readonly status: (typeof answerStatuses)[number];
   /** Of `limited`: the limit that is reached. */
   readonly limit?: "sender" | "total";
   readonly message: string;

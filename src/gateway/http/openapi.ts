@@ -1,4 +1,5 @@
 import { contentResponse, openApi, plainOperation as plain, problemResponse as refused } from "../../http/index.ts";
+import { answerStatuses, type SignalAnswer } from "./answers.ts";
 import type { SignalRoute } from "./authenticate.ts";
 
 /** The OpenAPI document of the gateway. */
@@ -65,7 +66,7 @@ function postOperation({ reader, signature }: Pick<SignalRoute, "reader" | "sign
       413: refused("The request is too large."),
       415: refused("The body is not application/json."),
       422: refused("The payload contains no valid signal; every problem is listed."),
-      429: { ...refused("The sender exceeded its rate."), ...retryAfter },
+      429: { ...refused("The sender exceeded its rate, or its limit of open incidents."), ...retryAfter },
       503: { ...outcome("It may not be stored. Send it again; repeats are harmless."), ...retryAfter },
     },
   };
@@ -136,6 +137,29 @@ const bodies: Readonly<Record<string, object>> = {
   },
 };
 
+const answerProperties = {
+  status: { enum: answerStatuses },
+  limit: { enum: ["sender", "total"], description: "Of `limited`: the limit of open incidents that is reached." },
+  message: text,
+  incident: text,
+  namespace: text,
+  fingerprint: text,
+  fix: { ...text, description: "A command that removes the reason of the rejection." },
+  problems: { type: "array", items: text },
+  subject: { ...text, description: "In a dry run: the subject of the signal." },
+  target: { ...text, description: "In a dry run: the owner of the subject." },
+  spec: { type: "object", description: "In a dry run: the existing or new incident." },
+  mapping: {
+    type: "array",
+    description: "In a dry run: the part of the payload that each field is read from, and its value.",
+    items: {
+      type: "object",
+      required: ["field", "from"],
+      properties: { field: text, from: text, value: text, problem: text },
+    },
+  },
+} satisfies Readonly<Record<keyof SignalAnswer, object>>;
+
 const results = {
   type: "object",
   properties: {
@@ -145,39 +169,7 @@ const results = {
       items: {
         type: "object",
         required: ["status", "message"],
-        properties: {
-          status: {
-            enum: [
-              "created",
-              "counted",
-              "resolved",
-              "still-firing",
-              "refused",
-              "ignored",
-              "invalid",
-              "limited",
-              "retry",
-            ],
-          },
-          message: text,
-          incident: text,
-          namespace: text,
-          fingerprint: text,
-          fix: { ...text, description: "A command that removes the reason of the rejection." },
-          problems: { type: "array", items: text },
-          subject: { ...text, description: "In a dry run: the subject of the signal." },
-          target: { ...text, description: "In a dry run: the owner of the subject." },
-          spec: { type: "object", description: "In a dry run: the existing or new incident." },
-          mapping: {
-            type: "array",
-            description: "In a dry run: the part of the payload that each field is read from, and its value.",
-            items: {
-              type: "object",
-              required: ["field", "from"],
-              properties: { field: text, from: text, value: text, problem: text },
-            },
-          },
-        },
+        properties: answerProperties,
       },
     },
     dryRun: { const: true },
