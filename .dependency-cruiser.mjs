@@ -17,7 +17,7 @@ const mayImport = {
   ledger: ["time", "telemetry", "disk"],
   tasks: ["time", "telemetry", "kube", "resources", "coordination", "ledger"],
   engines: ["time", "schema", "disk", "telemetry", "process", "kube", "resources"],
-  actions: ["time", "kube", "resources", "coordination"],
+  actions: ["time", "schema", "kube", "resources", "coordination"],
   sources: ["time", "schema", "telemetry", "kube", "resources", "tasks", "coordination"],
   gateway: ["time", "telemetry", "disk", "kube", "http", "resources", "tasks", "coordination", "ledger", "stalls"],
   orchestrator: ["time", "telemetry", "kube", "resources", "policy", "ledger", "coordination", "stalls"],

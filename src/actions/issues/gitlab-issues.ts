@@ -1,15 +1,14 @@
+import { parse, z } from "../../schema/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { type IssueProject, type IssueTracker, IssueTrackerError } from "./issue-tracker.ts";
 
 const timeLimitMs = 30_000;
 
-interface GitLabIssue {
-  readonly web_url: string;
-}
+const issueSchema = z.object({ web_url: z.url({ protocol: /^https?$/ }) });
 
 /** Issues of GitLab, by its REST API v4. */
 export function gitlabIssues(clock: Clock): IssueTracker {
-  async function call<T>(project: IssueProject, query: string, body: object | undefined, signal?: AbortSignal) {
+  async function call<S extends z.ZodType>(project: IssueProject, schema: S, { query = "", body, signal }: Call) {
     const limit = new AbortController();
     const timer = clock.after(timeLimitMs, () => limit.abort());
     const stop = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
@@ -24,7 +23,10 @@ export function gitlabIssues(clock: Clock): IssueTracker {
         signal: stop,
       });
       if (!response.ok) throw refusal(response.status, project, body ? "create" : "list");
-      return (await response.json()) as T;
+      const parsed = parse(schema, await response.json());
+      if (parsed.kind === "valid") return parsed.value;
+      const problems = parsed.problems.map(({ sentence }) => sentence);
+      throw new IssueTrackerError(`the response of GitLab is invalid: ${problems.join(", ")}; check its URL`, false);
     } catch (error) {
       if (error instanceof IssueTrackerError) throw error;
       throw new IssueTrackerError(`GitLab does not respond: ${error instanceof Error ? error.message : error}`, true);
@@ -35,14 +37,20 @@ export function gitlabIssues(clock: Clock): IssueTracker {
   return {
     async find(project, marker, signal) {
       const query = `?state=opened&labels=${encodeURIComponent(marker)}`;
-      const [issue] = await call<readonly GitLabIssue[]>(project, query, undefined, signal);
+      const [issue] = await call(project, z.array(issueSchema), { query, signal });
       return issue?.web_url;
     },
     async open(project, { title, description, marker }, signal) {
       const body = { title, description, labels: `interlock,${marker}` };
-      return (await call<GitLabIssue>(project, "", body, signal)).web_url;
+      return (await call(project, issueSchema, { body, signal })).web_url;
     },
   };
+}
+
+interface Call {
+  readonly query?: string;
+  readonly body?: object;
+  readonly signal: AbortSignal | undefined;
 }
 
 function refusal(status: number, { project }: IssueProject, verb: "create" | "list"): IssueTrackerError {
