@@ -35,6 +35,20 @@ describe("users", () => {
     expect(await gitlab.accessLevel(project.id, ann.id)).toBe(0);
   });
 
+  it("have no access from the day on which their membership expires", async () => {
+    const clock = new ManualClock();
+    const colleague = server.addUser("colleague");
+    const members = [bot, colleague].map((user) => ({ user, level: 30 }));
+    const project = await server.addProject({ path: name(), members });
+    const levels = [];
+    for (const at of [clock.wallMs(), clock.wallMs() + 86_400_000]) {
+      server.expire(colleague, new Date(at).toISOString().slice(0, 10));
+      levels.push(await client({ clock }).accessLevel(project.id, colleague.id));
+    }
+
+    expect(levels).toEqual([0, 30]);
+  });
+
   it("are read once for each of our tokens", async () => {
     let token = bot.token;
     const changing = client({ token: async () => token });

@@ -91,6 +91,11 @@ export class GitLabDouble implements AsyncDisposable {
     this.#world.blocked.add(user.id);
   }
 
+  /** The user's memberships end on this day; GitLab removes them later. */
+  expire(user: User, day: string): void {
+    this.#world.expiries.set(user.id, day);
+  }
+
   /** Another token of the user, which can do less. */
   addToken(...args: Parameters<World["addToken"]>): string {
     return this.#world.addToken(...args);

@@ -35,6 +35,8 @@ export class World {
   readonly users: User[] = [];
   /** Ids of users whom an administrator has blocked. */
   readonly blocked = new Set<number>();
+  /** By id of the user, the day on which their memberships end. */
+  readonly expiries = new Map<number, string>();
   readonly tokens = new Map<string, { user: User; scope: Scope; isRevoked: boolean }>();
   readonly projects: Project[] = [];
   readonly pushes: Push[] = [];

@@ -4,12 +4,24 @@ import type { Discussion, FileChange, MergeRequest, Note, Project } from "../git
 
 export const userSchema = z.object({ id: z.int(), username: z.string() });
 
-/** A user who is blocked, banned or deactivated stays a member, and may do nothing; neither may an invited one. */
 export const memberSchema = z
-  .object({ access_level: z.int(), state: z.string().catch("active"), membership_state: z.string().catch("active") })
-  .transform(({ access_level, state, membership_state }) => {
-    return state === "active" && membership_state === "active" ? access_level : 0;
+  .object({
+    access_level: z.int(),
+    state: z.string().catch("active"),
+    membership_state: z.string().catch("active"),
+    expires_at: z.string().nullish(),
+  })
+  .transform(({ access_level, state, membership_state, expires_at }): Member => {
+    const isActive = state === "active" && membership_state === "active";
+    return { level: isActive ? access_level : 0, expiresAt: expires_at ?? undefined };
   });
+
+interface Member {
+  /** 0 for a user who is blocked, banned, deactivated or only invited: they stay members, and may do nothing. */
+  readonly level: number;
+  /** A day, which begins at midnight UTC. GitLab removes the member some hours later. */
+  readonly expiresAt: string | undefined;
+}
 
 export const projectSchema = z
   .object({

@@ -32,7 +32,7 @@ export function gitlabHttp(options: GitLabHttpOptions): GitLab {
   const read: Read = async (what, schema, ask) => parseResponse(schema, (await rest(ask)).body, `GitLab's ${what}`);
   return {
     host: new URL(options.url).host,
-    ...accountCalls(read, options.token),
+    ...accountCalls(read, options),
     ...mergeRequestCalls(read, rest),
     ...discussionCalls(read, rest),
   };
@@ -48,7 +48,10 @@ type Read = <S extends z.ZodType>(what: string, schema: S, ask: RestRequest) => 
 
 type Rest = ReturnType<typeof restClient>;
 
-function accountCalls(read: Read, currentToken: AccessToken): Pick<GitLab, "self" | "project" | "accessLevel"> {
+function accountCalls(
+  read: Read,
+  { token: currentToken, clock }: Pick<GitLabHttpOptions, "token" | "clock">,
+): Pick<GitLab, "self" | "project" | "accessLevel"> {
   // The user of a token never changes.
   let us: { readonly token: string; readonly user: GitLabUser } | undefined;
   return {
@@ -67,7 +70,9 @@ function accountCalls(read: Read, currentToken: AccessToken): Pick<GitLab, "self
     },
     async accessLevel(projectId, userId, signal) {
       const path = `projects/${projectId}/members/all/${userId}`;
-      return (await unlessMissing(read("member", memberSchema, { method: "GET", path, signal }))) ?? 0;
+      const member = await unlessMissing(read("member", memberSchema, { method: "GET", path, signal }));
+      const isExpired = member?.expiresAt !== undefined && !(Date.parse(member.expiresAt) > clock.wallMs());
+      return member && !isExpired ? member.level : 0;
     },
   };
 }

@@ -33,7 +33,7 @@ function memberView(world: World, id: number, level: number) {
     ...(user && userView(user, world.url)),
     state,
     access_level: level,
-    expires_at: null,
+    expires_at: world.expiries.get(id) ?? null,
     membership_state: "active",
   };
 }
