@@ -300,6 +300,16 @@ it("names the missing right of a GitLab token", async () => {
   });
 });
 
+it("names the mistake if the server is not GitLab", async () => {
+  const scenario = scenarios.find(({ action }) => action === "open-issue") as Scenario;
+  const world = await open(undefined);
+  await scenario.prepare({ ...world, gitlab: { ...world.gitlab, url: new URL(world.gitlab.url).origin } });
+
+  const outcome = await act(scenario, world, limitedClient(world.client, actionNamed("open-issue").rights));
+
+  expect(outcome).toMatchObject({ kind: "failed", message: expect.stringContaining("check its URL") });
+});
+
 describe.each(actions.map((action) => [action.name, action] as const))("the inputs of %s", (_name, action) => {
   const required = Object.fromEntries((action.required ?? []).map((name) => [name, "a"]));
   const kind = action.targetKinds?.[0] ?? "deployment";

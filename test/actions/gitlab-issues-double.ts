@@ -10,13 +10,17 @@ export interface Issue {
 
 /** The issues API of a GitLab with one project, as strict as the real one about the fields that it is sent. */
 export async function startGitLabIssues({ token, project }: { readonly token: string; readonly project: string }) {
+  // GitLab can be installed below a path.
+  const root = "/gitlab";
   const issues: Issue[] = [];
-  const path = `/api/v4/projects/${encodeURIComponent(project)}/issues`;
+  const path = `${root}/api/v4/projects/${encodeURIComponent(project)}/issues`;
   const server = createServer(async (request, response) => {
     const url = new URL(request.url ?? "", "http://gitlab");
     const respond = (status: number, body: unknown) => {
       response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
     };
+    // A proxy in front of GitLab.
+    if (!url.pathname.startsWith(`${root}/`)) return response.end("<p>Welcome</p>");
     if (request.headers["private-token"] !== token) return respond(401, { message: "401 Unauthorized" });
     if (url.pathname !== path) return respond(404, { message: "404 Project Not Found" });
     if (request.method === "GET") {
@@ -44,7 +48,7 @@ export async function startGitLabIssues({ token, project }: { readonly token: st
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     issues,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${root}`,
     close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

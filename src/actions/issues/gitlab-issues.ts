@@ -12,9 +12,9 @@ export function gitlabIssues(clock: Clock): IssueTracker {
     const limit = new AbortController();
     const timer = clock.after(timeLimitMs, () => limit.abort());
     const stop = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
-    const path = `/api/v4/projects/${encodeURIComponent(project.project)}/issues${query}`;
+    const path = `api/v4/projects/${encodeURIComponent(project.project)}/issues${query}`;
     try {
-      const response = await fetch(new URL(path, project.url), {
+      const response = await fetch(`${project.url.replace(/\/+$/, "")}/${path}`, {
         method: body ? "POST" : "GET",
         // A redirect would take the token to another server.
         redirect: "error",
@@ -26,9 +26,11 @@ export function gitlabIssues(clock: Clock): IssueTracker {
       const parsed = parse(schema, await response.json());
       if (parsed.kind === "valid") return parsed.value;
       const problems = parsed.problems.map(({ sentence }) => sentence);
-      throw new IssueTrackerError(`the response of GitLab is invalid: ${problems.join(", ")}; check its URL`, false);
+      throw new IssueTrackerError(`GitLab's response is invalid: ${problems.join(", ")}; check its URL`, false);
     } catch (error) {
       if (error instanceof IssueTrackerError) throw error;
+      if (error instanceof SyntaxError)
+        throw new IssueTrackerError("GitLab's response is not JSON; check its URL", false);
       throw new IssueTrackerError(`GitLab does not respond: ${error instanceof Error ? error.message : error}`, true);
     } finally {
       timer.cancel();
