@@ -6,6 +6,7 @@ import {
   type ObjectRef,
   type ResourceType,
 } from "../kube/index.ts";
+import { labelKeys } from "../resources/index.ts";
 import type { RunFailure } from "./engine.ts";
 
 /** v1 Pod, as far as we read it. */
@@ -54,6 +55,18 @@ export function wasEvicted({ status }: Pod): boolean {
 export function unfinishedPods(pods: readonly Pod[] = []): Pick<RunFailure, "unfinished"> {
   const alive = pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
   return alive.length > 0 ? { unfinished: alive.map(({ metadata }) => metadata.name ?? "") } : {};
+}
+
+/**
+ * Lists the names of unfinished pods on a target; none if we must not read them. Job controller and Tekton copy the labels of a run to
+ * its pods, which outlive a run that is deleted by their grace period, and one that is deleted without its dependents by more.
+ */
+export async function listUnfinishedPods(
+  client: KubeClient,
+  { namespace, targetHash, signal }: { readonly namespace: string; readonly targetHash: string; signal: AbortSignal },
+): Promise<readonly string[]> {
+  const labelSelector = `${labelKeys.targetHash}=${targetHash}`;
+  return unfinishedPods(await listIfReadable(client, pods, { namespace, labelSelector, signal })).unfinished ?? [];
 }
 
 /** Reasons for which a container waits because its image does not come. */

@@ -117,8 +117,7 @@ type RunningStatus = Extract<NonNullable<Snapshot["execution"]["status"]>, { pha
 
 function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Action> {
   const run = snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined;
-  if (!run)
-    return failExecution(snapshot, { ...deletedRun, message: `the run ${status.pipelineRunRef.name} was deleted` });
+  if (!run) return failWithoutRun(snapshot, status);
   switch (run.state.kind) {
     case "succeeded":
       return completeExecution(snapshot, run, run.state);
@@ -130,6 +129,12 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Acti
     case "running":
       return keepWatching(snapshot, status, run);
   }
+}
+
+/** Fails an execution whose run was deleted. The target is not free before the pods of the run have ended, too. */
+function failWithoutRun(snapshot: Snapshot, { pipelineRunRef }: RunningStatus): Decision<Action> {
+  if (snapshot.remainingPods?.length) return requeueAfter(1_000);
+  return failExecution(snapshot, { ...deletedRun, message: `the run ${pipelineRunRef.name} was deleted` });
 }
 
 function start(snapshot: Snapshot, run: ObservedRun): Decision<Action> {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { tektonEngine } from "../../src/engines/index.ts";
+import { type Pod, tektonEngine } from "../../src/engines/index.ts";
+import { pods } from "../../src/engines/pods.ts";
 import type { KubeClient, KubeObject, ResourceType, WatchEvent } from "../../src/kube/index.ts";
 import {
   annotationKeys,
@@ -274,6 +275,32 @@ describe("an execution that is removed by force", () => {
     await world.passTime(60_000);
 
     expect(world.eventTypes("a")).toContain("target.freed");
+  });
+});
+
+describe("a run that is deleted while its pods still run", () => {
+  it.each([
+    ["of an execution", async () => {}],
+    ["of an execution that is removed by force", () => removeByForce("a")],
+  ])("%s holds the target until they have ended", async (_whose, before) => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    const { namespace = "", labels = {} } = (await world.run())?.metadata ?? {};
+    const pod = { namespace, name: "a-step" };
+    await world.client.create(pods, { metadata: { ...pod, labels } } as Pod);
+    await world.client.patch(pods, pod, { merge: { status: { phase: "Running" } } }, { subresource: "status" });
+    await before();
+
+    await world.deleteRun();
+    await world.passTime(60_000);
+    await world.execution("early", restart);
+    expect(await world.status("early")).toMatchObject({ skipDetails: { reason: "ResourceBusy" } });
+    await world.client.delete(pods, pod);
+    await world.passTime(10_000);
+
+    await world.execution("late", restart);
+    expect(await world.status("late")).toMatchObject({ phase: "Running" });
   });
 });
 

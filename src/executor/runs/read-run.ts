@@ -22,6 +22,11 @@ export async function readRun(
   return run && toObservedRun(run, execution, plan.target.text, { engine, caches, signal });
 }
 
+/** Whether the run of a Running execution is deleted. */
+export function isRunDeleted({ status }: WorkflowExecution, run: ObservedRun | undefined): boolean {
+  return status?.phase === "Running" && status.pipelineRunRef.uid !== run?.uid;
+}
+
 /** An outdated cache may still show an earlier run of that name, which does not mean that our run is deleted. */
 function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject | undefined): boolean {
   return status?.phase !== "Running" || status.pipelineRunRef.uid === shown?.metadata.uid;

@@ -1,4 +1,4 @@
-import { type Engine, runOwner } from "../../engines/index.ts";
+import { type Engine, listUnfinishedPods, runOwner } from "../../engines/index.ts";
 import { deleteExactly, iso, type KubeObject, lostEventMs, refOf, writeStatus } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered, workflowRules } from "../../policy/index.ts";
@@ -46,6 +46,8 @@ export async function reconcileTarget(
   if (orphans.length > 0) return lookAgainMs;
   const holder = record?.status?.holder;
   if (!holder || uids.has(holder.executionUid)) return undefined;
+  const pods = await listUnfinishedPods(caches.client, { namespace: caches.namespace, targetHash: name, signal });
+  if (pods.length > 0) return lookAgainMs;
   return (await free(record, holder, deps, signal)) ? undefined : lostEventMs;
 }
 
