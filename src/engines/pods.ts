@@ -51,6 +51,9 @@ export function wasEvicted({ status }: Pod): boolean {
   return status?.conditions?.some((c) => c.type === "DisruptionTarget" && c.status === "True") ?? false;
 }
 
+/** The security context of every pod of a run: an ordinary user without privileges. */
+export const podSecurity = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } as const;
+
 /** The pods whose processes may still be alive. Being deleted takes as long as the grace period of a pod. */
 export function unfinishedPods(pods: readonly Pod[] = []): Pick<RunFailure, "unfinished"> {
   const alive = pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
@@ -108,6 +111,16 @@ export async function listIfReadable<T extends KubeObject>(
     if (error instanceof KubeError && (error.code === "forbidden" || error.code === "invalid")) return undefined;
     throw error;
   }
+}
+
+/** Lists the objects below a run, which `uidLabel` marks with its uid; undefined if we must not read them. */
+export function listBelow<T extends KubeObject>(
+  client: KubeClient,
+  type: ResourceType<T>,
+  { run, uidLabel, signal }: { readonly run: KubeObject; readonly uidLabel: string; signal?: AbortSignal | undefined },
+) {
+  const { namespace = "", uid } = run.metadata;
+  return listIfReadable(client, type, { namespace, labelSelector: `${uidLabel}=${uid}`, signal });
 }
 
 const serviceAccounts: ResourceType<KubeObject> = {
