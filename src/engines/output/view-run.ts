@@ -36,7 +36,7 @@ export interface RunToRead extends ObjectRef {
   readonly kind: string;
 }
 
-/** What there is to see of a run. */
+/** The visible state of a run. */
 export interface RunView {
   /** The version of the target record with which its execution was admitted. */
   readonly fence?: string;

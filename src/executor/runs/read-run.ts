@@ -32,7 +32,7 @@ function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject | undefined
   return status?.phase !== "Running" || status.pipelineRunRef.uid === shown?.metadata.uid;
 }
 
-/** A skipped execution has no run unless the cache shows one, so the server is not asked for each of them. */
+/** A skipped execution has no run unless the cache shows one, so none of them costs a read of the server. */
 function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
   return status?.phase === "Pending" || status?.phase === "Running" || metadata.deletionTimestamp !== undefined;
 }

@@ -18,7 +18,7 @@ import type { Deps } from "../deps.ts";
 import { readAcknowledgement } from "../endings/endings.ts";
 import { recheckMs, recordKeptUntilMs } from "../endings/retention.ts";
 import { admissionFacts } from "../reports/ledger-events.ts";
-import { runsOn } from "./rebuild-record.ts";
+import { readRunsOn } from "./rebuild-record.ts";
 
 /**
  * Cleans up after executions that were deleted: their runs are stopped and deleted, and a target that such an execution holds
@@ -158,7 +158,7 @@ interface OwnedRun {
 async function listRuns(targetText: string, caches: Caches, signal: AbortSignal): Promise<readonly OwnedRun[]> {
   const read = parseRecordedTarget(targetText);
   if (read.kind === "problem") return [];
-  const runs = await runsOn(read.target, caches, signal);
+  const runs = await readRunsOn(read.target, caches, signal);
   return runs.flatMap((run) => {
     const { executionUid, target } = runOwner(run);
     const engine = [...caches.engines.values()].find(({ runs }) => runs.kind === run.kind);
