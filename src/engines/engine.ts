@@ -11,7 +11,7 @@ export interface Engine {
   readonly name: EngineName;
   /** The kind of its runs. */
   readonly runs: ResourceType<KubeObject>;
-  /** The run as it has to be created: suspended, and marked with whom it belongs to. */
+  /** The run as it has to be created: suspended, and marked with its owner. */
   prepare(order: RunOrder, signal?: AbortSignal): Promise<PreparedRun>;
   /** The state of the run, from its own status. */
   stateOf(run: KubeObject): RunState;
@@ -75,7 +75,7 @@ export type RunState =
   | { readonly kind: "succeeded"; readonly progress: RunProgress; readonly completedAt: string }
   | { readonly kind: "failed"; readonly progress: RunProgress; readonly completedAt: string };
 
-/** What people want to see of a run while it goes on; the words are the engine's. */
+/** The progress of a run, for display; reason and message are the engine's. */
 export interface RunProgress {
   readonly startedAt?: string;
   readonly reason?: string;

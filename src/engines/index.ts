@@ -14,6 +14,6 @@ export { type FollowOptions, followExecution, followRun, type RunToFollow } from
 export { isWantedStep, type LineFilter, type StepLine } from "./output/step-line.ts";
 export { type RunTask, viewRun } from "./output/view-run.ts";
 export { type EndedStatus, whenEnded } from "./output/when-ended.ts";
-export { type Pod, wasEvicted } from "./pods.ts";
+export { listUnfinishedPods, type Pod, wasEvicted } from "./pods.ts";
 export { type RunOwner, runOwner } from "./run-marks.ts";
 export { tektonEngine } from "./tekton/tekton-engine.ts";

@@ -6,6 +6,7 @@ import {
   type ObjectRef,
   type ResourceType,
 } from "../kube/index.ts";
+import { labelKeys } from "../resources/index.ts";
 import type { RunFailure } from "./engine.ts";
 
 /** v1 Pod, as far as we read it. */
@@ -50,10 +51,25 @@ export function wasEvicted({ status }: Pod): boolean {
   return status?.conditions?.some((c) => c.type === "DisruptionTarget" && c.status === "True") ?? false;
 }
 
+/** The security context of every pod of a run: an ordinary user without privileges. */
+export const podSecurity = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } as const;
+
 /** The pods whose processes may still be alive. Being deleted takes as long as the grace period of a pod. */
 export function unfinishedPods(pods: readonly Pod[] = []): Pick<RunFailure, "unfinished"> {
   const alive = pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
   return alive.length > 0 ? { unfinished: alive.map(({ metadata }) => metadata.name ?? "") } : {};
+}
+
+/**
+ * Lists the names of unfinished pods on a target; none if we must not read them. Job controller and Tekton copy the labels of a run to
+ * its pods, which outlive a run that is deleted by their grace period, and one that is deleted without its dependents by more.
+ */
+export async function listUnfinishedPods(
+  client: KubeClient,
+  { namespace, targetHash, signal }: { readonly namespace: string; readonly targetHash: string; signal: AbortSignal },
+): Promise<readonly string[]> {
+  const labelSelector = `${labelKeys.targetHash}=${targetHash}`;
+  return unfinishedPods(await listIfReadable(client, pods, { namespace, labelSelector, signal })).unfinished ?? [];
 }
 
 /** Reasons for which a container waits because its image does not come. */
@@ -95,6 +111,16 @@ export async function listIfReadable<T extends KubeObject>(
     if (error instanceof KubeError && (error.code === "forbidden" || error.code === "invalid")) return undefined;
     throw error;
   }
+}
+
+/** Lists the objects below a run, which `uidLabel` marks with its uid; undefined if we must not read them. */
+export function listBelow<T extends KubeObject>(
+  client: KubeClient,
+  type: ResourceType<T>,
+  { run, uidLabel, signal }: { readonly run: KubeObject; readonly uidLabel: string; signal?: AbortSignal | undefined },
+) {
+  const { namespace = "", uid } = run.metadata;
+  return listIfReadable(client, type, { namespace, labelSelector: `${uidLabel}=${uid}`, signal });
 }
 
 const serviceAccounts: ResourceType<KubeObject> = {

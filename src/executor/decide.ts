@@ -7,9 +7,9 @@ import type { ValidPlan } from "./admission/plan.ts";
 import {
   cancelledBefore,
   completeExecution,
+  explainFailure,
   failExecution,
   failedBefore,
-  failureOfRun,
   readCancellation,
 } from "./endings/endings.ts";
 import { settle } from "./endings/settle.ts";
@@ -22,7 +22,7 @@ import { mirroredStatus, pendingStatus, runningStatus } from "./statuses.ts";
  * Decides the next step of an execution.
  *
  *     (new) → Pending → Running → Completed | Failed
- *                ├──→ Skipped        another check of the policy said no
+ *                ├──→ Skipped        a check of the policy blocks it
  *                └──→ Failed         invalid, or the run was refused
  *
  * The target is held from the write of the record that admits the execution until the write that folds its end.
@@ -117,19 +117,24 @@ type RunningStatus = Extract<NonNullable<Snapshot["execution"]["status"]>, { pha
 
 function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Action> {
   const run = snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined;
-  if (!run)
-    return failExecution(snapshot, { ...deletedRun, message: `the run ${status.pipelineRunRef.name} was deleted` });
+  if (!run) return failWithoutRun(snapshot, status);
   switch (run.state.kind) {
     case "succeeded":
       return completeExecution(snapshot, run, run.state);
     case "failed":
       // A part of the run is still active: the target is not free before that has ended, too.
-      return run.failure?.unfinished ? requeueAfter(1_000) : failExecution(snapshot, failureOfRun(snapshot, run));
+      return run.failure?.unfinished ? requeueAfter(1_000) : failExecution(snapshot, explainFailure(snapshot, run));
     case "suspended":
       return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);
     case "running":
       return keepWatching(snapshot, status, run);
   }
+}
+
+/** Fails an execution whose run was deleted. The target is not free before the pods of the run have ended, too. */
+function failWithoutRun(snapshot: Snapshot, { pipelineRunRef }: RunningStatus): Decision<Action> {
+  if (snapshot.remainingPods?.length) return requeueAfter(1_000);
+  return failExecution(snapshot, { ...deletedRun, message: `the run ${pipelineRunRef.name} was deleted` });
 }
 
 function start(snapshot: Snapshot, run: ObservedRun): Decision<Action> {

@@ -1,4 +1,4 @@
-import { runOwner } from "../engines/index.ts";
+import { listUnfinishedPods, runOwner } from "../engines/index.ts";
 import { lastingPauses } from "../policy/index.ts";
 import {
   type Kinds,
@@ -16,7 +16,7 @@ import { findEntry, isBeforeRun } from "./admission/find-entry.ts";
 import { type Plan, planExecution, planTarget, type TargetPlan } from "./admission/plan.ts";
 import type { Caches, ReadOptions } from "./caches.ts";
 import { isAcknowledged } from "./endings/endings.ts";
-import { readRun } from "./runs/read-run.ts";
+import { isRunDeleted, readRun } from "./runs/read-run.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { findHolder, readRecord } from "./targets/read-record.ts";
 
@@ -33,13 +33,22 @@ export async function observe(
   const { record, isConfirmed: isRecordConfirmed } = await readRecord(execution, target.read.target, caches, options);
   const { plan, isConfirmed: isEntryConfirmed } = await readPlan({ execution, record, target }, caches, options);
   const approval = await readApproval(execution, plan, caches, signal);
+  const run = await readRun({ execution, plan, record }, caches, options);
   return {
     nowMs,
     execution,
     plan,
     record,
     unconfirmed: { record: !isRecordConfirmed, entry: !isEntryConfirmed },
-    run: await readRun({ execution, plan, record }, caches, options),
+    run,
+    ...(plan.target &&
+      isRunDeleted(execution, run) && {
+        remainingPods: await listUnfinishedPods(caches.client, {
+          namespace: caches.namespace,
+          targetHash: targetHash(plan.target),
+          signal,
+        }),
+      }),
     ...(approval && { approval }),
     pauses: lastingPauses(caches.pauses.list(), nowMs, target.kinds),
     ...((isAcknowledged(execution) || readCancelRequest(execution)) && {

@@ -1,6 +1,7 @@
-import { deleteExactly, type Patch, type Performed, refOf, writeStatus } from "../kube/index.ts";
+import { deleteExactly, KubeError, type Patch, type Performed, refOf, writeStatus } from "../kube/index.ts";
 import {
   executionFinalizer,
+  type NotificationRequest,
   notificationRequests,
   type RemediationTarget,
   type RemediationTargetStatus,
@@ -78,7 +79,7 @@ export async function perform(
       ]);
       return { kind: "done", snapshot };
     case "notify":
-      await client.create(notificationRequests, action.notice, { signal });
+      await createNotice(action.notice, caches, signal);
       return { kind: "done", snapshot };
     case "announce":
       deps.announce(action.what, snapshot);
@@ -125,6 +126,20 @@ async function mayAdmit({ execution }: Snapshot, { admitted, client }: Caches, s
   }
   const current = await client.get(workflowExecutions, refOf(execution), { signal });
   return current?.metadata.resourceVersion === resourceVersion;
+}
+
+/**
+ * Creates the notice. A namespace that is being terminated accepts none and would delete it: an execution there must not wait for
+ * it, because its finalizer keeps the namespace.
+ */
+async function createNotice(notice: NotificationRequest, { client }: Caches, signal: AbortSignal): Promise<void> {
+  try {
+    await client.create(notificationRequests, notice, { signal });
+  } catch (error) {
+    // The API server returns the same code for a missing permission; only the message differs.
+    const isTerminating = error instanceof KubeError && /because it is being terminated/.test(error.message);
+    if (!isTerminating) throw error;
+  }
 }
 
 async function setStatus(

@@ -28,6 +28,8 @@ export interface Snapshot {
   readonly approval?: RemediationApprovalRequest;
   /** The run that has the target's name, of this execution or another. */
   readonly run: ObservedRun | undefined;
+  /** Names of the pods that are still active although the run of a Running execution was deleted. */
+  readonly remainingPods?: readonly string[];
   readonly pauses: readonly Pause[];
   /** The permanent refusal of the run in this reconciliation. */
   readonly refusal?: { readonly reason: FailureReason; readonly message: string };

@@ -21,6 +21,23 @@ describe("a child process", () => {
     expect(exit).toMatchObject({ code: undefined, failure: "ENOENT" });
   });
 
+  it("that cannot be started for lack of file descriptors has the error, and this process survives", async () => {
+    const script = `
+      import { closeSync, openSync } from "node:fs";
+      import { runChild } from ${JSON.stringify(new URL("./run-child.ts", import.meta.url).href)};
+      const taken = [];
+      try { for (;;) taken.push(openSync("/dev/null")); } catch {}
+      const { failure } = await runChild({ argv: ["true"], maxOutputBytes: 1, signalsReady: true });
+      taken.forEach((file) => closeSync(file));
+      console.log(failure, (await runChild({ argv: ["true"], maxOutputBytes: 1 })).code);
+    `;
+    const node = [process.execPath, "--import", "tsx", "--input-type=module", "-e", script];
+    const exit = await runChild({ argv: ["sh", "-c", 'ulimit -n 64; exec "$@"', "sh", ...node], maxOutputBytes });
+
+    expect(exit).toMatchObject({ code: 0, stderr: "" });
+    expect(exit.stdout.toString()).toBe("EMFILE 0\n");
+  });
+
   it("is killed when its signal aborts, also before it starts", async () => {
     const exit = await run("sleep 600", { signal: AbortSignal.abort() });
 

@@ -51,6 +51,8 @@ export async function runChild(command: ChildCommand): Promise<ChildExit> {
   const [program = "", ...args] = argv;
   const stdio = Array.from({ length: command.signalsReady ? 4 : 3 }, () => "pipe" as const);
   const child = spawn(program, args, { detached: true, stdio, ...(env && { env }), ...(cwd && { cwd }) });
+  // First of all: an error without a listener ends this process.
+  const exited = waitForExit(child);
   const output = collectOutput(child, command.maxOutputBytes);
   // A child that exits without reading its input reports the reason by other means.
   child.stdin?.on("error", () => {});
@@ -60,7 +62,7 @@ export async function runChild(command: ChildCommand): Promise<ChildExit> {
   signal?.addEventListener("abort", kill, { once: true });
   if (signal?.aborted) kill();
   const closed = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const exit = await waitForExit(child);
+  const exit = await exited;
   if (child.pid !== undefined) {
     // A helper that the child left behind would hold its pipes open.
     kill();
@@ -69,7 +71,7 @@ export async function runChild(command: ChildCommand): Promise<ChildExit> {
     await Promise.race([closed, ...waits]);
   }
   signal?.removeEventListener("abort", kill);
-  for (const stream of child.stdio) stream?.destroy();
+  for (const stream of openStreams(child)) stream?.destroy();
   const { stdout, ...rest } = output;
   return { ...exit, ...rest, stdout: Buffer.concat(stdout) };
 }
@@ -90,6 +92,11 @@ function killGroup({ pid }: ChildProcess) {
   } catch {
     // macOS refuses signals to a group of which only zombies are left.
   }
+}
+
+/** Without a free file descriptor, Node returns a child that has no streams at all. */
+function openStreams({ stdio }: { readonly stdio?: ChildProcess["stdio"] }) {
+  return stdio ?? [];
 }
 
 function waitForExit(child: ChildProcess): Promise<Pick<ChildExit, "code" | "failure">> {
@@ -122,7 +129,7 @@ function collectOutput(child: ChildProcess, maxBytes: number): CollectedOutput {
   child.stderr?.setEncoding("utf8").on("data", (data: string) => {
     if (fits(Buffer.byteLength(data))) output.stderr = (output.stderr + data).slice(-maxStderrChars);
   });
-  child.stdio[3]?.on("data" as never, () => {
+  openStreams(child)[3]?.on("data" as never, () => {
     output.isReady = true;
   });
   return output;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { tektonEngine } from "../../src/engines/index.ts";
-import type { KubeClient, ResourceType, WatchEvent } from "../../src/kube/index.ts";
+import { type Pod, tektonEngine } from "../../src/engines/index.ts";
+import { pods } from "../../src/engines/pods.ts";
+import type { KubeClient, KubeObject, ResourceType, WatchEvent } from "../../src/kube/index.ts";
 import {
   annotationKeys,
   executionNamespace,
@@ -13,6 +14,7 @@ import { type Death, dyingClient } from "../doubles/dying-client.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const { runs } = tektonEngine({} as KubeClient);
+const namespaces = { apiVersion: "v1", kind: "Namespace", plural: "namespaces", namespaced: false };
 const restart = { workflowRef: { workflowId: "restart", containerImage: "registry.invalid/restart:1" } };
 
 let world: ExecutorWorld;
@@ -273,6 +275,52 @@ describe("an execution that is removed by force", () => {
     await world.passTime(60_000);
 
     expect(world.eventTypes("a")).toContain("target.freed");
+  });
+});
+
+describe("a run that is deleted while its pods still run", () => {
+  it.each([
+    ["of an execution", async () => {}],
+    ["of an execution that is removed by force", () => removeByForce("a")],
+  ])("%s holds the target until they have ended", async (_whose, before) => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    const { namespace = "", labels = {} } = (await world.run())?.metadata ?? {};
+    const pod = { namespace, name: "a-step" };
+    await world.client.create(pods, { metadata: { ...pod, labels } } as Pod);
+    await world.client.patch(pods, pod, { merge: { status: { phase: "Running" } } }, { subresource: "status" });
+    await before();
+
+    await world.deleteRun();
+    await world.passTime(60_000);
+    await world.execution("early", restart);
+    expect(await world.status("early")).toMatchObject({ skipDetails: { reason: "ResourceBusy" } });
+    await world.client.delete(pods, pod);
+    await world.passTime(10_000);
+
+    await world.execution("late", restart);
+    expect(await world.status("late")).toMatchObject({ phase: "Running" });
+  });
+});
+
+describe("the namespace of executions", () => {
+  it("is not kept from its end by executions in it, whose notices it does not accept any more", async () => {
+    await world.client.create(namespaces, { metadata: { name: "team" } } as KubeObject);
+    await world.executor();
+    await world.execution("a", {}, { namespace: "team" });
+    await world.report("Unknown");
+
+    await world.client.delete(namespaces, { name: "team" });
+    await world.settle();
+    expect((await world.run())?.spec.status).toBe("Cancelled");
+    await world.report("False");
+    await world.passTime(60_000);
+
+    expect(await world.client.get(namespaces, { name: "team" })).toBeUndefined();
+    expect((await world.record()).status?.holder).toBeUndefined();
+    const types = world.ledger.events().map(({ type }) => type);
+    expect(types.filter((type) => type === "execution.failed" || type === "execution.deleted")).toHaveLength(2);
   });
 });
 

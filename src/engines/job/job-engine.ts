@@ -14,14 +14,12 @@ export function jobEngine(client: KubeClient): Engine {
     name: "job",
     runs: jobs,
     prepare: async (order) => ({ kind: "prepared", run: jobFor(order) }),
-    stateOf: (run) => jobState(run as Job),
-    workloadOf: (run) => jobWorkload(run as Job),
-    readDigests: (run, signal) => jobDigests(client, run as Job, signal),
-    start: (run) => startJob(run as Job),
-    cancel: (run) => cancelJob(run as Job),
-    async readFailure(run, signal) {
-      return jobFailure(run as Job, await findEvidence(client, run as Job, signal));
-    },
+    stateOf: jobState,
+    workloadOf: jobWorkload,
+    readDigests: (job: Job, signal) => jobDigests(client, job, signal),
+    start: startJob,
+    cancel: cancelJob,
+    readFailure: async (job: Job, signal) => jobFailure(job, await findEvidence(client, job, signal)),
   };
 }
 

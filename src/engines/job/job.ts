@@ -1,5 +1,5 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
-import { listIfReadable, type Pod, pods } from "../pods.ts";
+import { listBelow, pods } from "../pods.ts";
 
 /** batch/v1 Job, as far as we read and write it. */
 export interface Job extends KubeObject {
@@ -60,11 +60,7 @@ export function jobCondition({ status }: Job, type: JobCondition["type"]): JobCo
   return status?.conditions?.find((condition) => condition.type === type && condition.status === "True");
 }
 
-/** Every pod of the Job that still exists. Undefined: we must not read them. */
-export async function listJobPods(
-  client: KubeClient,
-  { metadata: { namespace = "", uid } }: Pick<Job, "metadata">,
-  signal?: AbortSignal,
-): Promise<readonly Pod[] | undefined> {
-  return await listIfReadable(client, pods, { namespace, labelSelector: `${jobUidLabel}=${uid}`, signal });
+/** Lists every pod of the Job that still exists. Undefined: we must not read them. */
+export function listJobPods(client: KubeClient, job: KubeObject, signal?: AbortSignal) {
+  return listBelow(client, pods, { run: job, uidLabel: jobUidLabel, signal });
 }

@@ -1,5 +1,6 @@
 import type { ParameterValue } from "../../resources/index.ts";
 import type { RunOrder } from "../engine.ts";
+import { podSecurity } from "../pods.ts";
 import { runInputs, runMetadata } from "../run-marks.ts";
 import { type Container, type Job, jobs } from "./job.ts";
 
@@ -39,7 +40,7 @@ export function jobFor(order: RunOrder): Job {
           ...(serviceAccountName && { serviceAccountName }),
           restartPolicy: "Never",
           activeDeadlineSeconds: timeoutSeconds,
-          securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } },
+          securityContext: podSecurity,
           containers: [containerFor(order)],
           volumes: [{ name: "tmp", emptyDir: {} }],
         },

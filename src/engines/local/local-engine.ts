@@ -6,7 +6,7 @@ import { workload } from "../run-marks.ts";
 import { suspendedRun } from "../tekton/manifest.ts";
 import type { Param, PipelineRun } from "../tekton/pipeline-run.ts";
 import { tektonEngine } from "../tekton/tekton-engine.ts";
-import { localFinalizer, workflowFolderOf } from "./local-marks.ts";
+import { localFinalizer, workflowFolderName } from "./local-marks.ts";
 import type { PipelineSpec } from "./pipeline/spec.ts";
 import { hasRealTekton } from "./real-tekton.ts";
 import { readWorkflowPipeline, runsAction } from "./workflow-pipeline.ts";
@@ -34,7 +34,7 @@ export function localEngine(options: LocalEngineOptions): Engine {
       }
       return await prepareRun(order, options);
     },
-    workloadOf: (run) => workload("local", workflowFolderOf(run as PipelineRun), undefined),
+    workloadOf: (run) => workload("local", workflowFolderName(run as PipelineRun), undefined),
     // Nothing is pulled: the folder is run.
     readDigests: async () => [],
     start: startLocalRun,

@@ -15,7 +15,7 @@ export function isLocal({ metadata: { labels } }: PipelineRun): boolean {
 export const localRunsSelector = `${labelKeys.engine}=local`;
 
 /** The folder that the run's workflow came from. */
-export function workflowFolderOf({ metadata: { annotations } }: PipelineRun): string {
+export function workflowFolderName({ metadata: { annotations } }: PipelineRun): string {
   return annotations?.[annotationKeys.workflowFolder] ?? "";
 }
 

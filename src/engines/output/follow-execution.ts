@@ -87,7 +87,7 @@ export async function followRun(
   if (podLogs) await followPods({ ...options, podLogs, run, runEnded });
 }
 
-/** Knows when output stops to come. A reader who is slow to take a line does not make it silent. */
+/** Detects the end of output. A reader who is slow to take a line does not make it silent. */
 class OutputActivity {
   readonly #print: PrintLine;
   #lines = 0;

@@ -3,13 +3,12 @@ import { jobs, listJobPods } from "../job/job.ts";
 import { type ContainerState, listIfReadable, type Pod } from "../pods.ts";
 import { runOwner } from "../run-marks.ts";
 import {
-  listBelow,
+  listTaskRuns,
   type PipelineRun,
   pipelineRuns,
   type RunCondition,
   succeededCondition,
   type TaskRun,
-  taskRuns,
   tektonLabels,
 } from "../tekton/pipeline-run.ts";
 
@@ -37,7 +36,7 @@ export interface RunToRead extends ObjectRef {
   readonly kind: string;
 }
 
-/** What there is to see of a run. */
+/** The visible state of a run. */
 export interface RunView {
   /** The version of the target record with which its execution was admitted. */
   readonly fence?: string;
@@ -52,7 +51,7 @@ export async function viewRun(client: KubeClient, run: RunToRead): Promise<RunVi
   }
   const pipelineRun = await find(client, pipelineRuns, run);
   if (!pipelineRun) return { tasks: [] };
-  const below = (await listBelow(client, taskRuns, pipelineRun)) ?? [];
+  const below = (await listTaskRuns(client, pipelineRun)) ?? [];
   return toView(pipelineRun, pipelineTasks(pipelineRun, below));
 }
 

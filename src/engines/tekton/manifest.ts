@@ -1,6 +1,7 @@
 import type { Engine, ParameterValue } from "../../resources/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { RunOrder } from "../engine.ts";
+import { podSecurity } from "../pods.ts";
 import { runInputs, runMetadata } from "../run-marks.ts";
 import { type Param, type PipelineRun, pipelineRuns } from "./pipeline-run.ts";
 
@@ -18,7 +19,7 @@ export function pipelineRunFor(order: RunOrder): PipelineRun {
     },
     taskRunTemplate: {
       ...(serviceAccountName && { serviceAccountName }),
-      podTemplate: { securityContext: { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } },
+      podTemplate: { securityContext: podSecurity },
     },
   });
 }

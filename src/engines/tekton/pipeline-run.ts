@@ -1,5 +1,5 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
-import { type ContainerState, listIfReadable } from "../pods.ts";
+import { type ContainerState, listBelow } from "../pods.ts";
 
 /** tekton.dev/v1 PipelineRun, as far as we read and write it. */
 export interface PipelineRun extends KubeObject {
@@ -108,13 +108,7 @@ export function succeededCondition(status?: { readonly conditions?: readonly Run
   return status?.conditions?.find(({ type }) => type === "Succeeded");
 }
 
-/** Every TaskRun, or every pod, of the run that still exists. Undefined: we must not read them. */
-export async function listBelow<T extends KubeObject>(
-  client: KubeClient,
-  type: ResourceType<T>,
-  { metadata: { namespace = "", uid } }: PipelineRun,
-  signal?: AbortSignal,
-): Promise<readonly T[] | undefined> {
-  const labelSelector = `${tektonLabels.pipelineRunUid}=${uid}`;
-  return await listIfReadable(client, type, { namespace, labelSelector, signal });
+/** Lists every TaskRun of the run that still exists. Undefined: we must not read them. */
+export function listTaskRuns(client: KubeClient, run: PipelineRun, signal?: AbortSignal) {
+  return listBelow(client, taskRuns, { run, uidLabel: tektonLabels.pipelineRunUid, signal });
 }

@@ -1,17 +1,17 @@
 import type { KubeClient } from "../../kube/index.ts";
 import type { Workload } from "../../resources/index.ts";
 import type { Engine } from "../engine.ts";
-import { isServiceAccountMissing, pods } from "../pods.ts";
+import { isServiceAccountMissing, listBelow, pods } from "../pods.ts";
 import { digests, workload } from "../run-marks.ts";
 import { pipelineRunFailure, type RunEvidence } from "./failure.ts";
 import { pipelineRunFor } from "./manifest.ts";
 import {
-  listBelow,
+  listTaskRuns,
   type PipelineRun,
   pipelineRuns,
   succeededCondition,
   type TaskRun,
-  taskRuns,
+  tektonLabels,
 } from "./pipeline-run.ts";
 import { cancelPipelineRun, pipelineRunState, startPipelineRun } from "./state.ts";
 
@@ -21,14 +21,12 @@ export function tektonEngine(client: KubeClient): Engine {
     name: "tekton",
     runs: pipelineRuns,
     prepare: async (order) => ({ kind: "prepared", run: pipelineRunFor(order) }),
-    stateOf: (run) => pipelineRunState(run as PipelineRun),
-    workloadOf: (run) => pipelineRunWorkload(run as PipelineRun),
-    readDigests: (run, signal) => pipelineRunDigests(client, run as PipelineRun, signal),
-    start: (run) => startPipelineRun(run as PipelineRun),
-    cancel: (run) => cancelPipelineRun(run as PipelineRun),
-    async readFailure(run, signal) {
-      return pipelineRunFailure(run as PipelineRun, await findEvidence(client, run as PipelineRun, signal));
-    },
+    stateOf: pipelineRunState,
+    workloadOf: pipelineRunWorkload,
+    readDigests: (run: PipelineRun, signal) => pipelineRunDigests(client, run, signal),
+    start: startPipelineRun,
+    cancel: cancelPipelineRun,
+    readFailure: async (run: PipelineRun, signal) => pipelineRunFailure(run, await findEvidence(client, run, signal)),
   };
 }
 
@@ -40,14 +38,10 @@ function pipelineRunWorkload({ spec }: PipelineRun): Workload {
 }
 
 /** The bundle as Tekton resolved it, and the image of every step that began. */
-async function pipelineRunDigests(
-  client: KubeClient,
-  run: PipelineRun,
-  signal?: AbortSignal,
-): Promise<readonly string[]> {
+async function pipelineRunDigests(client: KubeClient, run: PipelineRun, signal?: AbortSignal) {
   const { uri, digest } = run.status?.provenance?.refSource ?? {};
   const bundle = uri && digest?.sha256 ? `${uri}@sha256:${digest.sha256}` : undefined;
-  const tasks = await listBelow(client, taskRuns, run, signal);
+  const tasks = await listTaskRuns(client, run, signal);
   const steps = (tasks ?? []).flatMap((task) => task.status?.steps ?? []);
   return digests([bundle, ...steps.map(({ imageID }) => imageID)]);
 }
@@ -56,8 +50,8 @@ async function pipelineRunDigests(
 async function findEvidence(client: KubeClient, run: PipelineRun, signal?: AbortSignal): Promise<RunEvidence> {
   const { namespace = "" } = run.metadata;
   const [tasks, found] = await Promise.all([
-    listBelow(client, taskRuns, run, signal),
-    listBelow(client, pods, run, signal),
+    listTaskRuns(client, run, signal),
+    listBelow(client, pods, { run, uidLabel: tektonLabels.pipelineRunUid, signal }),
   ]);
   const accounts = (tasks ?? []).filter(hasNoPod).map(({ spec }) => spec.serviceAccountName ?? "default");
   const missingServiceAccounts = new Set<string>();

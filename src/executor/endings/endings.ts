@@ -130,7 +130,7 @@ export function cancelledBefore(snapshot: Snapshot, cancellation: Cancellation):
 }
 
 /** Returns why the run failed or, if the executor stopped it, why it did. */
-export function failureOfRun(snapshot: Snapshot, { failure, cancelledBecause }: ObservedRun): Failure {
+export function explainFailure(snapshot: Snapshot, { failure, cancelledBecause }: ObservedRun): Failure {
   const found = failure ?? { reason: "Unknown", message: "the engine gave no reason", anythingStarted: true };
   if (cancelledBecause === "Timeout") {
     return { ...found, reason: "Timeout", message: "the run took longer than it may, and was cancelled" };

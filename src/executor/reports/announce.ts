@@ -52,7 +52,7 @@ function writeLog(log: Logger, what: Announcement, snapshot: Snapshot) {
       log.info("lock released", fields);
       return (
         execution.status?.phase === "Completed" &&
-        log.info("waiting for cooldown", { ...fields, ...cooldownOf(snapshot) })
+        log.info("waiting for cooldown", { ...fields, ...remainingCooldown(snapshot) })
       );
     case "run-removed":
       return log.info("run removed", { ...fields, run: what.runName });
@@ -65,7 +65,7 @@ function writeLog(log: Logger, what: Announcement, snapshot: Snapshot) {
   }
 }
 
-function cooldownOf({ execution: { status }, plan, settings, nowMs }: Snapshot) {
+function remainingCooldown({ execution: { status }, plan, settings, nowMs }: Snapshot) {
   const cooldownPeriodMs = plan.kind === "valid" ? plan.cooldownMs : settings.cooldownMs;
   const completedMs = status?.phase === "Completed" ? Date.parse(status.completionTime) : nowMs;
   return { cooldownPeriodMs, remainingMs: Math.max(0, completedMs + cooldownPeriodMs - nowMs) };

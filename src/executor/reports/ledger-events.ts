@@ -28,7 +28,7 @@ export function admissionFacts({ engine, approval }: RecordHolder): Readonly<Rec
   return { engine, ...(approval ? { approval: approval.name, approved_by: approval.decidedBy } : {}) };
 }
 
-/** The caller who wants the run, as that caller claims, and why. An execution of an incident has none. */
+/** Returns the caller who requested the run, as that caller claims, and the reason. An execution of an incident has none. */
 function requestFacts({ execution }: Snapshot): Readonly<Record<string, Fact>> {
   const { [annotationKeys.requestedBy]: by, [annotationKeys.requestReason]: reason } =
     execution.metadata.annotations ?? {};

@@ -22,12 +22,17 @@ export async function readRun(
   return run && toObservedRun(run, execution, plan.target.text, { engine, caches, signal });
 }
 
+/** Whether the run of a Running execution is deleted. */
+export function isRunDeleted({ status }: WorkflowExecution, run: ObservedRun | undefined): boolean {
+  return status?.phase === "Running" && status.pipelineRunRef.uid !== run?.uid;
+}
+
 /** An outdated cache may still show an earlier run of that name, which does not mean that our run is deleted. */
 function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject | undefined): boolean {
   return status?.phase !== "Running" || status.pipelineRunRef.uid === shown?.metadata.uid;
 }
 
-/** A skipped execution has no run unless the cache shows one, so the server is not asked for each of them. */
+/** A skipped execution has no run unless the cache shows one, so none of them costs a read of the server. */
 function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
   return status?.phase === "Pending" || status?.phase === "Running" || metadata.deletionTimestamp !== undefined;
 }

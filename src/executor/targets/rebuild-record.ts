@@ -40,7 +40,7 @@ export async function rebuildRecord(
 
   const selector = { labelSelector: `${labelKeys.targetHash}=${name}` };
   const { items } = await client.list(workflowExecutions, selector, { signal });
-  const runs = await runsOn(plan.target, caches, signal);
+  const runs = await readRunsOn(plan.target, caches, signal);
   const holder = holderIn(items, runs, (run) => isActive(run, plan.target?.text, caches));
   const knownSinceMs = items.some(isAcknowledged) ? await caches.acknowledgersKnownSince?.(signal) : undefined;
   const history = historyIn(items, settings, knownSinceMs);
@@ -57,7 +57,7 @@ function emptyRecord(target: ObjectTarget, namespace: string): RemediationTarget
 }
 
 /** Reads the runs that have the target's name, of every kind, from the server. */
-export async function runsOn(target: Target, caches: Caches, signal: AbortSignal): Promise<readonly KubeObject[]> {
+export async function readRunsOn(target: Target, caches: Caches, signal: AbortSignal): Promise<readonly KubeObject[]> {
   const runs: KubeObject[] = [];
   for (const type of new Set([...caches.engines.values()].map((engine) => engine.runs))) {
     const run = await caches.client.get(type, { namespace: caches.namespace, name: runName(target) }, { signal });

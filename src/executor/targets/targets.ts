@@ -1,4 +1,4 @@
-import { type Engine, runOwner } from "../../engines/index.ts";
+import { type Engine, listUnfinishedPods, runOwner } from "../../engines/index.ts";
 import { deleteExactly, iso, type KubeObject, lostEventMs, refOf, writeStatus } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered, workflowRules } from "../../policy/index.ts";
@@ -18,7 +18,7 @@ import type { Deps } from "../deps.ts";
 import { readAcknowledgement } from "../endings/endings.ts";
 import { recheckMs, recordKeptUntilMs } from "../endings/retention.ts";
 import { admissionFacts } from "../reports/ledger-events.ts";
-import { runsOn } from "./rebuild-record.ts";
+import { readRunsOn } from "./rebuild-record.ts";
 
 /**
  * Cleans up after executions that were deleted: their runs are stopped and deleted, and a target that such an execution holds
@@ -46,6 +46,8 @@ export async function reconcileTarget(
   if (orphans.length > 0) return lookAgainMs;
   const holder = record?.status?.holder;
   if (!holder || uids.has(holder.executionUid)) return undefined;
+  const pods = await listUnfinishedPods(caches.client, { namespace: caches.namespace, targetHash: name, signal });
+  if (pods.length > 0) return lookAgainMs;
   return (await free(record, holder, deps, signal)) ? undefined : lostEventMs;
 }
 
@@ -156,7 +158,7 @@ interface OwnedRun {
 async function listRuns(targetText: string, caches: Caches, signal: AbortSignal): Promise<readonly OwnedRun[]> {
   const read = parseRecordedTarget(targetText);
   if (read.kind === "problem") return [];
-  const runs = await runsOn(read.target, caches, signal);
+  const runs = await readRunsOn(read.target, caches, signal);
   return runs.flatMap((run) => {
     const { executionUid, target } = runOwner(run);
     const engine = [...caches.engines.values()].find(({ runs }) => runs.kind === run.kind);

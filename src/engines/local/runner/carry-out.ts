@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { KubeClient } from "../../../kube/index.ts";
 import type { PipelineRun, TaskRun } from "../../tekton/pipeline-run.ts";
-import { workflowFolderOf } from "../local-marks.ts";
+import { workflowFolderName } from "../local-marks.ts";
 import { allTasks, type PipelineSpec, type PipelineTask } from "../pipeline/spec.ts";
 import { decide, knownIn, type ScheduleDecision, type StepAction } from "../schedule/decide.ts";
 import { type Known, MissingResult, type Params, taskParams } from "../schedule/values.ts";
@@ -98,7 +98,7 @@ function runStep({ run, open, world, decision, options }: RunStep, task: Pipelin
   const { env, files, outputBytes, workflowsRoot } = options;
   const stepFolder = open.folder.step(task.name, attempt, step);
   const attemptFolder = open.folder.attempt(task.name, attempt);
-  const workflowDir = join(workflowsRoot, workflowFolderOf(run));
+  const workflowDir = join(workflowsRoot, workflowFolderName(run));
   const place = { run, world, views: decision.tasks, task, attempt, step, attemptFolder, stepFolder, workflowDir, env };
   const plan = stepPlan(place);
   const secrets = secretsIn({ ...plan.params, ...plan.env });

@@ -4,7 +4,7 @@ import { makeDirectory, writeDurably } from "../../../disk/index.ts";
 /** Port: the changes that the runner makes on disk. Each is whole or not there, and durable when it returns. */
 export interface Files {
   write(path: string, content: string): Promise<void>;
-  /** For our eyes only. Harmless if it exists. */
+  /** Only our user can read it. Harmless if it exists. */
   makeDirectory(path: string): Promise<void>;
   /** Removes it with all that is in it. Harmless if it does not exist. */
   remove(path: string): Promise<void>;

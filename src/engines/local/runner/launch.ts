@@ -35,7 +35,7 @@ export interface StepPlace {
 /** Where the programs of a step are looked for. */
 export const stepPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** How to run a step. The same for the same place, however often it is asked. */
+/** Returns how to run a step: always the same for the same place. */
 export function stepPlan(place: StepPlace): StepPlan {
   const { task, attemptFolder, stepFolder } = place;
   const step = task.taskSpec.steps[place.step] as Step;

@@ -14,7 +14,7 @@ export interface LocalMetrics {
   stepEnded(end: StepEnd, startedAt: number | undefined): void;
 }
 
-/** Declares the metrics of the local engine. `stepsAlive` is asked at each reading. */
+/** Declares the metrics of the local engine. `stepsAlive` is called at each scrape. */
 export function localMetrics(metrics: Metrics, stepsAlive: () => number): LocalMetrics {
   const begun = metrics.counter("local_runs_begun_total", "Runs started.");
   const ended = metrics.counter(

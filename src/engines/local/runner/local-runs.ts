@@ -144,7 +144,7 @@ export class LocalRuns {
   async #finish(run: PipelineRun, open: OpenRun | undefined): Promise<number | undefined> {
     const { client } = this.#options;
     const { finalizers = [] } = run.metadata;
-    // Before the finalizer goes: who sees that may create the next run of this target, which should not have to wait.
+    // Before the finalizer is removed: a client that waits for that may create the next run of this target, which should start at once.
     if (open) {
       await open.idle();
       await this.#close(open);

@@ -21,7 +21,7 @@ const longestResult = 4_096;
 /**
  * The state of a run on disk:
  *
- *     runs/UID/run.json                     whose run it is; written before anything else
+ *     runs/UID/run.json                     the owner of the run; written before anything else
  *              closed                       nothing of it is alive, and its end is in the API server
  *              TASK.ATTEMPT/attempt.json    when it began
  *                           stop.json       the order to stop, and why; written before the signal
@@ -29,7 +29,7 @@ const longestResult = 4_096;
  *                           results/NAME
  *                           steps/INDEX/    belongs to the step: script, secrets, lock, started, exit, head, tail, rest
  *                                  end.json how it ended
- *                                  output   what it said, without secrets
+ *                                  output   its output, without secrets
  */
 export class RunFolder {
   readonly path: string;

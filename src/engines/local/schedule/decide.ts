@@ -88,7 +88,7 @@ class Scheduling {
   constructor(world: RunWorld) {
     this.#world = world;
     this.#isLast = new Set(world.pipeline.finally?.map(({ name }) => name));
-    this.#known = knownIn(world, { get: (name) => this.#viewOf(name) });
+    this.#known = knownIn(world, { get: (name) => this.#findView(name) });
   }
 
   view(task: PipelineTask): TaskView {
@@ -156,7 +156,7 @@ class Scheduling {
   #notBegun(task: PipelineTask): TaskView {
     if (this.#isLast.has(task.name)) return this.#begin(task, this.#whySkipLast(task));
     const parents = [...findParents(task)];
-    for (const name of parents) this.#viewOf(name);
+    for (const name of parents) this.#findView(name);
     if (this.#stopsEverything()) return { kind: "waiting" };
 
     const stopping = this.#whyNoMoreTasks();
@@ -175,7 +175,7 @@ class Scheduling {
 
   #whySkip(task: PipelineTask, parents: readonly string[]): string | undefined {
     const skipped = (name: string) => {
-      const view = this.#viewOf(name);
+      const view = this.#findView(name);
       return view?.kind === "skipped" ? view.reason : undefined;
     };
     if (parents.some((name) => (skipped(name) ?? skips.when) !== skips.when)) return skips.parents;
@@ -197,7 +197,7 @@ class Scheduling {
   #whyNoMoreTasks(): string | undefined {
     const { asked, now } = this.#world;
     const hasFailed = this.#world.pipeline.tasks.some(
-      ({ name }) => this.#world.attempts.has(name) && this.#viewOf(name)?.kind === "failed",
+      ({ name }) => this.#world.attempts.has(name) && this.#findView(name)?.kind === "failed",
     );
     if (hasFailed || this.#broken !== undefined) return skips.stopping;
     if (asked === "CancelledRunFinally") return skips.cancelled;
@@ -221,7 +221,7 @@ class Scheduling {
     this.#actions.push({ do: "start-step", task: name, attempt, step });
   }
 
-  #viewOf(name: string): TaskView | undefined {
+  #findView(name: string): TaskView | undefined {
     const task = allTasks(this.#world.pipeline).find((other) => other.name === name);
     return task && this.view(task);
   }

@@ -73,21 +73,19 @@ const stubbornAfter = 5;
 async function untilGone(supervision: Supervision, wrapper: Promise<string | undefined> | undefined) {
   const { folder, processes, clock, stop, abandon } = supervision;
   const eviction = new Eviction(supervision);
-  let ended = wrapper === undefined;
-  let complaint: string | undefined;
-  void wrapper?.then((problem) => {
-    ended = true;
-    complaint = problem;
-  });
+  const wrapperEnd = new AbortController();
+  const noteEnd = () => wrapperEnd.abort();
+  if (wrapper === undefined) noteEnd();
+  else void wrapper.then(noteEnd, noteEnd);
   let commandEndedAt: number | undefined;
   for (;;) {
     abandon.throwIfAborted();
-    if (ended && !(await processes.isAlive(folder))) return complaint;
+    if (wrapperEnd.signal.aborted && !(await processes.isAlive(folder))) return await wrapper;
     if (commandEndedAt === undefined && (await readTime(join(folder, "exit"))) !== undefined)
       commandEndedAt = clock.now();
     const hasLeftovers = commandEndedAt !== undefined && clock.now() - commandEndedAt >= leftoverMs;
     if (stop.aborted || hasLeftovers) await eviction.goOn();
-    await nextLook(clock, ended ? undefined : wrapper, [stop, abandon]);
+    await nextLook(clock, [wrapperEnd.signal, stop, abandon]);
   }
 }
 
@@ -114,8 +112,8 @@ class Eviction {
   }
 }
 
-/** Waits a moment, or until the wrapper ends or a signal aborts. */
-function nextLook(clock: Clock, wrapper: Promise<unknown> | undefined, signals: readonly AbortSignal[]): Promise<void> {
+/** Waits a moment, or until a signal aborts. Leaves no listener behind: a step may run for days. */
+function nextLook(clock: Clock, signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       timer.cancel();
@@ -124,7 +122,6 @@ function nextLook(clock: Clock, wrapper: Promise<unknown> | undefined, signals: 
     };
     const timer = clock.after(lookMs, done, { background: true });
     for (const signal of signals) signal.addEventListener("abort", done, { once: true });
-    void wrapper?.then(done);
   });
 }
 

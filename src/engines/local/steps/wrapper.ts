@@ -12,7 +12,7 @@
  *   when the step has ended. So a SIGTERM to the group ends the step and still has its exit code written.
  * - What collects the output is in a session of its own, so that it outlives a SIGKILL to the group by the moment it
  *   needs to write down the rest. Beyond BYTES it keeps the last BYTES, and counts.
- * - `stdbuf` has the beginning of the output written as it comes, for those who follow it; without it, `head` writes it
+ * - `stdbuf` has the beginning of the output written as it comes, for `interlock logs -f`; without it, `head` writes it
  *   in blocks. It fails before it reads anything.
  * - `command -p` finds our own programs whatever PATH the step has; `env` finds the step's, and never a shell's builtin.
  * - No variable is set, because the step would see it if it had one of that name.
