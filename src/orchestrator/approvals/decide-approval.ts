@@ -19,7 +19,7 @@ export function decideApproval(snapshot: Snapshot): Decision<Action> {
   if (!approval) return act({ do: "set-status", status: diagnosedStatus(incident, diagnosisOf(incident), nowMs) });
   if (approval.status) return decideAnswered(snapshot, approval, approval.status);
   const requiredByMs = Date.parse(approval.spec.requiredBy);
-  return nowMs >= requiredByMs ? act({ do: "expire-approval", approval }) : requeueAt(requiredByMs, nowMs);
+  return nowMs >= requiredByMs ? act({ do: "expire-approval", approval, nowMs }) : requeueAt(requiredByMs, nowMs);
 }
 
 /** Handles an approval. It reserves nothing: everything is decided again. */

@@ -2,6 +2,7 @@ import { CoordinationError, keyOf, type Lease, type Locks } from "../../coordina
 import { byAge, lostEventMs, reconcile, refOf, type Skipped, soonest } from "../../kube/index.ts";
 import {
   notificationRequests,
+  type RemediationApprovalRequest,
   type RemediationRequest,
   remediationApprovalRequests,
   remediationRequests,
@@ -129,7 +130,7 @@ async function routeIncident(
   return { created: turn.created, requeueAfterMs: inMs };
 }
 
-/** Reads the approval from the server: a cached one must not start an execution. */
+/** Reads the approval from the server, and those that were withdrawn before it: a cached one must not start an execution. */
 async function withApproval(
   incident: RemediationRequest,
   view: TargetView,
@@ -137,10 +138,16 @@ async function withApproval(
   signal: AbortSignal,
 ): Promise<TargetView> {
   if (!isRouted(incident) || !catalog.find(diagnosisOf(incident).workflowId)?.spec.approval?.required) return view;
-  const name = approvalNameFor(incident, view);
-  const ref = { namespace: incident.metadata.namespace ?? "", name };
-  const approval = await client.get(remediationApprovalRequests, ref, { signal });
-  return { ...view, approvals: approval ? new Map([[name, approval]]) : new Map() };
+  const { namespace = "" } = incident.metadata;
+  const approvals = new Map<string, RemediationApprovalRequest>();
+  for (;;) {
+    const name = approvalNameFor(incident, { ...view, approvals });
+    const approval = approvals.has(name)
+      ? undefined
+      : await client.get(remediationApprovalRequests, { namespace, name }, { signal });
+    if (!approval) return { ...view, approvals };
+    approvals.set(name, approval);
+  }
 }
 
 /** Creates one notice for all incidents that share a success, before they are verified: no further one can join them. */
