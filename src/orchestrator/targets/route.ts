@@ -16,7 +16,7 @@ import { staleAtMs, withdraw } from "../endings/withdraw.ts";
 import * as events from "../reports/ledger-events.ts";
 import { approvalRequired } from "../reports/notices.ts";
 import { isKnown, ownExecutions } from "../snapshot.ts";
-import { awaitingApproval, executingStatus, followingStatus, diagnosisOf } from "../statuses.ts";
+import { awaitingApproval, executingStatus, followingStatus, requireDiagnosis } from "../statuses.ts";
 import { block } from "./block.ts";
 import { decideAction } from "./decide-action.ts";
 import { draftExecution } from "./draft-execution.ts";
@@ -82,7 +82,7 @@ function followOn(
 
 /** Follows an execution of another incident that does the same: nothing has to be started. */
 function join(incident: RemediationRequest, view: TargetView): Decision<Action> | undefined {
-  const diagnosis = diagnosisOf(incident);
+  const diagnosis = requireDiagnosis(incident);
   const holderUid = view.record?.status?.holder?.executionUid;
   const same = view.executions
     .filter((execution) => mayStillAct(execution) && isSame(execution, diagnosis))
@@ -161,7 +161,7 @@ function approve(
   view: TargetView,
 ): Decision<Action> | undefined {
   const { nowMs, settings, catalog } = view;
-  const entry = catalog.find(diagnosisOf(incident).workflowId);
+  const entry = catalog.find(requireDiagnosis(incident).workflowId);
   if (!entry?.spec.approval?.required) return undefined;
   const name = approvalNameFor(incident, view);
   const known = view.approvals.get(name);
@@ -183,7 +183,7 @@ function approve(
 /** Creates an execution. The next decision finds it, and writes its reference into the incident. */
 function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision<Action> {
   const { nowMs, catalog } = view;
-  const entry = catalog.find(diagnosisOf(incident).workflowId);
+  const entry = catalog.find(requireDiagnosis(incident).workflowId);
   if (!entry) throw new TypeError("the policy allowed a workflow that is not in the catalog");
   // The executor admits a workflow that requires an approval only with one, and reads it itself.
   const approval = entry.spec.approval?.required ? approvalNameFor(incident, view) : undefined;
@@ -202,7 +202,7 @@ export function approvalNameFor(incident: RemediationRequest, view: TargetView):
   const own = ownExecutions(incident, view.executions);
   const skipped = own.filter(({ status }) => status?.phase === "Skipped").length;
   const known = incident.status?.executionRefs?.length ?? 0;
-  const version = view.catalog.find(diagnosisOf(incident).workflowId)?.spec.version;
+  const version = view.catalog.find(requireDiagnosis(incident).workflowId)?.spec.version;
   for (let round = 0; ; round++) {
     const name = approvalName(incident, { n: known - skipped + 1, version, round });
     const approval = view.approvals.get(name);

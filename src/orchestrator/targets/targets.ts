@@ -12,7 +12,7 @@ import type { Caches } from "../caches.ts";
 import { parseDiagnosedTarget, readTargetView, viewCachedTarget } from "../observe.ts";
 import { type Deps, type IncidentChanges, perform } from "../perform.ts";
 import { sharedSuccess } from "../reports/notices.ts";
-import { diagnosisOf } from "../statuses.ts";
+import { requireDiagnosis } from "../statuses.ts";
 import { approvalNameFor, isRouted, route } from "./route.ts";
 import type { TargetView, ViewedTarget } from "./target-view.ts";
 
@@ -42,7 +42,7 @@ async function routeWaiting(hash: string, deps: TargetDeps, signal: AbortSignal)
   const waiting = listWaiting(hash, caches);
   const [first] = waiting;
   if (!first) return undefined;
-  const { target: text } = diagnosisOf(first);
+  const { target: text } = requireDiagnosis(first);
   const target = parseDiagnosedTarget(text, caches.kinds.current);
   const glance = viewCachedTarget(hash, target, waiting, caches);
   const turns = waiting.map((incident) => route(incident, glance));
@@ -137,7 +137,7 @@ async function withApproval(
   { client, catalog }: Caches,
   signal: AbortSignal,
 ): Promise<TargetView> {
-  if (!isRouted(incident) || !catalog.find(diagnosisOf(incident).workflowId)?.spec.approval?.required) return view;
+  if (!isRouted(incident) || !catalog.find(requireDiagnosis(incident).workflowId)?.spec.approval?.required) return view;
   const { namespace = "" } = incident.metadata;
   const approvals = new Map<string, RemediationApprovalRequest>();
   for (;;) {
