@@ -69,7 +69,7 @@ export class Intake {
    */
   countRepeats(signals: readonly Signal[]): Repeats {
     const { occurrences } = this.#options;
-    const receivedAt = this.#now();
+    const receivedAt = this.now();
     const tallies = new Set<Tally>();
     const others = new Set<string>();
     let isFingerprintUnknown = !occurrences.hasLog;
@@ -90,7 +90,7 @@ export class Intake {
 
   /** Resolves when the admission is durable. Throws GatewayError, KubeError and LedgerError for transient failures. */
   async admit(sent: Signal): Promise<Admission> {
-    const receivedAt = this.#now();
+    const receivedAt = this.now();
     const signal = this.#normalize(sent, receivedAt);
     let report: Report | undefined;
     try {
@@ -122,14 +122,14 @@ export class Intake {
       return await this.#preview(signal);
     } catch (error) {
       if (!(error instanceof ForbiddenObject)) throw error;
-      const { fingerprint } = this.#identities.reportWithoutObject(signal, this.#now());
+      const { fingerprint } = this.#identities.reportWithoutObject(signal, this.now());
       return { kind: "forbidden", fingerprint, message: error.message, fix: error.fix };
     }
   }
 
   async #preview(signal: Signal): Promise<Preview> {
     const { incidents, scopeOf, kinds, namespace } = this.#options;
-    const receivedAt = this.#now();
+    const receivedAt = this.now();
     const found = await this.#identities.find(this.#normalize(signal, receivedAt), receivedAt);
     if (found.kind === "invalid") return found;
     if (found.kind === "nameless") {
@@ -154,7 +154,8 @@ export class Intake {
     return withinReceipt(this.#separatesSources ? signal : withSourceInSeries(signal), receivedAt);
   }
 
-  #now(): string {
+  /** By the API server's clock. */
+  now(): string {
     return new Date(this.#options.client.serverNowMs()).toISOString();
   }
 

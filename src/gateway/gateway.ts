@@ -71,6 +71,8 @@ export interface Gateway {
   /** The write that keeps failing, shown with readiness. Signals are still accepted and kept in the occurrence log. */
   readonly problem: string | undefined;
   readonly metrics: GatewayMetrics;
+  /** The time of receipt by the API server's clock, which all gateways share. */
+  now(): string;
   /** Resolves when the admission is durable; throws for transient failures, after which the signal may be sent again. */
   admit(signal: Signal): Promise<Admission>;
   /** Admits all signals of a request, in order. Never throws: a failed signal does not affect the others. */
@@ -145,6 +147,7 @@ export function startGateway(options: GatewayOptions): Gateway {
       return stalls.problem;
     },
     metrics,
+    now: () => intake.now(),
     admit: (signal) => admitter.admit(signal),
     admitAll: (signals) => admitter.admitAll(signals),
     preview: (signal) => intake.preview(signal),

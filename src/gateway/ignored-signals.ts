@@ -53,7 +53,7 @@ export class IgnoredSignals {
       entry.collapsed++;
       return { do: "count" };
     }
-    const sender = this.#rowsOf(`${signal.source}/${signal.sender ?? ""}`, nowMs);
+    const sender = this.#ensureRows(`${signal.source}/${signal.sender ?? ""}`, nowMs);
     if (sender.rows > maxRowsPerSender) return { do: "count" };
     sender.rows++;
     if (sender.rows > maxRowsPerSender) return { do: "record-overflow" };
@@ -66,7 +66,7 @@ export class IgnoredSignals {
     this.#entries.delete(signalKey(signal));
   }
 
-  #rowsOf(sender: string, nowMs: number): SenderRows {
+  #ensureRows(sender: string, nowMs: number): SenderRows {
     const known = this.#senders.get(sender);
     if (known && nowMs - known.windowStartMs < this.#options.windowMs) return known;
     const rows = { windowStartMs: nowMs, rows: 0 };

@@ -173,9 +173,9 @@ function closedIncidentKeys(
   notices: Informer<NotificationRequest, "incident">,
 ): readonly KeySource[] {
   if (!incidents) return [];
-  const keysOf = (incident: RemediationRequest) =>
+  const listKeys = (incident: RemediationRequest) =>
     isClosed(incident) ? notices.byIndex("incident", incident.metadata.uid ?? "").map(objectKey) : [];
-  return [keysFrom(incidents, keysOf)];
+  return [keysFrom(incidents, listKeys)];
 }
 
 const busyWaitMs = 100;

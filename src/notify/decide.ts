@@ -77,7 +77,7 @@ export function decide(snapshot: Snapshot): Decision<Action> {
     const message = isRouted ? "not delivered: no channel needs it" : "not delivered: no route matches";
     return act({ do: "settle", status: { phase: "Sent", completionTime: iso(nowMs), message } });
   }
-  return act({ do: "deliver", channels: openChannels(snapshot, attemptsOf(status)) });
+  return act({ do: "deliver", channels: openChannels(snapshot, listAttempts(status)) });
 }
 
 /** The end comes last, and only a closed incident shows whether a review is left to do. */
@@ -131,7 +131,7 @@ export function statusAfterAttempts(
 ): NotificationRequestStatus {
   const { notice, settings, nowMs } = snapshot;
   const channels = [...snapshot.threads.keys()];
-  const before = attemptsOf(notice.status);
+  const before = listAttempts(notice.status);
   const deliveryAttempts = [...before, ...tried.map((one) => toAttempt(one, before, nowMs))];
   const open = openChannels(snapshot, deliveryAttempts);
   const delivered = channels.filter((name) => isDelivered(name, deliveryAttempts));
@@ -182,7 +182,7 @@ function countAttempts(name: string, attempts: Attempts): number {
   return attempts.filter(({ channel }) => channel === name).length;
 }
 
-function attemptsOf(status: NotificationRequestStatus | undefined): Attempts {
+function listAttempts(status: NotificationRequestStatus | undefined): Attempts {
   return status?.deliveryAttempts ?? [];
 }
 

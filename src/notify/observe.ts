@@ -91,11 +91,11 @@ export function toCachedIncident(incident: RemediationRequest): RemediationReque
 }
 
 /**
- * Returns the key of the digest for an unsettled notice: one per target, and one for all incidents that no rule
- * matches. Undefined if the notice belongs to no digest.
+ * Returns the key of the digest for a notice that was not attempted yet: one per target, and one for all incidents that no
+ * rule matches. Undefined if the notice belongs to no digest.
  */
 export function digestKey(notice: NotificationRequest): string | undefined {
-  if (!isDigested(notice) || isSettled(notice.status)) return undefined;
+  if (!isDigested(notice) || notice.status) return undefined;
   const { eventType, context } = notice.spec;
   const about = context?.skipReason === "NoMatchingRule" ? context.skipReason : (context?.targetResource ?? "");
   return `${notice.metadata.namespace} ${eventType} ${about}`;

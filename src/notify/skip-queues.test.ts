@@ -26,6 +26,15 @@ it("lists the newest version of a notice, and none that is settled or deleted", 
   expect(queues.listOldest(skip(3), 9)).toEqual([changed]);
 });
 
+it("lists no notice that is being retried, so that a channel that fails does not delay the next digest", () => {
+  const { queues, change } = open();
+  for (const second of [1, 2, 3]) change("ADDED", skip(second));
+
+  change("MODIFIED", { ...skip(1), status: { phase: "Retrying", nextAttemptTime: at(9), deliveryAttempts: [] } });
+
+  expect(names(queues.listOldest(skip(3), 9))).toEqual(["n2", "n3"]);
+});
+
 it("keeps the digests of different targets apart", () => {
   const { queues, change } = open();
   change("ADDED", skip(1, "node/a"));

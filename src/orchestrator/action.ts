@@ -22,7 +22,7 @@ export type Action =
   | { readonly do: "cancel-execution"; readonly execution: WorkflowExecution; readonly request: CancelRequest }
   | { readonly do: "create-approval"; readonly approval: RemediationApprovalRequest }
   /** Expires an approval that is no longer needed, or was not answered in time. */
-  | { readonly do: "expire-approval"; readonly approval: RemediationApprovalRequest }
+  | { readonly do: "expire-approval"; readonly approval: RemediationApprovalRequest; readonly nowMs: number }
   /** Moves a person's acknowledgement from the incident to the target's record, where it takes effect. */
   | { readonly do: "acknowledge"; readonly record: RemediationTarget; readonly executionUid: string }
   /** Marks the record: the successes up to this execution did not last. The executor writes that into its status. */

@@ -101,7 +101,7 @@ function diagnoseAgain(snapshot: Snapshot): Decision<Action> | undefined {
   // Facts that cannot be read now do not undo an earlier diagnosis.
   if (analysis.kind === "no-match" && analysis.unreadable) return undefined;
   if (analysis.kind === "diagnosed" && isDeepStrictEqual(analysis.diagnosis, known)) return undefined;
-  const expire = approval && !approval.status ? [{ do: "expire-approval", approval } as const] : [];
+  const expire = approval && !approval.status ? [{ do: "expire-approval", approval, nowMs } as const] : [];
   if (analysis.kind === "no-match") return act(...expire, ...blockWithoutRule(snapshot, analysis.tried));
   const { diagnosis, rule } = analysis;
   return act(
@@ -209,7 +209,7 @@ function settle(snapshot: Snapshot): Decision<Action> {
   // A run that timed out, or that was started while the incident was closed.
   const [stray] = unfinished.filter(({ metadata }) => !metadata.deletionTimestamp);
   if (stray) return act({ do: "delete-execution", execution: stray });
-  if (approval && !approval.status) return act({ do: "expire-approval", approval });
+  if (approval && !approval.status) return act({ do: "expire-approval", approval, nowMs });
   return retain(snapshot);
 }
 

@@ -13,6 +13,7 @@ import {
   remediationTargets,
   workflowExecutions,
 } from "../resources/index.ts";
+import { isWithdrawn } from "./approvals/draft-approval.ts";
 import type { Caches } from "./caches.ts";
 import { isWaiting, needsAnalysis } from "./decide.ts";
 import { openCancelRequest } from "./endings/cancel.ts";
@@ -83,7 +84,7 @@ async function readExecution({ status }: RemediationRequest, { client, execution
   return found?.metadata.uid === uid ? found : undefined;
 }
 
-/** Returns the latest approval: earlier ones are answered. */
+/** Returns the latest approval that was not withdrawn: earlier ones are answered. */
 async function readApproval(
   { metadata, status }: RemediationRequest,
   { client, approvals }: Caches,
@@ -97,8 +98,8 @@ async function readApproval(
 }
 
 function latest(approvals: readonly RemediationApprovalRequest[]): RemediationApprovalRequest | undefined {
-  const ageOf = ({ metadata }: RemediationApprovalRequest) => `${metadata.creationTimestamp} ${metadata.name}`;
-  return [...approvals].sort((a, b) => (ageOf(a) < ageOf(b) ? 1 : -1))[0];
+  const age = ({ metadata }: RemediationApprovalRequest) => `${metadata.creationTimestamp} ${metadata.name}`;
+  return approvals.filter((approval) => !isWithdrawn(approval)).sort((a, b) => (age(a) < age(b) ? 1 : -1))[0];
 }
 
 /** Parses a target that incidents were diagnosed to. */

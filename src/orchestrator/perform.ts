@@ -71,7 +71,7 @@ export async function perform<Snapshot extends IncidentChanges>(
       await client.create(remediationApprovalRequests, action.approval, { signal });
       return done;
     case "expire-approval":
-      return (await expireApproval(action.approval, client, signal)) ? done : waiting;
+      return (await expireApproval(action.approval, action.nowMs, client, signal)) ? done : waiting;
     case "acknowledge":
       return withIncident(snapshot, await acknowledge(action.record, action.executionUid, incident, caches, signal));
     case "mark-ineffective":

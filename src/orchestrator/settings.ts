@@ -25,6 +25,6 @@ export interface OrchestratorSettings extends PolicySettings {
 }
 
 /** Returns after how much time without a report an incident is stale: as its source sets it, or the default. */
-export function staleAfterOf({ spec }: RemediationRequest, settings: OrchestratorSettings): number {
+export function staleAfterMs({ spec }: RemediationRequest, settings: OrchestratorSettings): number {
   return settings.staleAfterBySource.get(spec.signalSource ?? "") ?? settings.staleAfterMs;
 }

@@ -64,7 +64,7 @@ export function awaitingApproval(incident: RemediationRequest, approval: string)
   const message = `a person has to agree: interlock approve ${approval}, or interlock reject ${approval}`;
   return {
     ...keep(incident, "follows", "conditions"),
-    diagnosis: diagnosisOf(incident),
+    diagnosis: requireDiagnosis(incident),
     phase: "AwaitingApproval",
     message,
   };
@@ -75,7 +75,7 @@ export function executingStatus(incident: RemediationRequest, execution: Workflo
   const ref = refTo(execution);
   return {
     ...kept,
-    diagnosis: diagnosisBehind(execution, diagnosisOf(incident)),
+    diagnosis: diagnosisBehind(execution, requireDiagnosis(incident)),
     phase: "Executing",
     executionRefs: [...(kept.executionRefs ?? []), ref],
     message: `execution ${ref.name} was started for it`,
@@ -86,7 +86,7 @@ export function followingStatus(incident: RemediationRequest, execution: Workflo
   const follows = refTo(execution);
   return {
     ...keep(incident, "conditions"),
-    diagnosis: diagnosisOf(incident),
+    diagnosis: requireDiagnosis(incident),
     phase: "Executing",
     follows,
     message: `execution ${follows.name} does just what it needs: it shares that one's success`,
@@ -101,7 +101,7 @@ export function verifyingStatus(
   const { name = "" } = execution.metadata;
   return {
     ...keep(incident, "conditions"),
-    diagnosis: diagnosisOf(incident),
+    diagnosis: requireDiagnosis(incident),
     phase: "Verifying",
     conditions: [executedCondition(name, completedAt)],
     message: `execution ${name} succeeded; watching whether that holds`,
@@ -179,7 +179,7 @@ function diagnosisBehind({ spec }: WorkflowExecution, known: Diagnosis): Diagnos
 }
 
 /** Returns the diagnosis, which the API server requires in these phases. */
-export function diagnosisOf({ status }: RemediationRequest): Diagnosis {
+export function requireDiagnosis({ status }: RemediationRequest): Diagnosis {
   if (!status?.diagnosis) throw new TypeError("an incident without a diagnosis has no target");
   return status.diagnosis;
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { toStorable } from "../telemetry/index.ts";
+import { cutText, toStorable } from "../telemetry/index.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -10,7 +10,8 @@ export const maxTextsLength = 8_192;
 /**
  * Labels or annotations that are small enough to be kept in memory and matched. A value that is too long is cut and ends
  * with a note; entries beyond the total are left out, and one more entry has their number. Nothing is refused for its size:
- * the alert is what matters. Characters that cannot be stored everywhere become escapes. The note has a hash, so that two different long values stay different.
+ * the alert is what matters. Characters that cannot be stored everywhere become escapes. The note has a hash, so that two
+ * different long values stay different.
  */
 export function limitTexts(texts: Texts): Texts {
   let total = 0;
@@ -43,6 +44,6 @@ export function limitTexts(texts: Texts): Texts {
 function limitText(text: string): string {
   if (text.length <= maxTextLength) return text;
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
-  const note = `… (truncated from ${text.length} characters, sha256 ${hash})`;
-  return text.slice(0, maxTextLength - note.length) + note;
+  const note = ` (truncated from ${text.length} characters, sha256 ${hash})`;
+  return cutText(text, maxTextLength - note.length) + note;
 }

@@ -34,7 +34,7 @@ export function stallNotice({ stage, noun, stalled }: NoticeOptions): Notificati
     name: object.metadata.name ?? "",
     message: describeStall(stall),
   }));
-  const incident = incidentOf(object);
+  const incident = findIncident(object);
   return {
     apiVersion,
     kind,
@@ -50,7 +50,7 @@ export function stallNotice({ stage, noun, stalled }: NoticeOptions): Notificati
 }
 
 /** The incident to which an object belongs, or which it is. */
-function incidentOf(object: KubeObject): { name: string; namespace: string; uid: string } | undefined {
+function findIncident(object: KubeObject): { name: string; namespace: string; uid: string } | undefined {
   if (object.kind === remediationRequests.kind) {
     const { name = "", namespace = "", uid = "" } = object.metadata;
     return { name, namespace, uid };

@@ -119,12 +119,14 @@ class Watch<T extends KubeObject> implements StallWatch {
     if (this.#stopped) return;
     const nowMs = this.#options.client.serverNowMs();
     const failing = this.#failing.get(key) ?? this.#newlyFailing(key, nowMs);
+    const { reason: before } = failing.stall;
     failing.error = error;
     failing.stall = {
       reason: classifyError(error),
       sinceMs: failing.stall.sinceMs,
       ...(nextAttemptInMs === undefined ? {} : { nextAttemptMs: nowMs + nextAttemptInMs }),
     };
+    if (failing.stall.reason !== before) this.#forgetEndedReasons();
     this.#report(key);
   }
 
@@ -176,6 +178,11 @@ class Watch<T extends KubeObject> implements StallWatch {
   #forget(key: string, { notifyTimer }: Failing): void {
     notifyTimer.cancel();
     this.#failing.delete(key);
+    this.#forgetEndedReasons();
+  }
+
+  #forgetEndedReasons(): void {
+    if (this.#notified.size === 0) return;
     const reasons = new Set([...this.#failing.values()].map(({ stall }) => stall.reason));
     for (const reason of this.#notified) if (!reasons.has(reason)) this.#notified.delete(reason);
   }

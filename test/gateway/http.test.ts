@@ -29,6 +29,17 @@ describe("a request with signals", () => {
     expect(second.body.results).toMatchObject([{ status: "counted", incident: incident?.metadata.name }]);
   });
 
+  it("gets the time of a signal without one from the API server, whose clock all gateways share", async () => {
+    const wrap: ServedOptions["wrap"] = (client) => ({ ...client, serverNowMs: () => client.serverNowMs() + 60_000 });
+    const { post, incidents } = await serve({ wrap });
+
+    await post(generic, disk);
+
+    const [incident] = await incidents();
+    const { firingTime = "", receivedTime = "" } = incident?.spec ?? {};
+    expect(Date.parse(receivedTime) - Date.parse(firingTime)).toBeLessThan(30_000);
+  });
+
   it("is answered 200 with the reason and the fix when it is out of scope", async () => {
     const { post } = await serve({ settings: { ...settings, scope: "labels" } });
 

@@ -56,6 +56,25 @@ describe("a gateway that cannot open incidents", () => {
     expect((await gateway.admit(signal())).kind).toBe("created");
     expect(gateway.problem).toBeUndefined();
   });
+
+  it("notifies again of an error that had given way to another, although nothing succeeded in between", async () => {
+    const forbidden = new KubeError("forbidden", "cannot create remediationrequests");
+    const failFor2Minutes = async (source: string) => {
+      fault = { verb: "create", error: forbidden };
+      for (let i = 0; i < 5; i++) {
+        await expect(gateway.admit(signal({ source }))).rejects.toThrow();
+        await world.clock.advance(30_000);
+      }
+    };
+    await failFor2Minutes("one");
+    fault = { verb: "create", error: new KubeError("unavailable", "connection refused") };
+    await expect(gateway.admit(signal({ source: "one" }))).rejects.toThrow();
+
+    await failFor2Minutes("other");
+
+    const { items: notices } = await world.client.list(notificationRequests);
+    expect(notices.filter(({ spec }) => spec.message.includes("cannot create"))).toHaveLength(2);
+  });
 });
 
 describe("a gateway that cannot write counts", () => {

@@ -193,6 +193,28 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { workflowId: "restart" } });
     });
 
+    it("asks the person again when a rule is removed and restored, however often", async () => {
+      await world.workflow({ version: "2", approval: { required: true } });
+      const name = await world.incident("disk");
+
+      for (let times = 0; times < 2; times++) {
+        world.rules.set();
+        await world.settle();
+        expect(await world.status(name)).toMatchObject({ phase: "Blocked" });
+        world.rules.set(diskRule);
+        await world.settle();
+        expect(await world.status(name)).toMatchObject({ phase: "AwaitingApproval" });
+      }
+
+      const decisions = (await world.approvals()).map(({ status }) => status?.decision);
+      expect(decisions.sort()).toEqual(["Expired", "Expired", undefined]);
+      const asked = (await world.notices()).filter(({ spec }) => spec.eventType === "ApprovalRequired");
+      expect(asked).toHaveLength(3);
+      const open = (await world.approvals()).filter(({ status }) => !status);
+      for (const approval of open) await world.answer(approval, "Approved");
+      expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    });
+
     it("is not diagnosed again while its execution runs", async () => {
       const name = await world.incident("disk");
 

@@ -41,7 +41,7 @@ export class Occurrences {
 
   /** Counts the signals that opened `incident`. They are never readmitted, even if the incident is closed at once. */
   open(incident: RemediationRequest, report: Report, share: Share): Promise<RemediationRequest | undefined> {
-    this.#tallyOf(incident, report).openedWith(share.occurrences);
+    this.#ensureTally(incident, report).openedWith(share.occurrences);
     return this.count(incident, report, share);
   }
 
@@ -70,7 +70,7 @@ export class Occurrences {
 
   /** Adds to the count of `incident`. Respond to the sender only after `keep`. */
   add(incident: RemediationRequest, report: Report, share: Share): Tally {
-    const tally = this.#tallyOf(incident, report);
+    const tally = this.#ensureTally(incident, report);
     tally.add(report, share);
     return tally;
   }
@@ -117,7 +117,7 @@ export class Occurrences {
     await this.#options.occurrenceLog?.close();
   }
 
-  #tallyOf(incident: RemediationRequest, report: Report): Tally {
+  #ensureTally(incident: RemediationRequest, report: Report): Tally {
     const { uid = "" } = incident.metadata;
     const known = this.#tallies.get(uid);
     if (known) return known;

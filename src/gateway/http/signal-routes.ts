@@ -103,7 +103,7 @@ async function authenticateRequest(request: FastifyRequest, reply: FastifyReply,
 }
 
 async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps: SignalDeps) {
-  const { gateway, clock, rate } = deps;
+  const { gateway, rate } = deps;
   const admitted = deps.admitted.get(request);
   if (!admitted) throw new TypeError("the request was not authenticated");
   // A request without a body is not parsed, so its signature was not checked.
@@ -121,7 +121,7 @@ async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps:
   if (dryRun === "invalid") return sendProblem(reply, 400, "dryRun is true or false.");
   const maxSignals = Math.min(deps.limits.signalsPerRequest, dryRun ? maxDryRunSignals : Number.POSITIVE_INFINITY);
   if (listLength(body) > maxSignals) return tooLarge(reply, maxSignals, gateway);
-  const receivedAt = new Date(clock.wallMs()).toISOString();
+  const receivedAt = gateway.now();
   const reading = reader.read(body, receivedAt);
   if (reading.kind === "problems")
     return sendProblem(reply, 422, "The payload contains no valid signal.", reading.problems);

@@ -15,7 +15,7 @@ export function scopeByLabel(objects: Objects): ScopeOf {
   return async ({ target, reference }) => {
     // Throws if reading is forbidden: the object may have the label that takes it out of scope, so its namespace must not decide.
     const object = await objects.get(target, reference);
-    const own = labelOf(object);
+    const own = managedLabel(object);
     if (own === "true") return { in: true };
     if (own === "false") return out(target, `${target.text} has the label ${labelKeys.managed}=false`);
     if (target.namespace === undefined) {
@@ -25,8 +25,8 @@ export function scopeByLabel(objects: Objects): ScopeOf {
     }
 
     const space = await readNamespace(target.namespace, objects);
-    if (labelOf(space) === "true") return { in: true };
-    if (labelOf(space) === "false") {
+    if (managedLabel(space) === "true") return { in: true };
+    if (managedLabel(space) === "false") {
       return out(target, `the namespace ${target.namespace} has the label ${labelKeys.managed}=false`);
     }
     if (!object) {
@@ -43,7 +43,7 @@ async function readNamespace(name: string, objects: Objects): Promise<KubeObject
   return reading.kind === "target" ? objects.get(reading.target, reference) : undefined;
 }
 
-function labelOf(object: KubeObject | undefined): string | undefined {
+function managedLabel(object: KubeObject | undefined): string | undefined {
   return object?.metadata.labels?.[labelKeys.managed];
 }
 

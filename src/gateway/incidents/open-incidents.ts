@@ -37,7 +37,7 @@ export class OpenIncidents {
   /** `incident` is now the newest of its fingerprint; undefined if there is none. */
   note(fingerprint: string, incident: RemediationRequest | undefined): void {
     const before = this.#senders.get(fingerprint);
-    const after = incident && isOpen(incident) ? senderOf(incident) : undefined;
+    const after = incident && isOpen(incident) ? senderName(incident) : undefined;
     if (before === after) return;
     if (before !== undefined) this.#count(before, -1);
     if (after === undefined) this.#senders.delete(fingerprint);
@@ -79,6 +79,6 @@ export class OpenIncidents {
   }
 }
 
-function senderOf({ metadata }: RemediationRequest): string {
+function senderName({ metadata }: RemediationRequest): string {
   return metadata.annotations?.[annotationKeys.sender] ?? "";
 }

@@ -116,7 +116,14 @@ describe("a request", () => {
     await expect.poll(() => receiver.connections()).toBe(0);
   });
 
-  it("with a response that stops in the middle ends when its signal aborts", async () => {
+  it("with the status of a success is delivered, even if the response never ends", async () => {
+    await using receiver = await startReceiver((response) => response.writeHead(200).write("x"));
+
+    expect(await send(receiver.url)).toEqual({ status: "success" });
+    await expect.poll(() => receiver.connections()).toBe(0);
+  });
+
+  it("whose response is needed ends when its signal aborts in the middle of the response", async () => {
     let hasBegun = false;
     await using receiver = await startReceiver((response) => {
       response.writeHead(200);
@@ -125,11 +132,13 @@ describe("a request", () => {
       });
     });
     const enough = new AbortController();
-    const sending = send(receiver.url, addresses(["127.0.0.1/32"]), enough.signal);
+    const request = { url: receiver.url, body: "{}", headers: {} };
+    const sending = exchange(request, addresses(["127.0.0.1/32"]), enough.signal);
     await expect.poll(() => hasBegun).toBe(true);
     enough.abort();
 
-    expect(await sending).toEqual({ status: "timeout", error: "127.0.0.1 did not respond in time" });
+    const failure = { status: "timeout", error: "127.0.0.1 did not respond in time" };
+    expect(await sending).toEqual({ kind: "failure", failure });
   });
 
   it("takes its credentials to no other address by a redirect", async () => {

@@ -17,9 +17,9 @@ export type Exchange =
   | { readonly kind: "success"; readonly body: string }
   | { readonly kind: "failure"; readonly failure: DeliveryFailure };
 
-/** Posts once, to a receiver whose status is its whole response. */
+/** Posts once, to a receiver whose status is its whole response: a body that never ends must not cause a second post. */
 export async function post(request: OutgoingRequest, addresses: Addresses, signal: AbortSignal): Promise<Delivery> {
-  const outcome = await exchange(request, addresses, signal);
+  const outcome = await exchange(request, addresses, signal, ignoreBody);
   return outcome.kind === "success" ? { status: "success" } : outcome.failure;
 }
 
@@ -27,12 +27,17 @@ export async function post(request: OutgoingRequest, addresses: Addresses, signa
  * Posts once, and returns the body of a success. Follows no redirect: it could lead to a denied address. Errors contain
  * only the host of the URL and the status of the response: everything else may contain a secret.
  */
-export async function exchange(request: OutgoingRequest, addresses: Addresses, signal: AbortSignal): Promise<Exchange> {
+export async function exchange(
+  request: OutgoingRequest,
+  addresses: Addresses,
+  signal: AbortSignal,
+  takeBody: (response: IncomingMessage) => Promise<string> = readBody,
+): Promise<Exchange> {
   const { hostname } = new URL(request.url);
   try {
     const response = await send(request, addresses, signal);
     const failure = toFailure(response, hostname);
-    if (!failure) return { kind: "success", body: await readBody(response) };
+    if (!failure) return { kind: "success", body: await takeBody(response) };
     response.destroy();
     return { kind: "failure", failure };
   } catch (error) {
@@ -81,6 +86,11 @@ async function readBody(response: IncomingMessage): Promise<string> {
     if (bytes >= maxBodyBytes) break;
   }
   return Buffer.concat(chunks).toString("utf8");
+}
+
+async function ignoreBody(response: IncomingMessage): Promise<string> {
+  response.destroy();
+  return "";
 }
 
 function toFailure(

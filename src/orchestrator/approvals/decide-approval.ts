@@ -5,7 +5,7 @@ import { close } from "../endings/ending.ts";
 import * as events from "../reports/ledger-events.ts";
 import { approvalExpired } from "../reports/notices.ts";
 import type { Snapshot } from "../snapshot.ts";
-import { diagnosedStatus, diagnosisOf } from "../statuses.ts";
+import { diagnosedStatus, requireDiagnosis } from "../statuses.ts";
 
 /** Decides the next step of an incident that waits for an approval. */
 export function decideApproval(snapshot: Snapshot): Decision<Action> {
@@ -16,10 +16,10 @@ export function decideApproval(snapshot: Snapshot): Decision<Action> {
     return close(incident, { phase: "Withdrawn", outcome: "ResolvedDuringApproval", message }, nowMs);
   }
   // The approval was deleted: it is requested again if it is still needed.
-  if (!approval) return act({ do: "set-status", status: diagnosedStatus(incident, diagnosisOf(incident), nowMs) });
+  if (!approval) return act({ do: "set-status", status: diagnosedStatus(incident, requireDiagnosis(incident), nowMs) });
   if (approval.status) return decideAnswered(snapshot, approval, approval.status);
   const requiredByMs = Date.parse(approval.spec.requiredBy);
-  return nowMs >= requiredByMs ? act({ do: "expire-approval", approval }) : requeueAt(requiredByMs, nowMs);
+  return nowMs >= requiredByMs ? act({ do: "expire-approval", approval, nowMs }) : requeueAt(requiredByMs, nowMs);
 }
 
 /** Handles an approval. It reserves nothing: everything is decided again. */
@@ -33,7 +33,7 @@ function decideAnswered(
   if (status.decision === "Approved" && !isLate) {
     return act(
       { do: "record", event },
-      { do: "set-status", status: diagnosedStatus(incident, diagnosisOf(incident), nowMs) },
+      { do: "set-status", status: diagnosedStatus(incident, requireDiagnosis(incident), nowMs) },
     );
   }
   const isRejected = status.decision === "Rejected";

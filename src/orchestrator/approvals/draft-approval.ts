@@ -9,14 +9,29 @@ import {
 } from "../../resources/index.ts";
 import { parseDuration } from "../../time/index.ts";
 import type { OrchestratorSettings } from "../settings.ts";
-import { diagnosisOf } from "../statuses.ts";
+import { requireDiagnosis } from "../statuses.ts";
 import { ownedBy } from "../targets/draft-execution.ts";
 
-/** Returns the name of the approval for the `n`-th run. Another diagnosis or version needs another approval. */
-export function approvalName(incident: RemediationRequest, n: number, version: string | undefined): string {
-  const { target, workflowId, parameters = {} } = diagnosisOf(incident);
-  const what = JSON.stringify([target, workflowId, version, Object.entries(parameters).sort()]);
+/** Returns the name of an approval. Another diagnosis or version needs another approval. */
+export function approvalName(incident: RemediationRequest, { n, version, round }: ApprovalNumber): string {
+  const { target, workflowId, parameters = {} } = requireDiagnosis(incident);
+  const rounds = round === 0 ? [] : [round];
+  const what = JSON.stringify([target, workflowId, version, Object.entries(parameters).sort(), ...rounds]);
   return `${incident.metadata.name}-${n}-${nameHash(what).slice(0, 8)}`;
+}
+
+interface ApprovalNumber {
+  /** The number of the run that it is for. */
+  readonly n: number;
+  /** The version of the workflow. */
+  readonly version: string | undefined;
+  /** How many approvals for the same run were withdrawn. */
+  readonly round: number;
+}
+
+/** Whether an approval was expired before its time, because the incident no longer needed it: it may be requested again. */
+export function isWithdrawn({ spec, status }: RemediationApprovalRequest): boolean {
+  return status?.decision === "Expired" && Date.parse(status.decidedAt) < Date.parse(spec.requiredBy);
 }
 
 export interface ApprovalDraft {
@@ -32,7 +47,7 @@ export function draftApproval(
   { name, entry, nowMs, settings }: ApprovalDraft,
 ): RemediationApprovalRequest {
   const { metadata, spec } = incident;
-  const { target, parameters, rule } = diagnosisOf(incident);
+  const { target, parameters, rule } = requireDiagnosis(incident);
   const { workflowId, version, approval } = entry.spec;
   const waitMs = parseDuration(approval?.expiresAfter ?? "") ?? settings.approvalExpiresAfterMs;
   return {

@@ -32,20 +32,21 @@ export async function reconcileRequestedApproval(
     return undefined;
   }
   const { client } = deps;
-  const leftMs = Date.parse(spec.requiredBy) - client.serverNowMs();
+  const nowMs = client.serverNowMs();
+  const leftMs = Date.parse(spec.requiredBy) - nowMs;
   if (leftMs > 0) return leftMs;
-  await expireApproval(approval, client, signal);
+  await expireApproval(approval, nowMs, client, signal);
   return undefined;
 }
 
 /** Writes the expiry, unless the approval has changed since it was read. Returns whether it was written. */
 export async function expireApproval(
   approval: RemediationApprovalRequest,
+  nowMs: number,
   client: KubeClient,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const decidedAt = iso(client.serverNowMs());
-  const expired = { ...approval, status: { decision: "Expired" as const, decidedAt } };
+  const expired = { ...approval, status: { decision: "Expired" as const, decidedAt: iso(nowMs) } };
   const outcome = await client.update(remediationApprovalRequests, expired, { subresource: "status", signal });
   return outcome.kind === "updated";
 }

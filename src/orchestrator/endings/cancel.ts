@@ -18,7 +18,7 @@ export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Deci
   const { incident, unfinished, approval, nowMs } = snapshot;
   const cancelled = cancelExecutions(unfinished, request);
   if (cancelled) return cancelled;
-  const expire = approval && !approval.status ? [{ do: "expire-approval", approval } as const] : [];
+  const expire = approval && !approval.status ? [{ do: "expire-approval", approval, nowMs } as const] : [];
   const { actions } = close(incident, cancelledClosing(request), nowMs);
   return act({ do: "record", event: events.cancelledEvent(incident, request, snapshot) }, ...expire, ...actions);
 }

@@ -11,7 +11,7 @@ import { parseDuration } from "../../time/index.ts";
 import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
 import { reviewNeeded } from "../reports/notices.ts";
-import { type OrchestratorSettings, staleAfterOf } from "../settings.ts";
+import { type OrchestratorSettings, staleAfterMs } from "../settings.ts";
 import {
   again,
   blockedStatus,
@@ -92,7 +92,7 @@ function resolution({ status }: RemediationRequest, completedMs: number): Closin
 
 /** The absence of reports proves a success only if the sender would have reported the problem again by now. */
 function silence(incident: RemediationRequest, settings: OrchestratorSettings): Closing {
-  const repeats = staleAfterOf(incident, settings) <= settings.verification.windowMs;
+  const repeats = staleAfterMs(incident, settings) <= settings.verification.windowMs;
   const phase = "Completed";
   if (repeats) return { phase, outcome: "Remediated", message: "it was not reported again after the run" };
   const message = `it was not reported again after the run, but ${incident.spec.signalSource} repeats itself too rarely to be sure`;

@@ -1,7 +1,7 @@
 import { type Decision, iso } from "../../kube/index.ts";
 import type { RemediationRequest } from "../../resources/index.ts";
 import type { Action } from "../action.ts";
-import { type OrchestratorSettings, staleAfterOf } from "../settings.ts";
+import { type OrchestratorSettings, staleAfterMs } from "../settings.ts";
 import { close, lastSeenMs } from "./ending.ts";
 
 interface Waiting {
@@ -27,5 +27,5 @@ export function withdraw({ incident, nowMs, settings }: Waiting, waitedSinceMs =
 
 /** Returns when the incident becomes stale. The answer to an approval counts as a report. */
 export function staleAtMs({ incident, settings }: Omit<Waiting, "nowMs">, waitedSinceMs = 0): number {
-  return Math.max(lastSeenMs(incident), waitedSinceMs) + staleAfterOf(incident, settings);
+  return Math.max(lastSeenMs(incident), waitedSinceMs) + staleAfterMs(incident, settings);
 }

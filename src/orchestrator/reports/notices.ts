@@ -9,7 +9,7 @@ import {
   type RemediationRequest,
   type WorkflowExecution,
 } from "../../resources/index.ts";
-import { diagnosisOf } from "../statuses.ts";
+import { requireDiagnosis } from "../statuses.ts";
 import { ownedBy } from "../targets/draft-execution.ts";
 
 // The executor creates the notice about the end of a run. These are the notices that it cannot create.
@@ -26,7 +26,7 @@ export function reviewNeeded(
   incident: RemediationRequest,
   { reason, message, nextStep, earlierUid }: Needed,
 ): NotificationRequest {
-  const { target, workflowId } = diagnosisOf(incident);
+  const { target, workflowId } = requireDiagnosis(incident);
   return notice(incident, `${target}/${workflowId}/${reason}/${earlierUid}`, {
     eventType: "ManualReviewRequired",
     severity: "critical",
@@ -72,7 +72,7 @@ export function approvalExpired(
   incident: RemediationRequest,
   { metadata, spec }: RemediationApprovalRequest,
 ): NotificationRequest {
-  const { target, workflowId } = diagnosisOf(incident);
+  const { target, workflowId } = requireDiagnosis(incident);
   return notice(incident, `${incident.metadata.uid}/${metadata.name}/expired`, {
     eventType: "ApprovalExpired",
     severity: "warning",
@@ -112,7 +112,7 @@ export function approvalRequired(
   incident: RemediationRequest,
   approval: RemediationApprovalRequest,
 ): NotificationRequest {
-  const { target, workflowId } = diagnosisOf(incident);
+  const { target, workflowId } = requireDiagnosis(incident);
   const { name = "" } = approval.metadata;
   return notice(incident, `${incident.metadata.uid}/${name}`, {
     eventType: "ApprovalRequired",

@@ -11,13 +11,13 @@ import {
   type WorkflowExecution,
 } from "../../resources/index.ts";
 import type { OrchestratorSettings } from "../settings.ts";
-import { diagnosisOf } from "../statuses.ts";
+import { requireDiagnosis } from "../statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
 /** Asks the policy whether an incident may act on its target now. */
 export function decideAction(incident: RemediationRequest, view: TargetView): PolicyDecision {
   const { catalog, kinds, pauses, settings, nowMs, target, causesOf } = view;
-  const diagnosis = diagnosisOf(incident);
+  const diagnosis = requireDiagnosis(incident);
   const { workflowId } = diagnosis;
   const asking = askingIncident(incident, causesOf(incident));
   const record = asHeld(asking.wasIneffective ? withLatestSuccess(view, workflowId) : view);

@@ -10,7 +10,7 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
-import { diagnosisOf } from "../statuses.ts";
+import { requireDiagnosis } from "../statuses.ts";
 
 /** Drafts the next execution of an incident. Its name derives from the number of earlier ones, so it is created once. */
 export function draftExecution(
@@ -19,7 +19,7 @@ export function draftExecution(
   approval?: string,
 ): WorkflowExecution {
   const { name = "", namespace = "", uid = "" } = incident.metadata;
-  const { target, parameters } = diagnosisOf(incident);
+  const { target, parameters } = requireDiagnosis(incident);
   const { workflowId, version, containerImage, engine, serviceAccountName } = entry;
   return {
     apiVersion: workflowExecutions.apiVersion,

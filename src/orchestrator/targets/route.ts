@@ -9,14 +9,14 @@ import {
 } from "../../resources/index.ts";
 import { backoffMs, parseDuration } from "../../time/index.ts";
 import { type Action, act } from "../action.ts";
-import { approvalName, draftApproval } from "../approvals/draft-approval.ts";
+import { approvalName, draftApproval, isWithdrawn } from "../approvals/draft-approval.ts";
 import { close, decideSuccess, mayStillAct, startOver } from "../endings/ending.ts";
 import { isOutnumbered, lateExecution } from "../endings/late.ts";
 import { staleAtMs, withdraw } from "../endings/withdraw.ts";
 import * as events from "../reports/ledger-events.ts";
 import { approvalRequired } from "../reports/notices.ts";
 import { isKnown, ownExecutions } from "../snapshot.ts";
-import { awaitingApproval, diagnosisOf, executingStatus, followingStatus } from "../statuses.ts";
+import { awaitingApproval, executingStatus, followingStatus, requireDiagnosis } from "../statuses.ts";
 import { block } from "./block.ts";
 import { decideAction } from "./decide-action.ts";
 import { draftExecution } from "./draft-execution.ts";
@@ -82,7 +82,7 @@ function followOn(
 
 /** Follows an execution of another incident that does the same: nothing has to be started. */
 function join(incident: RemediationRequest, view: TargetView): Decision<Action> | undefined {
-  const diagnosis = diagnosisOf(incident);
+  const diagnosis = requireDiagnosis(incident);
   const holderUid = view.record?.status?.holder?.executionUid;
   const same = view.executions
     .filter((execution) => mayStillAct(execution) && isSame(execution, diagnosis))
@@ -161,7 +161,7 @@ function approve(
   view: TargetView,
 ): Decision<Action> | undefined {
   const { nowMs, settings, catalog } = view;
-  const entry = catalog.find(diagnosisOf(incident).workflowId);
+  const entry = catalog.find(requireDiagnosis(incident).workflowId);
   if (!entry?.spec.approval?.required) return undefined;
   const name = approvalNameFor(incident, view);
   const known = view.approvals.get(name);
@@ -183,7 +183,7 @@ function approve(
 /** Creates an execution. The next decision finds it, and writes its reference into the incident. */
 function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision<Action> {
   const { nowMs, catalog } = view;
-  const entry = catalog.find(diagnosisOf(incident).workflowId);
+  const entry = catalog.find(requireDiagnosis(incident).workflowId);
   if (!entry) throw new TypeError("the policy allowed a workflow that is not in the catalog");
   // The executor admits a workflow that requires an approval only with one, and reads it itself.
   const approval = entry.spec.approval?.required ? approvalNameFor(incident, view) : undefined;
@@ -197,13 +197,17 @@ function start(incident: RemediationRequest, decision: PolicyDecision, view: Tar
   );
 }
 
-/** Returns the name of the approval for the next run. A skipped execution has not used its approval. */
+/** Returns the name of the approval for the next run. A skipped execution has not used its approval, a withdrawn one is void. */
 export function approvalNameFor(incident: RemediationRequest, view: TargetView): string {
   const own = ownExecutions(incident, view.executions);
   const skipped = own.filter(({ status }) => status?.phase === "Skipped").length;
   const known = incident.status?.executionRefs?.length ?? 0;
-  const version = view.catalog.find(diagnosisOf(incident).workflowId)?.spec.version;
-  return approvalName(incident, known - skipped + 1, version);
+  const version = view.catalog.find(requireDiagnosis(incident).workflowId)?.spec.version;
+  for (let round = 0; ; round++) {
+    const name = approvalName(incident, { n: known - skipped + 1, version, round });
+    const approval = view.approvals.get(name);
+    if (!approval || !isWithdrawn(approval)) return name;
+  }
 }
 
 /** Returns when a person approved it; 0 if no approval was requested. */

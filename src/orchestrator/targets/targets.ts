@@ -2,6 +2,7 @@ import { CoordinationError, keyOf, type Lease, type Locks } from "../../coordina
 import { byAge, lostEventMs, reconcile, refOf, type Skipped, soonest } from "../../kube/index.ts";
 import {
   notificationRequests,
+  type RemediationApprovalRequest,
   type RemediationRequest,
   remediationApprovalRequests,
   remediationRequests,
@@ -11,7 +12,7 @@ import type { Caches } from "../caches.ts";
 import { parseDiagnosedTarget, readTargetView, viewCachedTarget } from "../observe.ts";
 import { type Deps, type IncidentChanges, perform } from "../perform.ts";
 import { sharedSuccess } from "../reports/notices.ts";
-import { diagnosisOf } from "../statuses.ts";
+import { requireDiagnosis } from "../statuses.ts";
 import { approvalNameFor, isRouted, route } from "./route.ts";
 import type { TargetView, ViewedTarget } from "./target-view.ts";
 
@@ -41,7 +42,7 @@ async function routeWaiting(hash: string, deps: TargetDeps, signal: AbortSignal)
   const waiting = listWaiting(hash, caches);
   const [first] = waiting;
   if (!first) return undefined;
-  const { target: text } = diagnosisOf(first);
+  const { target: text } = requireDiagnosis(first);
   const target = parseDiagnosedTarget(text, caches.kinds.current);
   const glance = viewCachedTarget(hash, target, waiting, caches);
   const turns = waiting.map((incident) => route(incident, glance));
@@ -129,18 +130,24 @@ async function routeIncident(
   return { created: turn.created, requeueAfterMs: inMs };
 }
 
-/** Reads the approval from the server: a cached one must not start an execution. */
+/** Reads the approval from the server, and those that were withdrawn before it: a cached one must not start an execution. */
 async function withApproval(
   incident: RemediationRequest,
   view: TargetView,
   { client, catalog }: Caches,
   signal: AbortSignal,
 ): Promise<TargetView> {
-  if (!isRouted(incident) || !catalog.find(diagnosisOf(incident).workflowId)?.spec.approval?.required) return view;
-  const name = approvalNameFor(incident, view);
-  const ref = { namespace: incident.metadata.namespace ?? "", name };
-  const approval = await client.get(remediationApprovalRequests, ref, { signal });
-  return { ...view, approvals: approval ? new Map([[name, approval]]) : new Map() };
+  if (!isRouted(incident) || !catalog.find(requireDiagnosis(incident).workflowId)?.spec.approval?.required) return view;
+  const { namespace = "" } = incident.metadata;
+  const approvals = new Map<string, RemediationApprovalRequest>();
+  for (;;) {
+    const name = approvalNameFor(incident, { ...view, approvals });
+    const approval = approvals.has(name)
+      ? undefined
+      : await client.get(remediationApprovalRequests, { namespace, name }, { signal });
+    if (!approval) return { ...view, approvals };
+    approvals.set(name, approval);
+  }
 }
 
 /** Creates one notice for all incidents that share a success, before they are verified: no further one can join them. */

@@ -8,6 +8,7 @@ import {
 } from "../../resources/index.ts";
 import { toStorable } from "../../telemetry/index.ts";
 import { isObject, Problems } from "../json.ts";
+import { limitTexts } from "../limit-texts.ts";
 
 /** An Event of either API group, as far as it is read. Old and new recorders fill in different times. */
 export interface WatchedEvent extends KubeObject {
@@ -59,6 +60,7 @@ export function toEventSignal(event: unknown, receivedAt: string): EventReading 
   const namespace = toText(about["namespace"]);
   const apiVersion = toText(about["apiVersion"]);
   const node = findNodeName(event);
+  const message = toText(event["message"]);
   return {
     kind: "signal",
     signal: {
@@ -69,7 +71,7 @@ export function toEventSignal(event: unknown, receivedAt: string): EventReading 
       subject: { kind, name, ...(namespace ? { namespace } : {}), ...(apiVersion ? { apiVersion } : {}) },
       series: [namespace, kind, name].join("/"),
       labels: node === undefined ? {} : { node },
-      annotations: toText(event["message"]) ? { message: toText(event["message"]).slice(0, 4_096) } : {},
+      annotations: message ? limitTexts({ message }) : {},
       firingAt: eventTime(read) || receivedAt,
       payload: event,
     },

@@ -20,6 +20,15 @@ describe("the conditions of a node", () => {
 
     expect(signalsOf(types.map((type) => ({ type, status: "Unknown" })))).toEqual([["NodeNotReady", "firing"]]);
   });
+
+  it("have a message that is limited and stored like that of any other signal", () => {
+    const conditions = [{ type: "Ready", status: "False", message: `\u009b${"😀".repeat(3_000)}` }];
+    const [signal] = toNodeSignals({ metadata: { name: "worker-1" }, status: { conditions } }, now);
+
+    const { message = "" } = signal?.annotations ?? {};
+    expect(message).toMatch(/^\\u009b😀+… \(truncated from 6001 characters, sha256 [0-9a-f]{16}\)$/u);
+    expect(Buffer.from(message).toString()).toBe(message);
+  });
 });
 
 function signalsOf(conditions: readonly { readonly type: string; readonly status: string }[]) {

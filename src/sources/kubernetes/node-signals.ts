@@ -1,5 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { type Signal, signalTime } from "../../resources/index.ts";
+import { limitTexts } from "../limit-texts.ts";
 
 /** The fields of a Node that are read. */
 export interface WatchedNode extends KubeObject {
@@ -48,7 +49,7 @@ function toConditionSignal(
     subject: { kind: "Node", name: metadata.name ?? "" },
     series: `${metadata.name}/${condition.type}`,
     labels: {},
-    annotations: condition.message ? { message: condition.message.slice(0, 4_096) } : {},
+    annotations: condition.message ? limitTexts({ message: condition.message }) : {},
     firingAt: changedAt,
     payload: condition,
   };
