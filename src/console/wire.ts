@@ -11,7 +11,7 @@ import type * as session from "./wire/session.ts";
 
 export { ledgerEventTypes } from "../ledger/event-types/index.ts";
 export type { OperationName, OperationRequest } from "../operate/request/index.ts";
-export { lanes, roles, rowKinds } from "./wire/names.ts";
+export { lanes, laneTitles, roles, rowKinds } from "./wire/names.ts";
 
 export type Role = (typeof roles)[number];
 export type Lane = (typeof lanes)[number];

@@ -382,6 +382,23 @@ describe("a page", () => {
     projection.close();
   });
 
+  it("selects pauses by their phase at this moment", async () => {
+    const world = await ProjectionWorld.open();
+    const endsAt = new Date(world.clock.wallMs() + 60_000).toISOString();
+    await world.pause("short", { scope: "All", reason: "release", requestedBy: "kim", until: endsAt });
+    await world.pause("lasting", { scope: "All", reason: "freeze", requestedBy: "kim" });
+    const projection = world.open();
+    const select = async (phase: string) =>
+      keys((await projection.page("pauses", { filter: { phase }, limit: 9 })).rows);
+    expect((await select("Active")).toSorted()).toEqual(["lasting", "short"]);
+
+    await world.clock.advance(61_000);
+
+    expect(await select("Active")).toEqual(["lasting"]);
+    expect(await select("Ended")).toEqual(["short"]);
+    projection.close();
+  });
+
   it.each<[object, string]>([
     [{ lane: "fast" }, 'unknown lane "fast"'],
     [{ since: "yesterday" }, "must be a duration"],

@@ -2,7 +2,6 @@ import type { IncidentRow, Lane } from "../../src/console/wire.ts";
 import type { Tone } from "./tones.ts";
 
 interface LaneText {
-  readonly title: string;
   readonly tone: Tone;
   /** What it means that an incident is here. */
   readonly meaning: string;
@@ -11,28 +10,25 @@ interface LaneText {
 }
 
 export const laneTexts: Readonly<Record<Lane, LaneText>> = {
-  needsYou: { title: "Needs you", tone: "bad", meaning: "A person has to decide or repair something" },
-  running: { title: "Running", tone: "active", meaning: "A workflow acts on the target, or its effect is verified" },
-  queued: { title: "Queued", tone: "wait", meaning: "Another execution holds the target" },
+  needsYou: { tone: "bad", meaning: "A person has to decide or repair something" },
+  running: { tone: "active", meaning: "A workflow acts on the target, or its effect is verified" },
+  queued: { tone: "wait", meaning: "Another execution holds the target" },
   coolingDown: {
-    title: "Cooling down",
     tone: "wait",
     meaning: "The target was remediated a short time ago",
     countdown: "ends in",
   },
   backingOff: {
-    title: "Backing off",
     tone: "wait",
     meaning: "Attempts failed before they acted; the next one waits",
     countdown: "next in",
   },
-  paused: { title: "Paused", tone: "wait", meaning: "A person has paused automation here", countdown: "ends in" },
+  paused: { tone: "wait", meaning: "A person has paused automation here", countdown: "ends in" },
   waiting: {
-    title: "Waiting",
     tone: "neutral",
     meaning: "Waits for a rule, the end of its cause, or its first decision",
   },
-  done: { title: "Recently done", tone: "good", meaning: "Closed a short time ago" },
+  done: { tone: "good", meaning: "Closed a short time ago" },
 };
 
 /**

@@ -71,8 +71,9 @@ function readSubjects(
 }
 
 function noneText({ word }: NamedKind, namespace: string | undefined, options: FilterOptions): string {
-  const filters = [options.phase, options.reason, options.target, options.since].some((one) => one !== undefined);
-  return `there are no ${word}${namespace === undefined ? "" : ` in ${namespace}`}${filters ? " that match" : ""}`;
+  const { phase, reason, lane, workflow, target, search, since } = options;
+  const isFiltered = [phase, reason, lane, workflow, target, search, since].some((one) => one !== undefined);
+  return `there are no ${word}${namespace === undefined ? "" : ` in ${namespace}`}${isFiltered ? " that match" : ""}`;
 }
 
 function singular({ word }: NamedKind): string {

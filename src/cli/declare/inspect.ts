@@ -35,7 +35,10 @@ export function declareInspection(declare: Declare): void {
     )
     .option("--phase <PHASE>", "only in this phase, or one of several: Failed,Skipped; may be repeated", values)
     .option("--reason <REASON>", "only blocked, skipped, failed, closed or stalled for this reason; the same", values)
+    .option("--lane <LANE>", "only incidents in this lane of the console, such as needsYou or queued; the same", values)
+    .option("--workflow <WORKFLOW>", "only of this workflow; may be repeated", values)
     .option("--target <TARGET>", "only about this target, such as node/worker-1", value)
+    .option("--search <WORDS>", "only with all of these words in their texts", value)
     .option("--since <WHEN>", "only created since: 2026-11-15T10:00:00Z, or 2h for two hours ago", value)
     .option("-w, --watch", "also print each object that changes from then on, until Ctrl-C");
 

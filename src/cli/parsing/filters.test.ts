@@ -7,6 +7,8 @@ import { readKind } from "./kinds.ts";
 
 const nowMs = Date.parse("2026-11-15T12:00:00Z");
 
+const approval = { recommendedWorkflow: {}, targetResource: "node/a", whyApprovalRequired: "new" };
+
 const objects: Readonly<Record<string, readonly KubeObject[]>> = {
   incidents: [
     object("new", {}),
@@ -18,7 +20,7 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     object("pod", { spec: { targetResource: { kind: "Pod", namespace: "shop", name: "api-1" } } }),
     object("diagnosed", {
       spec: { targetResource: { kind: "Pod", namespace: "shop", name: "api-1" } },
-      status: { phase: "Executing", diagnosis: { target: "shop/deployment/api" } },
+      status: { phase: "Executing", diagnosis: { target: "shop/deployment/api", workflowId: "restart" } },
     }),
   ],
   executions: [
@@ -32,18 +34,17 @@ const objects: Readonly<Record<string, readonly KubeObject[]>> = {
     }),
   ],
   pauses: [
-    object("active", { spec: { scope: "All" } }),
-    object("over", { spec: { scope: "All", until: "2026-11-15T11:00:00Z" } }),
-    object("ended", { spec: { scope: "All" }, status: { endedAt: "2026-11-15T11:00:00Z" } }),
+    object("active", { spec: { scope: "All", reason: "release" } }),
+    object("over", { spec: { scope: "All", reason: "release", until: "2026-11-15T11:00:00Z" } }),
+    object("ended", { spec: { scope: "All", reason: "freeze" }, status: { endedAt: "2026-11-15T11:00:00Z" } }),
   ],
-  approvals: [
-    object("open", { spec: { recommendedWorkflow: {} } }),
-    object("yes", { spec: { recommendedWorkflow: {} }, status: { decision: "Approved" } }),
-  ],
+  approvals: [object("open", { spec: approval }), object("yes", { spec: approval, status: { decision: "Approved" } })],
   tasks: [
-    object("main", { spec: { targetResource: "git:host/group/app@main", project: { id: 42 } } }),
+    object("main", {
+      spec: { targetResource: "git:host/group/app@main", type: "Issue", project: { id: 42 }, issue: {} },
+    }),
     object("refused", {
-      spec: { targetResource: "git:host/a@b", project: { id: 1 } },
+      spec: { targetResource: "git:host/a@b", type: "Issue", project: { id: 1 }, issue: {} },
       status: { phase: "Cancelled", reason: "NotAMember" },
     }),
   ],
@@ -58,6 +59,10 @@ describe("filters of interlock get", () => {
     ["incidents", { reason: ["backoff"] }, ["backoff"]],
     ["incidents", { reason: ["RecentlyRemediated"] }, ["backoff", "cooldown"]],
     ["incidents", { reason: ["TimedOut", "Forbidden"] }, ["closed", "stalled"]],
+    ["incidents", { lane: ["backingOff,CoolingDown"] }, ["backoff", "cooldown"]],
+    ["incidents", { lane: ["needsYou"], phase: ["Executing"] }, ["stalled"]],
+    ["incidents", { workflow: ["restart", "clean"] }, ["diagnosed"]],
+    ["incidents", { search: "executing SHOP/deployment" }, ["diagnosed"]],
     ["incidents", { target: "shop/pod/api-1" }, ["pod", "diagnosed"]],
     ["incidents", { target: "shop/deploy/api" }, ["diagnosed"]],
     ["incidents", { since: "24h", phase: ["Failed"] }, []],
@@ -66,6 +71,7 @@ describe("filters of interlock get", () => {
     ["executions", { reason: ["Timeout", "Paused"] }, ["skipped", "failed"]],
     ["executions", { target: "nodes/b" }, ["failed"]],
     ["pauses", { phase: ["active"] }, ["active"]],
+    ["pauses", { search: "release" }, ["active", "over"]],
     ["pauses", { phase: ["Ended"] }, ["over", "ended"]],
     ["approvals", { phase: ["Pending"] }, ["open"]],
     ["approvals", { phase: ["approved"] }, ["yes"]],
@@ -88,6 +94,11 @@ describe("filters of interlock get", () => {
     ["targets", { phase: ["Held"] }, "targets have no phase"],
     ["workflows", { target: "node/a" }, "workflows have no target"],
     ["approvals", { reason: ["Paused"] }, "approvals have no reason"],
+    ["workflows", { reason: ["Paused"] }, "workflows have no reason"],
+    ["workflows", { search: "clean" }, "workflows cannot be selected by search"],
+    ["executions", { lane: ["queued"] }, "executions have no lane"],
+    ["incidents", { lane: ["needYou"] }, 'unknown lane "needYou" (did you mean needsYou?)'],
+    ["incidents", { search: "x".repeat(201) }, "a search has at most 200 characters"],
   ])("of %s, %j is refused rather than selecting nothing", async (word, options, problem) => {
     const opened = openFilter(readKind(word), options, { nowMs, kinds: async () => builtInKinds });
 

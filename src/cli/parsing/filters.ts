@@ -1,8 +1,7 @@
-import { reasonGetters, rowFacts } from "../../console/rows/index.ts";
+import { lanes, type RowFilter, rowFacts } from "../../console/rows/index.ts";
 import type { KubeObject } from "../../kube/index.ts";
-import { isLasting, isOn, pausableTask } from "../../policy/index.ts";
+import { isOn, pausableTask } from "../../policy/index.ts";
 import {
-  type AutomationPause,
   type CodingTask,
   type Kinds,
   parsePauseTarget,
@@ -19,6 +18,9 @@ import { readMoment } from "./options.ts";
 export interface FilterOptions {
   readonly phase?: readonly string[];
   readonly reason?: readonly string[];
+  readonly lane?: readonly string[];
+  readonly workflow?: readonly string[];
+  readonly search?: string;
   readonly target?: string;
   readonly since?: string;
 }
@@ -31,41 +33,68 @@ interface FilterContext {
 
 type Predicate = (object: KubeObject) => boolean;
 
-/** Whether an object has everything that the options ask for. A value that no object can have is refused. */
+/** Returns whether an object matches all options. Throws MisuseError for a value that no object can have. */
 export async function openFilter(named: NamedKind, options: FilterOptions, context: FilterContext): Promise<Predicate> {
   const predicates = [
-    options.phase && (await phaseFilter(named, options.phase, context.nowMs)),
-    options.reason && (await reasonFilter(named, options.reason)),
+    await openRowFilter(named, options, context.nowMs),
     options.target && (await targetFilter(named, options.target, context)),
     sinceFilter(options.since, context.nowMs),
   ].filter((one) => typeof one === "function");
   return (object) => predicates.every((isWanted) => isWanted(object));
 }
 
+/** The filters that the console has, too: its projection makes an entry of each object, and compares it. */
+async function openRowFilter(
+  named: NamedKind,
+  { phase, reason, lane, workflow, search }: FilterOptions,
+  nowMs: number,
+): Promise<Predicate | undefined> {
+  const { word } = named;
+  const filter: RowFilter = {
+    ...(phase && { phase: await readPhases(named, phase) }),
+    ...(reason && { reason: await readReasons(named, reason) }),
+    ...(lane && { lane: readLanes(named, lane) }),
+    ...(workflow && { workflow: workflow.join() }),
+    ...(search !== undefined && { search }),
+  };
+  if (Object.keys(filter).length === 0) return undefined;
+  if (word === "workflows") return workflowFilter(filter);
+  const { EntryMaker, readFilter, RequestError } = await import("../../console/projection/index.ts");
+  const maker = new EntryMaker();
+  try {
+    const { matches } = readFilter(word, filter, nowMs);
+    return (object) => matches(maker.make(word, object));
+  } catch (error) {
+    throw error instanceof RequestError ? new MisuseError(error.message) : error;
+  }
+}
+
+/** Workflows have no rows in the console. */
+function workflowFilter({ phase, ...others }: RowFilter): Predicate {
+  const [unsupported] = Object.keys(others);
+  if (unsupported !== undefined) throw new MisuseError(`workflows cannot be selected by ${unsupported}`);
+  const wanted = new Set(phase?.split(","));
+  return (object) => wanted.has((object as RemediationWorkflow).status?.catalogStatus ?? "");
+}
+
 /** The words come from the schemas, which take longer to load than most commands run. */
 const filterWords = () => import("./filter-words.ts");
 
-async function phaseFilter(named: NamedKind, given: readonly string[], nowMs: number): Promise<Predicate> {
+async function readPhases(named: NamedKind, given: readonly string[]): Promise<string> {
   const known = (await filterWords()).phaseWords(named);
   if (known === undefined) throw new MisuseError(`${named.word} have no phase`);
-  const wanted = readValues("phase", given, known);
-  const { word } = named;
-  if (word === "workflows") return (object) => wanted.has((object as RemediationWorkflow).status?.catalogStatus ?? "");
-  if (word === "pauses") {
-    return (pause) => wanted.has(isLasting(pause as AutomationPause, nowMs) ? "Active" : "Ended");
-  }
-  return (object) => wanted.has(rowFacts(word, object).phase);
+  return readValues("phase", given, known);
 }
 
-async function reasonFilter(named: NamedKind, given: readonly string[]): Promise<Predicate> {
-  const { word } = named;
+async function readReasons(named: NamedKind, given: readonly string[]): Promise<string> {
   const known = (await filterWords()).reasonWords(named);
-  if (known === undefined || word === "workflows") throw new MisuseError(`${word} have no reason`);
-  const wanted = known.length === 0 ? new Set(given.flatMap(splitList)) : readValues("reason", given, known);
-  return (object) => {
-    const facts = rowFacts(word, object);
-    return reasonGetters.some((getReason) => wanted.has(getReason(facts)));
-  };
+  if (known === undefined) throw new MisuseError(`${named.word} have no reason`);
+  return known.length === 0 ? given.join() : readValues("reason", given, known);
+}
+
+function readLanes({ word }: NamedKind, given: readonly string[]): string {
+  if (word !== "incidents") throw new MisuseError(`${word} have no lane`);
+  return readValues("lane", given, lanes);
 }
 
 async function targetFilter(
@@ -97,19 +126,16 @@ function sinceFilter(since: string | undefined, nowMs: number): Predicate | unde
   return ({ metadata }) => Date.parse(metadata.creationTimestamp ?? "") >= sinceMs;
 }
 
-/** The values of an option, several by commas or by repetition, in any case, as the list spells them. */
-function readValues(option: string, given: readonly string[], known: readonly string[]): ReadonlySet<string> {
-  return new Set(
-    given.flatMap(splitList).map((text) => {
+/** The values of an option as the list spells them, with commas between them. Any case is accepted, and repetition. */
+function readValues(option: string, given: readonly string[], known: readonly string[]): string {
+  const values = given
+    .flatMap((list) => list.split(","))
+    .map((text) => {
       const found = known.find((word) => word.toLowerCase() === text.toLowerCase());
       if (found) return found;
       const meant = nearest(text, known);
       const hint = meant ? `did you mean ${meant}?` : `write one of ${known.join(", ")}`;
       throw new MisuseError(`unknown ${option} "${text}" (${hint})`);
-    }),
-  );
-}
-
-function splitList(text: string): readonly string[] {
-  return text.split(",");
+    });
+  return values.join();
 }

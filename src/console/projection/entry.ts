@@ -10,6 +10,8 @@ export interface RowEntry extends PackedRow, RowFacts {
   readonly createdSec: number;
   /** The latest time that the row shows. */
   readonly changedSec: number;
+  /** When a pause ends by itself, in seconds since 1970; otherwise 0. */
+  readonly endsSec: number;
   readonly lane: string;
   readonly namespace: string;
   /** Of the object that the target names, if its kind has one: payment of payment/deployment/api. */
@@ -30,6 +32,7 @@ export class EntryMaker {
       key: row.key,
       createdSec: seconds(row.createdAt),
       changedSec: latestSecond(row as unknown as Readonly<Record<string, unknown>>),
+      endsSec: row.kind === "pauses" && row.until !== undefined ? seconds(row.until) : 0,
       isOpen,
       lane: "lane" in row ? row.lane : "",
       phase: this.#keep(phase),

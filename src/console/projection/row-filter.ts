@@ -30,7 +30,7 @@ export function readFilter(kind: RowKind, filter: RowFilter, nowMs: number): Ent
   if (wantedLanes && kind !== "incidents") throw new RequestError(`${kind} have no lane`);
   const tests = [
     oneOf(wantedLanes, ({ lane }) => lane),
-    oneOf(readList(filter.phase), ({ phase }) => phase),
+    oneOf(readList(filter.phase), (entry) => (hasRunOut(entry, nowMs) ? "Ended" : entry.phase)),
     oneOf(readList(filter.reason), ...reasonGetters),
     exactly(readList(filter.target), ({ target }) => target),
     oneOf(readList(filter.workflow), ({ workflow }) => workflow),
@@ -42,7 +42,7 @@ export function readFilter(kind: RowKind, filter: RowFilter, nowMs: number): Ent
     changedSince(filter.since, nowMs),
     ...searchTests(filter.search),
   ].filter((test) => test !== undefined);
-  const facet = findFacet(filter);
+  const facet = findFacet(kind, filter);
   return {
     matches: (entry) => {
       for (const test of tests) if (!test(entry)) return false;
@@ -56,13 +56,19 @@ export function readFilter(kind: RowKind, filter: RowFilter, nowMs: number): Ent
   };
 }
 
+/** A pause ends at its time without a write. */
+function hasRunOut({ endsSec }: RowEntry, nowMs: number): boolean {
+  return endsSec > 0 && endsSec * 1_000 <= nowMs;
+}
+
 /** The facet with the fewest rows. */
-function findFacet({ target, lane, phase }: RowFilter): EntryFilter["facet"] {
+function findFacet(kind: RowKind, { target, lane, phase }: RowFilter): EntryFilter["facet"] {
   const single = (text: string | undefined) => {
     const values = readList(text);
     return values?.length === 1 ? values[0] : undefined;
   };
-  const found = { target: single(target), lane: single(lane), phase: single(phase) };
+  // The phase of a pause changes with the time.
+  const found = { target: single(target), lane: single(lane), phase: kind === "pauses" ? undefined : single(phase) };
   for (const name of ["target", "lane", "phase"] as const) {
     const value = found[name];
     if (value !== undefined) return { name, value };

@@ -12,5 +12,17 @@ export const lanes = [
   "done",
 ] as const;
 
+/** The names of the lanes, as the console and `interlock status` show them. */
+export const laneTitles: Readonly<Record<(typeof lanes)[number], string>> = {
+  needsYou: "Needs you",
+  running: "Running",
+  queued: "Queued",
+  coolingDown: "Cooling down",
+  backingOff: "Backing off",
+  paused: "Paused",
+  waiting: "Waiting",
+  done: "Recently done",
+};
+
 /** The kinds of rows: GET /api/v1/rows/KIND. */
 export const rowKinds = ["incidents", "executions", "approvals", "pauses", "targets", "tasks", "notices"] as const;

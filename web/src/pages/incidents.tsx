@@ -1,4 +1,4 @@
-import { type IncidentRow, lanes } from "../../../src/console/wire.ts";
+import { type IncidentRow, lanes, laneTitles } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
 import { Phase } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
@@ -7,7 +7,6 @@ import { IncidentCountdown, QueuePlace } from "../components/incident-line.tsx";
 import { Link } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Sentence, Time } from "../components/time.tsx";
-import { laneTexts } from "../lanes.ts";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
 import { location, targetPath } from "../router.ts";
@@ -83,7 +82,7 @@ function NextChange({ row }: { readonly row: IncidentRow }) {
 }
 
 const choices: readonly FilterChoice[] = [
-  { name: "lane", label: "Lane", options: lanes.map((lane) => ({ value: lane, label: laneTexts[lane].title })) },
+  { name: "lane", label: "Lane", options: lanes.map((lane) => ({ value: lane, label: laneTitles[lane] })) },
   {
     name: "phase",
     label: "Phase",

@@ -1,5 +1,13 @@
 import { Fragment } from "preact";
-import type { ApprovalRow, ExecutionRow, IncidentRow, Lane, Now, PauseRow } from "../../../src/console/wire.ts";
+import {
+  type ApprovalRow,
+  type ExecutionRow,
+  type IncidentRow,
+  type Lane,
+  laneTitles,
+  type Now,
+  type PauseRow,
+} from "../../../src/console/wire.ts";
 import { withQuery } from "../api.ts";
 import { ApprovalLine } from "../components/approval-line.tsx";
 import { Badge } from "../components/badge.tsx";
@@ -44,7 +52,7 @@ function Lanes({ now }: { readonly now: Now }) {
               <span class="summary-count" data-tone={total > 0 ? laneTexts[lane].tone : "none"}>
                 {formatCount(total)}
               </span>
-              <span class="summary-title">{laneTexts[lane].title}</span>
+              <span class="summary-title">{laneTitles[lane]}</span>
             </Link>
           </li>
         ))}
@@ -76,7 +84,8 @@ interface LanePanelProps {
 }
 
 function LanePanel({ lane, total, rows }: LanePanelProps) {
-  const { title, meaning, tone } = laneTexts[lane];
+  const { meaning, tone } = laneTexts[lane];
+  const title = laneTitles[lane];
   const sorted = sortLane(lane, rows);
   // Each one that needs a person has a decision of its own.
   const groups = lane === "needsYou" ? sorted.map((row) => ({ row, count: 1 })) : groupRows(sorted).slice(0, shownRows);

@@ -206,6 +206,16 @@ describe("an installation", () => {
     expect(assess(snapshot({ heartbeats: [beat(), gone] })).notes).toEqual([]);
   });
 
+  it("counts open incidents by the lanes of the console", () => {
+    const incidents = [incident("Blocked"), incident("Blocked"), incident("Executing"), incident("Completed")];
+
+    const { lines, lanes, incidents: phases } = assess(snapshot({ incidents }));
+
+    expect(lines.incidents).toBe("1 Running, 2 Paused");
+    expect(lanes).toEqual({ running: 1, paused: 2 });
+    expect(phases).toEqual({ Blocked: 2, Executing: 1 });
+  });
+
   it("knows nothing about watches, rules and the ledger while no process reports", () => {
     const { lines } = assess(snapshot({ heartbeats: [] }));
 

@@ -1,7 +1,7 @@
-import { type RowKind, rowFacts } from "../../../console/rows/index.ts";
+import { type Lane, laneOf, lanes, laneTitles, type RowKind, rowFacts } from "../../../console/rows/index.ts";
 import type { KubeObject } from "../../../kube/index.ts";
 import { isLasting } from "../../../policy/index.ts";
-import type { ReadHeartbeat } from "../../../resources/index.ts";
+import type { ReadHeartbeat, RemediationRequest } from "../../../resources/index.ts";
 import {
   age,
   findNotes,
@@ -25,6 +25,8 @@ export interface StatusReport extends Pick<StatusFacts, "stages" | "ledger" | "s
   /** One line each, in this order. */
   readonly lines: Readonly<Record<StatusLine, string>>;
   readonly incidents: Readonly<Record<string, number>>;
+  /** Open incidents by what they wait for, as the console groups them. */
+  readonly lanes: Readonly<Partial<Record<Lane, number>>>;
   readonly executions: Readonly<Record<string, number>>;
   readonly locks: { readonly held: number; readonly waiting: number };
   readonly pauses: readonly string[];
@@ -35,6 +37,7 @@ export function assess(snapshot: StatusSnapshot): StatusReport {
   const alive = snapshot.heartbeats.filter(({ isAlive }) => isAlive);
   const stages = snapshot.heartbeats.flatMap(stageReports);
   const incidents = countPhases("incidents", snapshot.incidents);
+  const openLanes = countLanes(openOnes("incidents", snapshot.incidents));
   const executions = countPhases("executions", snapshot.executions);
   const ledger = {
     events: sum(alive.map((process) => process.ledger.events)),
@@ -54,7 +57,7 @@ export function assess(snapshot: StatusSnapshot): StatusReport {
     notes: findNotes(facts),
     lines: {
       stages: describeStages(stages),
-      incidents: describeCounts(incidents, "none open"),
+      incidents: describeLanes(openLanes),
       executions: describeCounts(executions, "none running or queued"),
       watches: describeProblems(problems, "watches", alive.length === 0 ? "unknown" : "up to date"),
       ledger: describeLedger(ledger, alive.length),
@@ -65,6 +68,7 @@ export function assess(snapshot: StatusSnapshot): StatusReport {
     },
     stages,
     incidents,
+    lanes: openLanes,
     executions,
     ledger,
     locks,
@@ -105,6 +109,11 @@ function describeCounts(counts: Readonly<Record<string, number>>, none: string):
   return entries.length === 0 ? none : entries.map(([phase, count]) => `${count} ${phase}`).join(", ");
 }
 
+function describeLanes(counts: StatusReport["lanes"]): string {
+  const present = lanes.filter((lane) => counts[lane] !== undefined);
+  return present.map((lane) => `${counts[lane]} ${laneTitles[lane]}`).join(", ") || "none open";
+}
+
 function describeProblems(problems: readonly StatusFinding[], line: StatusLine, none: string): string {
   const count = problems.filter(({ about }) => about === line).length;
   return count === 0 ? none : plural(count, "problem");
@@ -123,6 +132,15 @@ function countPhases(kind: RowKind, objects: readonly KubeObject[]): Readonly<Re
   for (const object of openOnes(kind, objects)) {
     const { phase } = rowFacts(kind, object);
     counts[phase] = (counts[phase] ?? 0) + 1;
+  }
+  return counts;
+}
+
+function countLanes(incidents: readonly RemediationRequest[]): StatusReport["lanes"] {
+  const counts: Partial<Record<Lane, number>> = {};
+  for (const incident of incidents) {
+    const lane = laneOf(incident);
+    counts[lane] = (counts[lane] ?? 0) + 1;
   }
   return counts;
 }
