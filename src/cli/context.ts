@@ -61,22 +61,28 @@ export function dataDirectory({ env }: Pick<DeskContext, "env">): string {
 
 /** npm forwards a Ctrl-C that the terminal has also sent to this process: two signals this close are one request. */
 const oneRequestMs = 500;
+/** The same for a process that closes: a busy machine delays npm, and a close that was cut off is worse than one that takes long. */
+const oneCloseMs = 3_000;
 
-/** Ends the process on SIGINT or SIGTERM, after `close`. A later second request does not wait for `close`. */
+/** Ends the process on SIGINT or SIGTERM, after `close`. A second request, after some seconds, does not wait for `close`. */
 export function closeOnSignal(close: () => Promise<void>, clock: Clock): void {
   let isClosing = false;
-  onRequestToEnd(clock, () => {
-    if (isClosing) process.exit(1);
-    isClosing = true;
-    void close().then(() => process.exit(0));
-  });
+  onRequestToEnd(
+    clock,
+    () => {
+      if (isClosing) process.exit(1);
+      isClosing = true;
+      void close().then(() => process.exit(0));
+    },
+    oneCloseMs,
+  );
 }
 
 /** Calls `handle` at each SIGINT or SIGTERM that is a request of its own. */
-export function onRequestToEnd(clock: Clock, handle: () => void): void {
+export function onRequestToEnd(clock: Clock, handle: () => void, withinMs = oneRequestMs): void {
   let requestedAt = Number.NEGATIVE_INFINITY;
   const request = () => {
-    if (clock.now() - requestedAt <= oneRequestMs) return;
+    if (clock.now() - requestedAt <= withinMs) return;
     requestedAt = clock.now();
     handle();
   };

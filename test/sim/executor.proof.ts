@@ -21,7 +21,7 @@ const faults = [
 ];
 
 describe("the executor", () => {
-  holdsInSimulation({ protocol: "executor", from: 1, seeds: 380 }, faults);
+  holdsInSimulation({ protocol: "executor", from: 1, seeds: 420 }, faults);
   mutantsAreCaught("executor", 300);
 
   it("that reuses an approval breaks invariant E15", { timeout: 120_000 }, async () => {
