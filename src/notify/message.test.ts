@@ -11,7 +11,7 @@ describe("the next step after a run that failed before it acted", () => {
 
   it("is to retry it by hand if it was started by hand", () => {
     expect(messageOf({}).next).toBe(
-      'nothing was changed, and it is not retried; remove the cause, then: interlock retry wfe-1 --reason "…"',
+      'nothing was changed, and it is not retried; fix the cause, then: interlock retry wfe-1 --reason "…"',
     );
   });
 });

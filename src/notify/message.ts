@@ -56,14 +56,14 @@ function nextStep({ eventType, context = {}, remediationRequestRef }: Notificati
       // Only an incident creates another execution after a failure.
       return remediationRequestRef
         ? `nothing was changed, and it is retried; interlock why ${execution} shows when`
-        : `nothing was changed, and it is not retried; remove the cause, then: interlock retry ${execution} --reason "…"`;
+        : `nothing was changed, and it is not retried; fix the cause, then: interlock retry ${execution} --reason "…"`;
     case "WorkflowSkipped":
     case "IncidentBlocked":
       return `nothing to do; interlock why ${targetResource} shows when that changes`;
     case "ApprovalRequired":
       return "interlock get approvals, then interlock approve NAME or interlock reject NAME";
     case "WorkStalled":
-      return "remove the cause of the error; it is retried until then";
+      return "fix the cause of the error; the work is retried until then";
     case "ApprovalExpired":
       return "a new signal requests it again; to run it now: interlock run WORKFLOW --target TARGET";
     case "WorkflowCompleted":

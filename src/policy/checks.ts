@@ -45,15 +45,15 @@ export function askAll(request: ActionRequest, situation: Situation): readonly C
 }
 
 const questions: readonly (readonly [string, (request: ActionRequest, situation: Situation) => CheckResult])[] = [
-  ["is there a workflow for it", workflowExists],
-  ["is automation paused here", notPaused],
+  ["is there a workflow", workflowExists],
+  ["is automation paused", notPaused],
   ["does another execution hold the target", targetIsFree],
-  ["did the same workflow fail here after it had begun to act", noUnreviewedFailure],
+  ["did the workflow fail here while acting", noUnreviewedFailure],
   ["did it fail too often before acting", retriesLeft],
-  ["is it too early after failures before acting", backoffIsOver],
-  ["is it too early after a success", cooldownIsOver],
-  ["did the same fix succeed here again and again without lasting", fixHolds],
-  ["is an incident of its cause open", causesAreClosed],
+  ["is it in backoff after failures before acting", backoffIsOver],
+  ["is it in cooldown after a success", cooldownIsOver],
+  ["did it succeed here repeatedly without lasting", fixHolds],
+  ["is an incident open that is the cause", causesAreClosed],
 ];
 
 function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }: Situation): CheckResult {
@@ -66,14 +66,14 @@ function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }:
   }
   if (workflow?.problems) {
     return blocks("NoMatchingRule", {
-      evidence: `the rule cannot be carried out: ${workflow.problems.join("; ")}`,
+      evidence: `the rule cannot be applied: ${workflow.problems.join("; ")}`,
       nextStep: "correct the rule or the workflow, and try it: interlock policy test",
     });
   }
   if (workflow && !rulesTried) return passes(`workflow ${workflowId} is in the catalog`);
   return blocks("NoMatchingRule", {
     evidence: rulesTried
-      ? `no rule matches; tried ${rulesTried.length === 0 ? "none, as there are none" : rulesTried.join(", ")}`
+      ? `no rule matches; ${rulesTried.length === 0 ? "there are no rules" : `tried ${rulesTried.join(", ")}`}`
       : `workflow ${workflowId} is not in the catalog`,
     nextStep: rulesTried ? "add a rule that matches" : `add workflow ${workflowId} to the catalog, or name another one`,
   });
@@ -81,18 +81,18 @@ function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }:
 
 function notPaused(request: ActionRequest, { pauses, nowMs }: Situation): CheckResult {
   const paused = pausedBy(request, pauses, nowMs);
-  if (!paused) return passes("nothing is paused here");
+  if (!paused) return passes("automation is not paused");
   const { pauses: _, ...found } = paused;
   return blocks("Paused", found);
 }
 
 function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situation): CheckResult {
   const holder = record?.holder && withoutGrounds(record.holder);
-  if (!holder) return passes(`nothing holds ${target}`);
-  if (holder.executionUid === executionUid) return passes(`it holds ${target} itself since ${holder.since}`);
+  if (!holder) return passes(`no execution holds ${target}`);
+  if (holder.executionUid === executionUid) return passes(`this execution has held ${target} since ${holder.since}`);
   return blocks("ResourceBusy", {
     evidence: `${target} is held by execution ${holder.executionName} (workflow ${holder.workflowId}) since ${holder.since}`,
-    nextStep: `wait for it, or see what it does: interlock logs ${holder.executionName}`,
+    nextStep: `wait for it, or read its output: interlock logs ${holder.executionName}`,
     holder,
   });
 }
@@ -105,15 +105,15 @@ function withoutGrounds({ catalogEntryUid: _entry, approval: _approval, ...holde
 function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: Situation): CheckResult {
   const history = historyOf(record, workflowId);
   const failure = history?.lastExecutionFailure;
-  if (!failure) return passes(`${workflowId} never failed while acting on ${target}`);
+  if (!failure) return passes(`${workflowId} has not failed while acting on ${target}`);
   if (history.ack && isCovered(history.ack, failure)) {
     return passes(
       `its failure in ${failure.executionName} was acknowledged by ${history.ack.by}: ${history.ack.reason}`,
     );
   }
   return blocks("PreviousExecutionFailed", {
-    evidence: `execution ${failure.executionName} failed with ${failure.reason ?? "Unknown"} at ${failure.completedAt}, after it had begun to act: what it left behind is not known`,
-    nextStep: `look at what ${failure.executionName} left behind, then: interlock ack ${failure.executionName} --reason "…"`,
+    evidence: `execution ${failure.executionName} failed (${failure.reason ?? "Unknown"}) at ${failure.completedAt} while acting: the state of ${target} is unknown`,
+    nextStep: `check ${target}, then: interlock ack ${failure.executionName} --reason "…"`,
     requiresManualReview: true,
     earlier: failure,
   });
@@ -128,7 +128,7 @@ function retriesLeft({ workflowId }: ActionRequest, { record, settings }: Situat
   const earlier = history?.lastFailure;
   return blocks("ExhaustedRetries", {
     evidence: `${failures(count)} in a row before acting, the last with ${earlier?.reason ?? "Unknown"} in ${earlier?.executionName ?? "an earlier execution"}`,
-    nextStep: `remove the cause, then: interlock ack ${earlier?.executionName ?? "EXECUTION"} --reason "…"`,
+    nextStep: `fix the cause, then: interlock ack ${earlier?.executionName ?? "EXECUTION"} --reason "…"`,
     requiresManualReview: true,
     ...(earlier ? { earlier } : {}),
   });
@@ -140,16 +140,16 @@ function failures(count: number): string {
 
 function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situation): CheckResult {
   const history = historyOf(record, workflowId);
-  if (!history?.nextAllowed) return passes("no failure before acting to wait for");
+  if (!history?.nextAllowed) return passes("no backoff: the last attempt did not fail before acting");
   const untilMs = Date.parse(history.nextAllowed);
   if (nowMs >= untilMs)
-    return passes(`the wait after ${failures(history.consecutiveFailures)} ended ${history.nextAllowed}`);
+    return passes(`the backoff after ${failures(history.consecutiveFailures)} ended at ${history.nextAllowed}`);
 
   const earlier = history.lastFailure;
   return blocks("RecentlyRemediated", {
     cause: "backoff",
-    evidence: `${failures(history.consecutiveFailures)} in a row before acting; ${formatRemaining(untilMs - nowMs)} to wait`,
-    nextStep: "wait; it is decided again then",
+    evidence: `${failures(history.consecutiveFailures)} in a row before acting; ${formatRemaining(untilMs - nowMs)} of the backoff left`,
+    nextStep: "wait; the decision is repeated then",
     ...at(untilMs),
     ...(earlier ? { earlier } : {}),
   });
@@ -160,11 +160,11 @@ function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, setti
   if (!success) return passes(`${workflowId} has not succeeded here before`);
   if (success.cooldownEnded) return passes(`execution ${success.executionName} was deleted, which ended its cooldown`);
   const untilMs = Date.parse(success.completedAt) + (workflow?.cooldownMs ?? settings.cooldownMs);
-  if (nowMs >= untilMs) return passes(`the cooldown after ${success.executionName} ended ${time(untilMs)}`);
+  if (nowMs >= untilMs) return passes(`the cooldown after ${success.executionName} ended at ${time(untilMs)}`);
 
   return blocks("RecentlyRemediated", {
     cause: "cooldown",
-    evidence: `${success.executionName} did the same with success at ${success.completedAt}; ${formatRemaining(untilMs - nowMs)} of its cooldown left`,
+    evidence: `${success.executionName} completed ${workflowId} at ${success.completedAt}; ${formatRemaining(untilMs - nowMs)} of the cooldown left`,
     nextStep: "wait, or run a different workflow",
     ...at(untilMs),
     earlier: success,
@@ -175,12 +175,12 @@ function fixHolds(
   { target, workflowId, incident }: ActionRequest,
   { record, settings, nowMs }: Situation,
 ): CheckResult {
-  if (!incident) return passes("it is not asked for an incident");
+  if (!incident) return passes("not applicable: no incident requested it");
   const history = historyOf(record, workflowId);
   if (history?.ineffective) {
     const { latestSuccess, foundAt } = history.ineffective;
     const found = `${workflowId} kept succeeding on ${target} while the problem came back, the last time in ${latestSuccess.executionName}`;
-    return isIneffective(`${found}; this was found at ${foundAt}`, latestSuccess);
+    return isIneffective(`${found}; detected at ${foundAt}`, latestSuccess);
   }
   const { times, withinMs } = settings.ineffective;
   const within = formatDuration(withinMs);
@@ -194,15 +194,15 @@ function fixHolds(
   }
   // The record was deleted and made again: its content is still in the incident.
   if (latest && incident.wasIneffective) {
-    const found = `${workflowId} was found before to succeed on ${target} without lasting`;
+    const found = `${workflowId} was already found to succeed on ${target} without lasting`;
     return isIneffective(`${found}, the last time in ${latest.executionName}`, latest);
   }
-  return passes(`${count} without lasting within ${within}; ${times} would be too many`);
+  return passes(`${count} without lasting within ${within}; blocked from ${times} on`);
 }
 
 function causesAreClosed({ incident }: ActionRequest): CheckResult {
   const [first, ...others] = incident?.causes ?? [];
-  if (!first) return passes("there is none");
+  if (!first) return passes("no open incident is the cause");
   const more = others.length === 0 ? "" : `, and so are ${others.length} more`;
   return blocks("CauseOpen", {
     evidence: `incident ${first.incident} of rule ${first.rule} on ${first.within} is open${more}`,

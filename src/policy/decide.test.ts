@@ -75,7 +75,7 @@ describe("the evidence of a block", () => {
   it("names the rest of a wait in whole seconds, rounded up", () => {
     const decision = decide(request(), situation({ record: ended(success(1)), nowMs: now + 1 }));
 
-    expect(decision.message).toContain("; 4m of its cooldown left; clears at 2026-03-01T12:04:00.000Z");
+    expect(decision.message).toContain("; 4m of the cooldown left; clears at 2026-03-01T12:04:00.000Z");
   });
 });
 

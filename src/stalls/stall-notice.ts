@@ -43,7 +43,7 @@ export function stallNotice({ stage, noun, stalled }: NoticeOptions): Notificati
       eventType: "WorkStalled",
       severity: "warning",
       message: `The ${stage} cannot continue with ${what}: ${describeStall(stall)}`,
-      context: { nextStep: `remove the cause of the error; the ${stage} retries by itself`, entries },
+      context: { nextStep: `fix the cause of the error; the ${stage} retries by itself`, entries },
       ...(incident ? { remediationRequestRef: incident } : {}),
     },
   };

@@ -46,7 +46,7 @@ describe("interlock why, of an incident", { timeout: 60_000 }, () => {
     expect(said).toContain("diagnosis    clean on node/a, by rule for-clean");
     expect(said).toMatch(/execution {4}\S+ completed in/);
     expect(said).toMatch(/verification it is closed when it resolves, or at \S+ if nothing is reported after/);
-    expect(said).toMatch(/\nDecided at \S+: run\n {2}may run now\n\n {2}0 {2}is there a workflow for it\?/);
+    expect(said).toMatch(/\nDecided at \S+: run\n {2}may run now\n\n {2}0 {2}is there a workflow\?/);
     expect(said).toContain("Now: clean on node/a: not now, RecentlyRemediated (cooldown)");
     expect((await up.interlock("logs", incident)).out).toMatch(/^── task \S+, step /);
   });
@@ -70,9 +70,9 @@ describe("interlock why, of an incident", { timeout: 60_000 }, () => {
     const following = await why(follower, "Executing");
     const blocked = await why(waiting, "Blocked");
 
-    expect(following).toMatch(/follows +(\S+) runs since \S+; see what it does: interlock logs \1/);
+    expect(following).toMatch(/follows +(\S+) has run since \S+; read its output: interlock logs \1/);
     expect(blocked).toMatch(/Decided at \S+: block, ResourceBusy/);
-    await works(/wait for it, or see what it does: interlock (logs) (\S+)/, blocked);
+    await works(/wait for it, or read its output: interlock (logs) (\S+)/, blocked);
     writeFileSync(go, "");
     await why(follower, "Verifying");
     expect(await why(waiting, "Verifying")).toMatch(/execution {4}\S+ completed/);
@@ -132,7 +132,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     const said = await blockedByFailure("node/g");
     writeFileSync(broken, "");
 
-    await works(/next: look at what \S+ left behind, then: interlock (ack) (\S+) (--reason) "…"/, said.text);
+    await works(/next: check \S+, then: interlock (ack) (\S+) (--reason) "…"/, said.text);
 
     expect(await why(said.incident, "Failed")).toContain("outcome      ExecutionFailed");
   });
@@ -205,7 +205,7 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
 
     const { out } = await up.interlock("receive", "generic", "-p", file, "--dry-run");
 
-    expect(out).toMatch(/policy +not now, RecentlyRemediated: .* did the same with success/);
+    expect(out).toMatch(/policy +not now, RecentlyRemediated: .* completed clean at/);
     expect(out).toContain(
       "rule         none applies, so that nothing would be done\n               for-clean (signalName is unknown)",
     );

@@ -33,7 +33,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
 
     expect(said).toMatch(/Decided at \S+: block, ExhaustedRetries/);
     writeFileSync(pipeline, right);
-    await works(/next: remove the cause, then: interlock (ack) (\S+) (--reason) "…"/, said);
+    await works(/next: fix the cause, then: interlock (ack) (\S+) (--reason) "…"/, said);
 
     expect(await why(incident, "Verifying")).toMatch(/execution {4}\S+ completed/);
   });

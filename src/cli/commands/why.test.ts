@@ -43,7 +43,7 @@ describe("interlock why", () => {
 
     const text = await world.why("node/worker-1");
 
-    expect(text.split("is automation paused here?")).toHaveLength(2);
+    expect(text.split("is automation paused?")).toHaveLength(2);
     expect(text).toMatch(
       /cleanup on node\/worker-1: not now, Paused\n[\s\S]+\n\nreboot on node\/worker-1: may run now\n {2}all checks of one: interlock why node\/worker-1 --workflow reboot$/,
     );
@@ -57,7 +57,7 @@ describe("interlock why", () => {
 
     expect(text).toContain("not now, ResourceBusy");
     expect(text).toContain("held by execution wfe-b");
-    expect(text).toContain("next: wait for it, or see what it does: interlock logs wfe-b");
+    expect(text).toContain("next: wait for it, or read its output: interlock logs wfe-b");
   });
 
   it("names the pause, who asked for it and why", async () => {

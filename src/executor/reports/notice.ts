@@ -58,8 +58,7 @@ function isBackoff(details: SkipDetails): boolean {
 const skipSentence: Record<SkipDetails["reason"], string> = {
   ResourceBusy: "Another workflow is remediating this resource",
   RecentlyRemediated: "The same workflow ran on this resource a short while ago",
-  PreviousExecutionFailed:
-    "The same workflow failed here after it had begun to act, and the failure is not acknowledged",
+  PreviousExecutionFailed: "The same workflow failed here while acting, and the failure is not acknowledged",
   ExhaustedRetries: "The same workflow failed here too often before it could act",
   Paused: "Automation is paused here",
   ObserveOnly: "The resource or the workflow is only observed",

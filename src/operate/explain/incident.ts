@@ -167,7 +167,7 @@ function executionText({ metadata, status }: WorkflowExecution): string {
     case "Pending":
       return `${name} waits to be admitted`;
     case "Running":
-      return `${name} runs since ${status.startTime}; see what it does: interlock logs ${name}`;
+      return `${name} has run since ${status.startTime}; read its output: interlock logs ${name}`;
     case "Completed":
       return `${name} completed in ${status.duration}, at ${status.completionTime}`;
     case "Failed":
