@@ -248,7 +248,7 @@ describe("Ineffective", () => {
 
     const text = explain(asks, decision).join("\n");
 
-    expect(text).toContain(`the last time in wfe-10; this was found at ${iso(now)}`);
+    expect(text).toContain(`the last time in wfe-10; detected at ${iso(now)}`);
     expect(text).toContain('interlock ack wfe-10 --reason "…"');
   });
 });
