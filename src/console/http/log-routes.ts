@@ -22,7 +22,7 @@ const logQuery = z.strictObject({
     .number()
     .int()
     .min(0)
-    .meta({ description: "Of each step, only so many of the lines that are there already." })
+    .meta({ description: "The maximum number of lines of each step that are already there." })
     .optional(),
 });
 
@@ -51,10 +51,10 @@ export function logRoutes(deps: LogRouteDeps): readonly ApiRoute[] {
   ];
 }
 
-type OutputFollowing = LogRouteDeps & LogOutput & { readonly filter: { readonly tail?: number } };
+type FollowOptions = LogRouteDeps & LogOutput & { readonly filter: { readonly tail?: number } };
 
-async function followAs(viewer: Viewer, execution: WorkflowExecution, following: OutputFollowing): Promise<void> {
+async function followAs(viewer: Viewer, execution: WorkflowExecution, options: FollowOptions): Promise<void> {
   const { client, podLogs } = viewer;
-  const { localRuns: local, ...options } = following;
-  await followExecution(execution, { ...options, client, podLogs, local });
+  const { localRuns: local, ...rest } = options;
+  await followExecution(execution, { ...rest, client, podLogs, local });
 }

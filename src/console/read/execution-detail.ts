@@ -39,7 +39,7 @@ export async function readExecution(ref: NamedObject, context: ReadContext): Pro
   };
 }
 
-/** The catalog entry of the version that it runs. Without one every value is redacted. */
+/** The catalog entry of the version that the execution runs. Without one, every value is redacted. */
 async function readEntry(
   { spec }: WorkflowExecution,
   { client, catalogIn }: ReadContext,
