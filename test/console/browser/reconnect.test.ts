@@ -30,6 +30,19 @@ it("shows that its data is old while the server is gone, allows no action, and i
   expect(scenario.console.problems).toEqual([]);
 });
 
+it("shows that its data is old, and allows no action, if changes never arrive", async () => {
+  const other = await scenario.console.signIn();
+  await other.route("**/api/v1/stream?**", () => {});
+  await openPath(other, "/");
+  const approve = other.getByRole("button", { name: "Approve" });
+  await approve.waitFor();
+
+  await other.getByText(/This page is \d+s old/).waitFor();
+
+  expect(await approve.isDisabled()).toBe(true);
+  await other.close();
+});
+
 it("shows each line of an output once after kill -9 and a restart, also those that were written meanwhile", async () => {
   const incident = await scenario.runDrain("node/worker-2");
   await openPath(page, "/executions");
