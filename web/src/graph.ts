@@ -58,7 +58,7 @@ export function layoutGraph<T extends GraphTask>(tasks: readonly T[]): Graph<T> 
   };
 }
 
-/** The column of each task: the longest way to it. A task of a cycle, which no engine accepts, is in the first one. */
+/** The column of each task: the length of the longest path to it. A task of a cycle, which no engine accepts, is in the first. */
 function taskColumns(tasks: readonly GraphTask[]): ReadonlyMap<string, number> {
   const byName = new Map(tasks.map((task) => [task.name, task]));
   const columns = new Map<string, number>();
