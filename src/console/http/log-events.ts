@@ -25,7 +25,7 @@ const beatMs = 5_000;
 const beat = ":\n\n";
 
 /** The events of an execution's output. `follow` writes it, and returns when it is complete. */
-export function logEvents(follow: (output: LogOutput) => Promise<void>, clock: Clock): EventSource {
+export function logEvents(follow: (output: LogOutput) => Promise<unknown>, clock: Clock): EventSource {
   return async function* (viewerGone) {
     const stop = new AbortController();
     const signal = AbortSignal.any([viewerGone, stop.signal]);

@@ -1,7 +1,8 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { type OperationName, operationNames } from "../../operate/index.ts";
 import { rowTypes } from "../rows/index.ts";
-import { type RowKind, rowKinds } from "../wire.ts";
+import { rowKinds } from "../wire.ts";
+import type { Viewer } from "./identity.ts";
 
 /** A right that the API server reviews. */
 interface Right {
@@ -35,10 +36,7 @@ const selfSubjectAccessReviews: ResourceType<AccessReview> = {
 };
 
 /** The operations and reads that the API server allows a user. */
-export interface Access {
-  readonly operations: readonly OperationName[];
-  readonly readableKinds: readonly RowKind[];
-}
+export type Access = Pick<Viewer, "operations" | "readableKinds">;
 
 /**
  * Asks the API server what the user of `client` may do: operations in the namespace of incidents, where their objects are, and

@@ -2,12 +2,11 @@ import { useState } from "preact/hooks";
 import type { ApprovalRow } from "../../../src/console/wire.ts";
 import { type BatchItem, batchCommands, performBatch, type RefusedItem } from "../batch.ts";
 import { countOf } from "../format.ts";
-import { isStale } from "../live/live.ts";
 import { newKey, operationTexts } from "../operations.ts";
 import { performOperation } from "../perform-operation.ts";
 import { Command } from "./empty-state.tsx";
 import { Modal } from "./modal.tsx";
-import { ReasonField } from "./operation-dialog.tsx";
+import { ReasonField, SubmitButton } from "./operation-dialog.tsx";
 import { showToast } from "./toasts.tsx";
 
 interface BatchDialogProps {
@@ -20,7 +19,7 @@ const outcomes = { approve: "approved", reject: "rejected" };
 
 /** Answers several approvals with one reason. Those that are refused stay in the dialog, each with its reason. */
 export function BatchDialog({ operation, rows, onClose }: BatchDialogProps) {
-  const { label, effect, isDangerous = false } = operationTexts[operation];
+  const { label, effect } = operationTexts[operation];
   const [reason, setReason] = useState("");
   // One key for each object while the dialog is open: neither a second click nor a second attempt has a second effect.
   const [items, setItems] = useState<readonly BatchItem[]>(() =>
@@ -70,15 +69,11 @@ export function BatchDialog({ operation, rows, onClose }: BatchDialogProps) {
           <button type="button" class="button" onClick={onClose}>
             Close
           </button>
-          <button
-            type="submit"
-            class="button"
-            data-primary={!isDangerous || undefined}
-            data-danger={isDangerous || undefined}
-            disabled={isSending || isStale.value}
-          >
-            {isSending ? `Sending ${done + 1} of ${items.length}…` : refused.length > 0 ? "Try again" : label}
-          </button>
+          <SubmitButton
+            operation={operation}
+            {...(refused.length > 0 && { text: "Try again" })}
+            sending={isSending && `Sending ${done + 1} of ${items.length}…`}
+          />
         </footer>
       </form>
     </Modal>

@@ -70,6 +70,8 @@ function chartOptions(
       {
         ...axis,
         size: 28,
+        // Room for a time with seconds.
+        space: 76,
         values: (_plot, times) => times.map((time) => formatTick(time * 1_000)),
       },
       {

@@ -108,7 +108,7 @@ export function OperationDialog(props: OperationDialogProps) {
               }}
             />
           ) : (
-            <SubmitButton operation={operation} isSending={isSending} />
+            <SubmitButton operation={operation} sending={isSending && "Sending…"} />
           )}
         </footer>
       </form>
@@ -125,7 +125,16 @@ function ContinueButton({ onClick }: { readonly onClick: () => void }) {
   );
 }
 
-function SubmitButton({ operation, isSending }: { readonly operation: OperationName; readonly isSending: boolean }) {
+interface SubmitButtonProps {
+  readonly operation: OperationName;
+  /** The text, if it is not that of the operation. */
+  readonly text?: string;
+  /** The text while the operation is sent. */
+  readonly sending: string | false;
+}
+
+/** The button that performs an operation. It is disabled while the operation is sent, and while the page is stale. */
+export function SubmitButton({ operation, text, sending }: SubmitButtonProps) {
   const { label, confirmLabel = label, isDangerous = false } = operationTexts[operation];
   return (
     <button
@@ -133,9 +142,9 @@ function SubmitButton({ operation, isSending }: { readonly operation: OperationN
       class="button"
       data-primary={!isDangerous || undefined}
       data-danger={isDangerous || undefined}
-      disabled={isSending || isStale.value}
+      disabled={sending !== false || isStale.value}
     >
-      {isSending ? "Sending…" : confirmLabel}
+      {sending || (text ?? confirmLabel)}
     </button>
   );
 }
@@ -187,6 +196,8 @@ function Field({ field, filled, onChange }: FieldProps) {
         <label class="field">
           <span>Scope</span>
           <input
+            // biome-ignore lint/a11y/noAutofocus: the first field of the dialog.
+            autoFocus
             required
             pattern="\s*(all|(namespace|target|workflow)\s+\S+)\s*"
             title="all, namespace NS, target TARGET or workflow WORKFLOW"

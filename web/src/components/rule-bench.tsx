@@ -149,8 +149,8 @@ function SignalResult({ signal }: { readonly signal: RuleTestResult["signals"][n
       <Facts
         facts={[
           ["Subject", signal.subject !== undefined && <span class="mono">{signal.subject}</span>],
-          ["Rule", rule ?? "none applies"],
-          ["Workflow", workflow ?? "none: no workflow would run"],
+          ["Rule", rule ?? "none"],
+          ["Workflow", workflow ?? "none"],
           ["Target", target !== undefined && <TargetLink target={target} />],
         ]}
       />

@@ -104,7 +104,8 @@ function TimelinePicture({ events, range, label, onZoom, onPan }: PictureProps) 
   const width = useWidth(picture);
   const inner = Math.max(width - labelWidth, 100);
   const now = clock.peek();
-  const height = timelineLanes.length * laneHeight + axisHeight;
+  const lanes = timelineLanes.filter((lane) => events.some((event) => event.lane === lane));
+  const height = lanes.length * laneHeight + axisHeight;
   useZoomAndPan(picture, { inner, onZoom, onPan });
   return (
     <svg
@@ -116,14 +117,9 @@ function TimelinePicture({ events, range, label, onZoom, onPan }: PictureProps) 
       viewBox={`0 0 ${inner + labelWidth} ${height}`}
     >
       {ticks(range, inner, 110, -new Date(now).getTimezoneOffset() * 60_000).map((at) => (
-        <g key={at} class="timeline-tick">
-          <path d={`M${labelWidth + toX(at, range, inner)} 0V${height - axisHeight}`} />
-          <text x={labelWidth + toX(at, range, inner)} y={height - 8}>
-            {formatTick(at)}
-          </text>
-        </g>
+        <Tick key={at} at={at} x={toX(at, range, inner)} inner={inner} bottom={height - axisHeight} />
       ))}
-      {timelineLanes.map((lane, index) => (
+      {lanes.map((lane, index) => (
         <g key={lane} transform={`translate(0 ${index * laneHeight})`}>
           <path class="timeline-line" d={`M0 ${laneHeight}H${inner + labelWidth}`} />
           <text class="timeline-label" x={0} y={laneHeight / 2 + 5}>
@@ -141,6 +137,28 @@ function TimelinePicture({ events, range, label, onZoom, onPan }: PictureProps) 
       ))}
       <path class="timeline-now" d={`M${labelWidth + toX(now, range, inner)} 0V${height - axisHeight}`} />
     </svg>
+  );
+}
+
+interface TickProps {
+  readonly at: number;
+  readonly x: number;
+  readonly inner: number;
+  /** Where the lanes end and the axis begins. */
+  readonly bottom: number;
+}
+
+function Tick({ at, x, inner, bottom }: TickProps) {
+  return (
+    <g class="timeline-tick">
+      <path d={`M${labelWidth + x} 0V${bottom}`} />
+      {/* A time at the very end would be cut off. */}
+      {x < inner - 30 && (
+        <text x={labelWidth + x} y={bottom + axisHeight - 8}>
+          {formatTick(at)}
+        </text>
+      )}
+    </g>
   );
 }
 

@@ -76,6 +76,8 @@ function follow(path: string, signal: AbortSignal): Promise<void> {
 function onBeat(beat: Beat): void {
   setServerTime(beat.serverTime);
   hasBeat.value = true;
-  // The age counts from now by the local clock: the latency of the network does not matter.
-  currentAt.value = serverNow() - Math.max(0, Date.parse(beat.serverTime) - Date.parse(beat.currentAt));
+  // The age counts from now by the local clock: the latency of the network does not matter. A server that has just started
+  // has not checked yet whether its data is current, and sends a time in the distant past.
+  const age = Math.max(0, Date.parse(beat.serverTime) - Date.parse(beat.currentAt));
+  currentAt.value = Math.max(currentAt.peek(), serverNow() - age);
 }

@@ -92,7 +92,8 @@ function Selection({ open, selected, onSelect }: SelectionProps) {
           disabled={selected.length === 0 || isStale.value}
           onClick={() => setOperation(name)}
         >
-          {operationTexts[name].label} selected…
+          {operationTexts[name].label}
+          <span class="visually-hidden"> selected</span>…
         </button>
       ))}
       {operation && <BatchDialog operation={operation} rows={selected} onClose={() => setOperation(undefined)} />}
@@ -127,14 +128,14 @@ function approvalColumns(marks: Marks | undefined): readonly Column<ApprovalRow>
     },
     {
       title: "Target",
-      width: "20%",
+      width: "18%",
       onPhone: "second line",
       cell: (row) => <TargetLink target={row.target} />,
     },
     { title: "Why it is needed", cell: (row) => <span title={row.why}>{row.why}</span> },
     {
       title: "Requested",
-      width: "84px",
+      width: "96px",
       onPhone: "second line",
       cell: (row) => <Time at={row.createdAt} style="relative" />,
     },

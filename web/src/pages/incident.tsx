@@ -184,7 +184,8 @@ function Notices({ notices }: { readonly notices: readonly NoticeRow[] }) {
           <Time at={notice.createdAt} />
           <Phase phase={notice.phase} />
           <span class="grow">
-            <Sentence text={notice.subject} /> <span class="muted">{notice.channels.join(", ")}</span>
+            <Sentence text={notice.subject} />
+            {notice.channels.length > 0 && <span class="muted"> · to {notice.channels.join(", ")}</span>}
           </span>
         </li>
       ))}

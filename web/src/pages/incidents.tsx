@@ -16,7 +16,7 @@ import { severityTone } from "../tones.ts";
 const columns: readonly Column<IncidentRow>[] = [
   {
     title: "Signal",
-    width: "23%",
+    width: "20%",
     onPhone: "first line",
     cell: (row) => (
       <>
@@ -33,13 +33,13 @@ const columns: readonly Column<IncidentRow>[] = [
   { title: "Phase", width: "160px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
   {
     title: "Target",
-    width: "18%",
+    width: "19%",
     onPhone: "second line",
     cell: (row) =>
       row.target === undefined ? <span class="mono muted">{row.subject}</span> : <TargetLink target={row.target} />,
   },
   { title: "Why", cell: (row) => <Why row={row} /> },
-  { title: "Next change", width: "136px", cell: (row) => <NextChange row={row} /> },
+  { title: "Next change", width: "126px", cell: (row) => <NextChange row={row} /> },
   {
     title: "Opened",
     width: "80px",

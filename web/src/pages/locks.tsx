@@ -14,7 +14,7 @@ import { location } from "../router.ts";
 const columns: readonly Column<HeldLock>[] = [
   {
     title: "Lock",
-    width: "34%",
+    width: "28%",
     onPhone: "first line",
     cell: ({ key, execution }) =>
       execution === undefined ? (
@@ -38,17 +38,17 @@ const columns: readonly Column<HeldLock>[] = [
     cell: ({ waiters }) =>
       waiters > 0 ? <Badge tone="wait" text={formatCount(waiters)} /> : <span class="muted">0</span>,
   },
-  { title: "Fence", width: "160px", align: "end", cell: ({ fence }) => <span class="number">{fence ?? ""}</span> },
+  { title: "Fence", width: "145px", align: "end", cell: ({ fence }) => <span class="number">{fence ?? ""}</span> },
   {
     title: "Held for",
-    width: "100px",
+    width: "90px",
     align: "end",
     onPhone: "second line",
     cell: ({ holder, since }) => holder !== undefined && <Duration from={since} />,
   },
   {
     title: "Expires",
-    width: "110px",
+    width: "90px",
     align: "end",
     cell: ({ expiresAt }) => expiresAt !== undefined && <Countdown until={expiresAt} />,
   },

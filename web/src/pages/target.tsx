@@ -68,6 +68,7 @@ function Target({ detail }: { readonly detail: TargetDetail }) {
         {workflows.map((workflow) => (
           <WorkflowWhy key={workflow.workflow} workflow={workflow} />
         ))}
+        {workflows.length === 0 && <p class="panel-body muted">No workflow acts on targets of this kind.</p>}
         {otherWorkflows.length > 0 && (
           <p class="panel-body muted">For targets of other kinds: {otherWorkflows.join(", ")}</p>
         )}
