@@ -175,7 +175,7 @@ describe("an action", () => {
     await openPath(page, "/approvals?search=shop/deployment");
     for (const name of ["e", "f"]) await page.getByLabel(`Select scale-out on shop/deployment/${name}`).check();
 
-    await page.getByRole("button", { name: "Reject selected…" }).click();
+    await page.getByRole("button", { name: "Reject… selected" }).click();
     await confirm("Reject", "wait for the capacity review");
 
     for (const incident of incidents) await scenario.reaches(incident, "Failed");

@@ -92,8 +92,7 @@ function Selection({ open, selected, onSelect }: SelectionProps) {
           disabled={selected.length === 0 || isStale.value}
           onClick={() => setOperation(name)}
         >
-          {operationTexts[name].label}
-          <span class="visually-hidden"> selected</span>…
+          {operationTexts[name].label}…<span class="visually-hidden"> selected</span>
         </button>
       ))}
       {operation && <BatchDialog operation={operation} rows={selected} onClose={() => setOperation(undefined)} />}

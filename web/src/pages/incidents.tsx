@@ -16,7 +16,7 @@ import { severityTone } from "../tones.ts";
 const columns: readonly Column<IncidentRow>[] = [
   {
     title: "Signal",
-    width: "20%",
+    width: "22%",
     onPhone: "first line",
     cell: (row) => (
       <>
@@ -33,7 +33,7 @@ const columns: readonly Column<IncidentRow>[] = [
   { title: "Phase", width: "160px", onPhone: "first line", cell: (row) => <Phase phase={row.phase} /> },
   {
     title: "Target",
-    width: "19%",
+    width: "18%",
     onPhone: "second line",
     cell: (row) =>
       row.target === undefined ? <span class="mono muted">{row.subject}</span> : <TargetLink target={row.target} />,
