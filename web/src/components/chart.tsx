@@ -71,7 +71,7 @@ function chartOptions(
         ...axis,
         size: 28,
         // Room for a time with seconds.
-        space: 76,
+        space: 56,
         values: (_plot, times) => times.map((time) => formatTick(time * 1_000)),
       },
       {
