@@ -1,5 +1,5 @@
 /**
- * What the console's server and its web app exchange: the types of the schemas in wire/. The web app imports this file, and
+ * The types that the console's server and its web app exchange, from the schemas in wire/. The web app imports this file, and
  * nothing else of `src`.
  */
 import type { Wire } from "../schema/index.ts";
@@ -59,11 +59,11 @@ export interface ProblemDocument {
   readonly detail: string;
   /** What to do. */
   readonly hint?: string;
-  /** Each thing that is wrong with a request. */
+  /** Each problem of a request. */
   readonly problems?: readonly string[];
   /** For 409: the object as it is now. */
   readonly current?: Row;
-  /** For 401: how a person can log in. */
+  /** For 401: the ways to log in. */
   readonly logIn?: readonly LogInWay[];
 }
 

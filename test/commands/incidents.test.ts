@@ -207,7 +207,7 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
 
     expect(out).toMatch(/policy +not now, RecentlyRemediated: .* completed clean at/);
     expect(out).toContain(
-      "rule         none applies, so that nothing would be done\n               for-clean (signalName is unknown)",
+      "rule         none applies, so no workflow would run\n               for-clean (signalName is unknown)",
     );
   });
 

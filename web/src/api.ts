@@ -25,7 +25,7 @@ const base = "/api/v1";
 
 export async function getJson<T>(path: string, signal?: AbortSignal): Promise<T> {
   const response = await send(path, { ...(signal && { signal }) });
-  return parseJson(await response.text());
+  return readJson(response, signal);
 }
 
 export async function postJson<T>(path: string, body: unknown): Promise<T> {
@@ -34,7 +34,7 @@ export async function postJson<T>(path: string, body: unknown): Promise<T> {
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  return parseJson(await response.text());
+  return readJson(response);
 }
 
 /** Begins a session with a token of the API server, which becomes a cookie. */
@@ -53,8 +53,7 @@ export async function openStream(
 ): Promise<ReadableStream<Uint8Array>> {
   const headers = { accept: "text/event-stream", ...(lastId !== undefined && { "last-event-id": lastId }) };
   const { body } = await send(path, { headers, signal });
-  if (!body)
-    throw new ApiError({ type: "about:blank", title: "No content", status: 0, detail: "The stream is empty." });
+  if (!body) throw noResponse("The stream is empty.");
   return body;
 }
 
@@ -66,10 +65,10 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
   return text ? `${path}?${text}` : path;
 }
 
-/** The path of an object for its key, NAMESPACE/NAME: that of its page, and that of its details in the API. */
+/** The path of an object by its key, NAMESPACE/NAME: of its page, and of its details in the API. */
 export function objectPath(kind: string, key: string): string {
   const path = key.split("/").map(encodeURIComponent).join("/");
-  // The server takes a last part with a dot for the name of a file.
+  // For the server, a last part with a dot is the name of a file.
   return `/${kind}/${path.replaceAll(".", "%2E")}`;
 }
 
@@ -79,15 +78,24 @@ async function send(path: string, init: RequestInit): Promise<Response> {
     response = await fetch(base + path, { credentials: "same-origin", cache: "no-store", ...init });
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError({
-      type: "about:blank",
-      title: "Unreachable",
-      status: 0,
-      detail: "The server does not respond.",
-    });
+    throw noResponse("The server does not respond.");
   }
   if (!response.ok) throw new ApiError(await readProblem(response));
   return response;
+}
+
+/** A body that is cut off, or that a proxy has replaced, is no response: the same request may succeed later. */
+async function readJson<T>(response: Response, signal?: AbortSignal): Promise<T> {
+  try {
+    return parseJson(await response.text());
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw noResponse("The response of the server cannot be read.");
+  }
+}
+
+function noResponse(detail: string): ApiError {
+  return new ApiError({ type: "about:blank", title: "No response", status: 0, detail });
 }
 
 async function readProblem(response: Response): Promise<ProblemDocument> {

@@ -1,5 +1,5 @@
+import { LogIn } from "./components/log-in.tsx";
 import { Shell } from "./components/shell.tsx";
-import { SignIn } from "./components/sign-in.tsx";
 import { pages } from "./pages.ts";
 import { loadSession, sessionState } from "./session.ts";
 
@@ -8,14 +8,14 @@ export function App() {
   switch (state.kind) {
     case "loading":
       return <div class="loading" />;
-    case "signed-in":
+    case "logged-in":
       return <Shell pages={pages} session={state.session} />;
-    case "signed-out":
-      return <SignIn ways={state.ways} />;
-    case "unreachable":
+    case "logged-out":
+      return <LogIn ways={state.ways} />;
+    case "failed":
       return (
         <main class="gate">
-          <h1>The server does not respond</h1>
+          <h1>The console cannot be opened</h1>
           <p class="muted">{state.message}</p>
           <button type="button" class="button" data-primary onClick={() => void loadSession()}>
             Try again

@@ -19,7 +19,7 @@ describe("a batch", () => {
     expect(progress).toEqual([0, 1, 2]);
   });
 
-  it.each([404, 409, 422])("goes on after an item is refused with %i", async (status) => {
+  it.each([404, 409, 422])("continues after an item is refused with %i", async (status) => {
     const { performed, refused } = await performWith(status);
 
     expect(performed).toEqual(["n/a", "n/b", "n/c"]);
@@ -58,6 +58,6 @@ describe("a batch as command lines", () => {
   });
 });
 
-function items(...names: readonly string[]): readonly BatchItem<ApprovalRow>[] {
+function items(...names: readonly string[]): readonly BatchItem[] {
   return names.map((name) => ({ row: { key: `n/${name}` } as ApprovalRow, key: `key of ${name}` }));
 }

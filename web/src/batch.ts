@@ -1,15 +1,15 @@
-import type { OperationName, ProblemDocument, Row } from "../../src/console/wire.ts";
+import type { ApprovalRow, OperationName, ProblemDocument } from "../../src/console/wire.ts";
 import { ApiError } from "./api.ts";
 import { joinWords } from "./operations.ts";
 
-/** One object of a batch. Its key makes a second attempt safe. */
-export interface BatchItem<R extends Row> {
-  readonly row: R;
+/** One approval of a batch. Its key makes a second attempt safe. */
+export interface BatchItem {
+  readonly row: ApprovalRow;
   readonly key: string;
 }
 
-export interface RefusedItem<R extends Row> {
-  readonly item: BatchItem<R>;
+export interface RefusedItem {
+  readonly item: BatchItem;
   readonly problem: ProblemDocument;
 }
 
@@ -17,12 +17,12 @@ export interface RefusedItem<R extends Row> {
  * Performs one operation on each item in turn and returns those that were refused. A problem that is not about one object,
  * such as a lost connection, ends the batch: the items after it are returned with the same problem.
  */
-export async function performBatch<R extends Row>(
-  items: readonly BatchItem<R>[],
-  perform: (item: BatchItem<R>) => Promise<unknown>,
+export async function performBatch(
+  items: readonly BatchItem[],
+  perform: (item: BatchItem) => Promise<unknown>,
   onProgress: (done: number) => void,
-): Promise<readonly RefusedItem<R>[]> {
-  const refused: RefusedItem<R>[] = [];
+): Promise<readonly RefusedItem[]> {
+  const refused: RefusedItem[] = [];
   for (const [index, item] of items.entries()) {
     onProgress(index);
     try {
@@ -44,7 +44,11 @@ function isAboutOneObject({ status }: ProblemDocument): boolean {
 }
 
 /** The same batch as command lines, one for each namespace. The command line accepts short names. */
-export function batchCommands(operation: OperationName, rows: readonly Row[], reason: string): readonly string[] {
+export function batchCommands(
+  operation: OperationName,
+  rows: readonly ApprovalRow[],
+  reason: string,
+): readonly string[] {
   const byNamespace = new Map<string, string[]>();
   for (const { key, name } of rows) {
     const namespace = key.slice(0, key.indexOf("/"));

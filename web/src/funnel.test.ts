@@ -3,7 +3,7 @@ import type { Storm } from "../../src/console/wire.ts";
 import { formatShare, funnelSteps } from "./funnel.ts";
 
 describe("the funnel of a storm", () => {
-  it("has the stages in order, each followed by what goes no further", () => {
+  it("has the stages in order, each followed by the parts that it absorbs", () => {
     const steps = funnelSteps(totals({}));
 
     expect(steps.map(({ kind, label }) => `${kind} ${label}`)).toEqual([

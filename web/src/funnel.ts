@@ -1,20 +1,20 @@
 import type { Storm } from "../../src/console/wire.ts";
 import type { Tone } from "./tones.ts";
 
-/** One line of the funnel: a stage that signals reach, or a part that goes no further. */
+/** One line of the funnel: a stage that signals reach, or the part that is absorbed before the next stage. */
 export interface FunnelStep {
   readonly kind: "stage" | "absorbed";
   readonly label: string;
   readonly meaning: string;
   readonly tone: Tone;
   readonly count: number;
-  /** Of the stage before it; a stage of its own has none. */
+  /** The share of the stage before it; only of absorbed parts. */
   readonly share?: { readonly value: number; readonly of: string };
-  /** Of the longest bar, from 0 to 1. */
+  /** Relative to the longest bar, from 0 to 1. */
   readonly width: number;
 }
 
-/** What became of the signals, from the first stage to the last. */
+/** The lines of the funnel, from signals to runs. */
 export function funnelSteps(totals: Storm["totals"]): readonly FunnelStep[] {
   const { signals, deduplicated, incidents, followed, coolingDown, otherwiseBlocked, waiting, runs } = totals;
   const longest = Math.max(1, signals, incidents, runs);
@@ -36,9 +36,9 @@ export function funnelSteps(totals: Storm["totals"]): readonly FunnelStep[] {
     width: count / longest,
   });
   return [
-    stage("Signals", "neutral", signals, "Reports that senders delivered"),
-    absorbed("Deduplicated", deduplicated, ["signals", signals], "Reports of a problem that was known already"),
-    stage("Incidents", "wait", incidents, "Problems that were opened"),
+    stage("Signals", "neutral", signals, "Reports from senders"),
+    absorbed("Deduplicated", deduplicated, ["signals", signals], "Reports of an incident that was already open"),
+    stage("Incidents", "wait", incidents, "New problems"),
     absorbed("Followed", followed, ["incidents", incidents], "Another incident's run acts on the target"),
     absorbed("Cooling down", coolingDown, ["incidents", incidents], "The target was remediated a short time ago"),
     absorbed("Otherwise blocked", otherwiseBlocked, ["incidents", incidents], "Paused, refused, or without a rule"),
@@ -47,7 +47,7 @@ export function funnelSteps(totals: Storm["totals"]): readonly FunnelStep[] {
   ];
 }
 
-/** "97%"; a share that is not all or nothing is never shown as 100% or 0%. */
+/** "97%". Only a share of exactly all or nothing is shown as 100% or 0%. */
 export function formatShare(value: number): string {
   if (value > 0 && value < 0.01) return "<1%";
   if (value < 1 && value > 0.99) return ">99%";

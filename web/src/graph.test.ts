@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { layoutGraph } from "./graph.ts";
 
 describe("the graph of an execution", () => {
-  it("has each task to the right of those it waits for", () => {
+  it("has each task to the right of its dependencies", () => {
     const { tasks } = layoutGraph([task("d", ["b", "c"]), task("a"), task("b", ["a"]), task("c", ["a"])]);
     const columns = [...new Set(tasks.map(({ x }) => x))].sort((a, b) => a - b);
 
@@ -22,7 +22,7 @@ describe("the graph of an execution", () => {
     expect(a?.height).toBeGreaterThan(b?.height ?? 0);
   });
 
-  it("draws one edge for each wait, and none to a task that does not exist", () => {
+  it("draws one edge for each dependency, and none to a task that does not exist", () => {
     const { edges } = layoutGraph([task("a"), task("b", ["a", "gone"])]);
 
     expect(edges.map(({ from, to }) => `${from} ${to}`)).toEqual(["a b"]);
@@ -33,7 +33,7 @@ describe("the graph of an execution", () => {
     expect(layoutGraph([])).toEqual({ tasks: [], edges: [], width: 0, height: 0 });
   });
 
-  it("takes no exponential time for many tasks that all wait for one another's predecessors", () => {
+  it("takes no exponential time for many tasks with shared dependencies", () => {
     const layers = Array.from({ length: 40 }, (_, layer) =>
       [0, 1].map((n) => task(`${layer}-${n}`, layer === 0 ? [] : [`${layer - 1}-0`, `${layer - 1}-1`])),
     );

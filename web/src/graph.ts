@@ -1,28 +1,7 @@
-export interface GraphTask {
+interface GraphTask {
   readonly name: string;
   readonly after: readonly string[];
   readonly steps: readonly unknown[];
-}
-
-export interface PlacedTask<T extends GraphTask> {
-  readonly task: T;
-  readonly x: number;
-  readonly y: number;
-  readonly height: number;
-}
-
-export interface PlacedEdge {
-  readonly from: string;
-  readonly to: string;
-  /** An SVG path. */
-  readonly path: string;
-}
-
-export interface Graph<T extends GraphTask> {
-  readonly tasks: readonly PlacedTask<T>[];
-  readonly edges: readonly PlacedEdge[];
-  readonly width: number;
-  readonly height: number;
 }
 
 export const taskWidth = 190;
@@ -32,8 +11,8 @@ const headHeight = 34;
 const stepHeight = 22;
 const stepsPadding = 8;
 
-/** Tasks in columns, each to the right of all tasks that it waits for. */
-export function layoutGraph<T extends GraphTask>(tasks: readonly T[]): Graph<T> {
+/** Tasks in columns, each to the right of its dependencies, with an SVG path for each dependency. */
+export function layoutGraph<T extends GraphTask>(tasks: readonly T[]) {
   const columns = taskColumns(tasks);
   const nextY = new Map<number, number>();
   const placed = tasks.map((task) => {
@@ -58,7 +37,7 @@ export function layoutGraph<T extends GraphTask>(tasks: readonly T[]): Graph<T> 
   };
 }
 
-/** The column of each task: the longest way to it. A task of a cycle, which no engine accepts, is in the first one. */
+/** The column of each task: the length of the longest path to it. A task of a cycle, which no engine accepts, is in the first. */
 function taskColumns(tasks: readonly GraphTask[]): ReadonlyMap<string, number> {
   const byName = new Map(tasks.map((task) => [task.name, task]));
   const columns = new Map<string, number>();

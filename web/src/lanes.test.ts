@@ -16,13 +16,13 @@ it.each(["coolingDown", "backingOff"] as const)("orders %s by the end of the wai
   expect(names(lane, rows)).toEqual(["soon", "late", "open"]);
 });
 
-it("orders what is done by when it ended, the latest first", () => {
+it("orders closed incidents by the time of their end, the latest first", () => {
   const rows = [row("early", { closedAt: "2026-11-16T18:00:00Z" }), row("late", { closedAt: "2026-11-16T19:00:00Z" })];
 
   expect(names("done", rows)).toEqual(["late", "early"]);
 });
 
-it("shows what acts before what is verified", () => {
+it("shows incidents whose workflow acts before those that are verified", () => {
   const rows = [
     row("verified", { phase: "Verifying" }),
     row("b", { phase: "Executing" }),

@@ -3,14 +3,14 @@ import type { Tone } from "./tones.ts";
 
 interface LaneText {
   readonly tone: Tone;
-  /** What it means that an incident is here. */
+  /** Why an incident is in this lane. */
   readonly meaning: string;
-  /** Before the time that is left until something happens by itself. */
+  /** The text before the remaining time of a wait that ends by itself. */
   readonly countdown?: string;
 }
 
 export const laneTexts: Readonly<Record<Lane, LaneText>> = {
-  needsYou: { tone: "bad", meaning: "A person has to decide or repair something" },
+  needsYou: { tone: "bad", meaning: "An operator has to decide or repair something" },
   running: { tone: "active", meaning: "A workflow acts on the target, or its effect is verified" },
   queued: { tone: "wait", meaning: "Another execution holds the target" },
   coolingDown: {
@@ -23,17 +23,17 @@ export const laneTexts: Readonly<Record<Lane, LaneText>> = {
     meaning: "Attempts failed before they acted; the next one waits",
     countdown: "next in",
   },
-  paused: { tone: "wait", meaning: "A person has paused automation here", countdown: "ends in" },
+  paused: { tone: "wait", meaning: "An operator has paused automation here", countdown: "ends in" },
   waiting: {
     tone: "neutral",
-    meaning: "Waits for a rule, the end of its cause, or its first decision",
+    meaning: "Waiting for a rule, for the end of its cause, or for the first decision",
   },
   done: { tone: "good", meaning: "Closed a short time ago" },
 };
 
 /**
- * The order of a lane: a queue by position, a wait by its end, what is done by when it ended, and all else newest first. What
- * acts comes before what is verified.
+ * The order of a lane: running incidents with a workflow that acts first, a queue by position, waits by their end, closed
+ * incidents by the time of their end, and all others newest first.
  */
 export function sortLane(lane: Lane, rows: readonly IncidentRow[]): readonly IncidentRow[] {
   if (lane === "running") return rows.toSorted(compareActing);
@@ -54,12 +54,12 @@ export interface IncidentGroup {
   readonly count: number;
 }
 
-/** The rows with those of one signal, target, workflow and state together, at the place of the first. */
+/** The rows in groups of the same signal, target, workflow and state, each at the position of its first row. */
 export function groupRows(rows: readonly IncidentRow[]): readonly IncidentGroup[] {
   const groups = new Map<string, { readonly row: IncidentRow; count: number }>();
   for (const row of rows) {
     const { signal, target, workflow, phase, reason, outcome } = row;
-    // Without a target nothing tells whether they have the same cause.
+    // Incidents without a target may have different causes.
     const id = target === undefined ? row.key : JSON.stringify([signal, target, workflow, phase, reason, outcome]);
     const group = groups.get(id);
     if (group) group.count += 1;

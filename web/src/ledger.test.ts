@@ -73,7 +73,14 @@ it.each([
 
 function events(ids: readonly string[], next: string | undefined): LoadedEvents {
   return {
-    rows: ids.map((id) => ({ id, at: "2026-11-16T10:00:00Z", type: "incident.created", summary: id, facts: {} })),
+    rows: ids.map((id) => ({
+      id,
+      key: id,
+      at: "2026-11-16T10:00:00Z",
+      type: "incident.created",
+      summary: id,
+      facts: {},
+    })),
     next,
   };
 }

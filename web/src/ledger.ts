@@ -1,7 +1,8 @@
 import type { LedgerPage } from "../../src/console/wire.ts";
 import type { Tone } from "./tones.ts";
 
-export type LedgerRow = LedgerPage["events"][number];
+/** An event as a table shows it: its id is also its key. */
+export type LedgerRow = LedgerPage["events"][number] & { readonly key: string };
 
 /** The loaded part of the ledger, newest first. */
 export interface LoadedEvents {
@@ -10,7 +11,7 @@ export interface LoadedEvents {
   readonly next: string | undefined;
 }
 
-/** The list with its newest page read again. If the two do not touch, events between them are not loaded: only the page stays. */
+/** The list after its newest page was read again. If events between the two are not loaded, only the page remains. */
 export function refreshEvents(list: LoadedEvents, page: LoadedEvents): LoadedEvents {
   // A search may find nothing in the newest part of the ledger.
   if (page.rows.length === 0) return list;
@@ -56,13 +57,13 @@ const aboutFacts = [
   "signal_name",
 ] as const;
 
-/** The object that an event is about: its target, else the object that has one. */
+/** The subject of an event: its target, else the incident, task or other object that it names. */
 export function aboutText(facts: LedgerRow["facts"]): string {
   const found = aboutFacts.map((name) => facts[name]).find((fact) => typeof fact === "string" && fact !== "");
   return typeof found === "string" ? found : "";
 }
 
-/** A chain is complete, or its state says what is wrong with it. */
+/** The state of a chain is `complete`, or a list of its problems. */
 export function chainTone(state: string): Tone {
   return state === "complete" ? "good" : "bad";
 }

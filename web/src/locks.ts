@@ -1,12 +1,12 @@
 import type { Lock, TargetRow } from "../../src/console/wire.ts";
 
-/** What is held: a lock of a replica, or a target that an execution acts on. */
+/** A lock of a replica, or a target that an execution holds. */
 export interface HeldLock extends Lock {
-  /** The execution that holds it, NAMESPACE/NAME, if it is a target. */
+  /** The execution that holds a target: NAMESPACE/NAME. */
   readonly execution?: string;
 }
 
-/** A target that is held is locked for every other execution. */
+/** A held target is locked for every other execution. */
 export function toHeldLock({ target, holder, fence, heldSince, waiting }: TargetRow): HeldLock {
   return {
     key: target,

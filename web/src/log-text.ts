@@ -1,6 +1,6 @@
 const escapeCharacter = String.fromCharCode(27);
 
-/** Sequences that set colours, move the cursor or name the window. */
+/** Escape sequences that set colours, move the cursor or set the title of the window. */
 const sequences = new RegExp(
   `${escapeCharacter}(?:\\[[0-9;?]*[ -/]*[@-~]|\\][^\\p{Cc}]*(?:${escapeCharacter}\\\\|\\p{Cc})|[@-Z^_])`,
   "gu",

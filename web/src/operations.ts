@@ -1,15 +1,15 @@
 import type { OperationName, OperationRequest, Row } from "../../src/console/wire.ts";
 import { shortNames } from "./format.ts";
 
-/** What a person fills in for an operation. */
+/** The inputs of an operation. */
 export type OperationField = "reason" | "for" | "block" | "scope";
 
 export interface OperationText {
   /** On the button. */
   readonly label: string;
-  /** On the button that confirms it, if that is another text. */
+  /** On the button that confirms it, if it differs. */
   readonly confirmLabel?: string;
-  /** What it does, for the dialog. */
+  /** What the operation does, for the dialog. */
   readonly effect: string;
   readonly fields: readonly OperationField[];
   /** Whether the button warns. */
@@ -24,7 +24,7 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
   },
   approve: {
     label: "Approve",
-    effect: "Lets the workflow run. Every check is made again before it starts.",
+    effect: "Lets the workflow run. All checks are repeated before it starts.",
     fields: ["reason"],
   },
   reject: {
@@ -47,18 +47,18 @@ export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
     label: "Cancel",
     // "Cancel" alone would read as leaving the dialog.
     confirmLabel: "Cancel it",
-    effect: "Stops it and records who stopped it. Nothing that has ended changes.",
+    effect: "Stops it and records your name. What has already ended does not change.",
     fields: ["block", "reason"],
     isDangerous: true,
   },
   run: {
     label: "Run",
-    effect: "Runs the workflow on the target, by the same rules as everything else.",
+    effect: "Runs the workflow on the target if every check passes, as for an incident.",
     fields: ["reason"],
   },
   retry: {
     label: "Retry",
-    effect: "Runs the same workflow again with the same target and parameters. Every check is made first.",
+    effect: "Runs the workflow again with the same target and parameters, if every check passes.",
     fields: ["reason"],
   },
 };
@@ -75,7 +75,7 @@ export function commandLine(operation: OperationName, request: Omit<OperationReq
   if (request.object !== undefined) {
     const [namespace, name] = splitKey(request.object);
     words.push(shortNames(name));
-    // Pauses are in no namespace that a person names.
+    // The command line finds a pause by its name alone.
     if (namespace !== undefined && operation !== "resume") words.push("-n", namespace);
   }
   words.push(...(request.scope ?? []));
@@ -101,7 +101,7 @@ function splitKey(object: string): readonly [string | undefined, string] {
   return slash === -1 ? [undefined, object] : [object.slice(0, slash), object.slice(slash + 1)];
 }
 
-/** In single quotes if a shell would read more into it than its characters. */
+/** In single quotes if the word has characters that a shell interprets. */
 function quoteWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
@@ -112,7 +112,7 @@ export interface FieldChange {
   readonly after: string;
 }
 
-/** Fields that change without a change of what a person decides about: another report of the same problem, above all. */
+/** Fields whose changes do not affect a decision, such as the count of reports. */
 const immaterial = new Set([
   "version",
   "kind",
@@ -126,7 +126,7 @@ const immaterial = new Set([
   "waiting",
 ]);
 
-/** What is different about a row since it was shown, for a person who decides about it. */
+/** The fields of a row that have changed since it was shown, as far as they affect a decision. */
 export function rowChanges(before: Row, after: Row): readonly FieldChange[] {
   const [a, b] = [before, after] as unknown as readonly [Fields, Fields];
   return [...new Set([...Object.keys(a), ...Object.keys(b)])]

@@ -1,6 +1,6 @@
 /**
  * Parses JSON of the server. Characters that change the direction of text become visible as `\u202e`: a name from outside
- * could otherwise reorder the sentence that it stands in.
+ * could otherwise reorder the sentence around it.
  */
 export function parseJson<T>(text: string): T {
   return JSON.parse(

@@ -2,7 +2,7 @@ import type { OperationName, OperationRequest, OperationResult, Row } from "../.
 import { ApiError, postJson } from "./api.ts";
 import { rowChanges } from "./operations.ts";
 
-/** Performs an operation; once more if nothing has changed that the caller, who saw `seen`, decided about. */
+/** Performs an operation. Repeats it after a conflict if nothing relevant has changed since the caller saw the row `seen`. */
 export async function performOperation(
   operation: OperationName,
   request: OperationRequest,

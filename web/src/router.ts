@@ -10,7 +10,7 @@ export interface PageProps {
 
 /** An entry of the table of pages. */
 export interface Page {
-  /** Such as /incidents/:namespace/:name. */
+  /** A pattern such as /incidents/:namespace/:name. */
   readonly path: string;
   readonly title: string;
   /** Opens the page after g. Pages without one are reached by links. */
@@ -35,7 +35,7 @@ export function startRouter(): void {
   });
 }
 
-/** Opens a path of the console. `replace` leaves no entry in the history, as for a filter while it is typed. */
+/** Opens a path of the console. `replace` adds no entry to the history, for example for each letter of a filter. */
 export function navigate(to: string, { replace = false } = {}): void {
   if (replace) history.replaceState(undefined, "", to);
   else history.pushState(undefined, "", to);

@@ -5,7 +5,7 @@ it("reads a pasted alert", () => {
   expect(parsePayload('{"alerts": []}')).toEqual({ kind: "valid", value: { alerts: [] } });
 });
 
-it.each(["", "  \n"])("asks for an alert if there is none: %j", (text) => {
+it.each(["", "  \n"])("reports a missing alert: %j", (text) => {
   expect(parsePayload(text)).toEqual({ kind: "invalid", message: "Paste the body of an alert first." });
 });
 

@@ -2,7 +2,7 @@ export type Payload =
   | { readonly kind: "valid"; readonly value: unknown }
   | { readonly kind: "invalid"; readonly message: string };
 
-/** Reads what was pasted. The message is that of the browser. */
+/** Parses the pasted text. The message is that of the browser. */
 export function parsePayload(text: string): Payload {
   if (text.trim() === "") return { kind: "invalid", message: "Paste the body of an alert first." };
   try {
@@ -12,7 +12,7 @@ export function parsePayload(text: string): Payload {
   }
 }
 
-/** The sources that are read without configuration; a source of sources.NAME.map can be typed. */
+/** The sources that need no configuration. The name of a configured source, sources.NAME.map, can be typed. */
 export const knownSources = [
   "alertmanager",
   "alertmanager-groups",

@@ -51,7 +51,7 @@ describe("the form to run a workflow", () => {
 it.each<[Partial<WorkflowParameter>, string]>([
   [{}, ""],
   [{ default: "7", pattern: "^[0-9]+$" }, "must match ^[0-9]+$; default 7"],
-  [{ type: "array" }, "several values with commas between them"],
+  [{ type: "array" }, "several values, separated by commas"],
   [{ isSecret: true, default: "t0p" }, "secret"],
 ])("the hint of a parameter %j is %j", (part, expected) => {
   expect(parameterHint({ name: "p", type: "string", required: false, ...part })).toBe(expected);

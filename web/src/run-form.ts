@@ -2,13 +2,13 @@ import type { Catalog, OperationRequest, WorkflowParameter } from "../../src/con
 
 export type CatalogWorkflow = Catalog["workflows"][number];
 
-/** What a person fills in to run a workflow: texts, as the command line takes them. */
+/** The inputs to run a workflow: texts in the syntax of the command line. */
 export interface RunValues {
   readonly target: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Every parameter with its default. A secret has no default on a page. */
+/** Every parameter with its default. The default of a secret is not shown. */
 export function initialValues({ parameters }: CatalogWorkflow): RunValues {
   return {
     target: "",
@@ -18,7 +18,7 @@ export function initialValues({ parameters }: CatalogWorkflow): RunValues {
   };
 }
 
-/** The request for these values. A parameter that was left empty, or as it is by default, is decided by the workflow. */
+/** The request for these values. Parameters that are empty or unchanged are left to the workflow. */
 export function runRequest(workflow: CatalogWorkflow, { target, parameters }: RunValues): Partial<OperationRequest> {
   const given = workflow.parameters.flatMap(({ name, default: value = "" }) => {
     const text = parameters[name] ?? "";
@@ -43,10 +43,10 @@ export function withoutSecrets(
   return { ...request, parameters: Object.fromEntries(shown) };
 }
 
-/** What a value must be, beside its description. */
+/** The rules for a value, in addition to its description. */
 export function parameterHint({ type, pattern, default: value, isSecret }: WorkflowParameter): string {
   return [
-    type === "array" && "several values with commas between them",
+    type === "array" && "several values, separated by commas",
     pattern !== undefined && `must match ${pattern}`,
     value !== undefined && !isSecret && `default ${value}`,
     isSecret && "secret",

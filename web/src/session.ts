@@ -1,13 +1,13 @@
-import { signal } from "@preact/signals";
-import type { LogInWay, OperationName, Session } from "../../src/console/wire.ts";
+import { computed, signal } from "@preact/signals";
+import type { LogInWay, OperationName, RowKind, Session } from "../../src/console/wire.ts";
 import { ApiError, getJson } from "./api.ts";
 import { setServerTime } from "./time.ts";
 
 export type SessionState =
   | { readonly kind: "loading" }
-  | { readonly kind: "signed-out"; readonly ways: readonly LogInWay[] }
-  | { readonly kind: "unreachable"; readonly message: string }
-  | { readonly kind: "signed-in"; readonly session: Session };
+  | { readonly kind: "logged-out"; readonly ways: readonly LogInWay[] }
+  | { readonly kind: "failed"; readonly message: string }
+  | { readonly kind: "logged-in"; readonly session: Session };
 
 export const sessionState = signal<SessionState>({ kind: "loading" });
 
@@ -15,19 +15,24 @@ export async function loadSession(): Promise<void> {
   try {
     const session = await getJson<Session>("/session");
     setServerTime(session.serverTime);
-    sessionState.value = { kind: "signed-in", session };
+    sessionState.value = { kind: "logged-in", session };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    const isLoggedIn = sessionState.value.kind === "logged-in";
     if (error.status === 401)
-      sessionState.value = { kind: "signed-out", ways: error.problem.logIn ?? ["link", "token"] };
-    // Who is signed in does not change while the server restarts.
-    else if (sessionState.value.kind !== "signed-in")
-      sessionState.value = { kind: "unreachable", message: error.message };
+      sessionState.value = { kind: "logged-out", ways: error.problem.logIn ?? ["link", "token"] };
+    // A session outlives a restart of the server.
+    else if (!isLoggedIn) sessionState.value = { kind: "failed", message: error.message };
   }
 }
 
 /** Whether the caller has the right to this operation. The server decides again. */
 export function mayPerform(operation: OperationName): boolean {
   const state = sessionState.value;
-  return state.kind === "signed-in" && state.session.operations.includes(operation);
+  return state.kind === "logged-in" && state.session.operations.includes(operation);
 }
+
+/** The kinds of rows that the caller may read; none without a session. */
+export const readableKinds = computed<readonly RowKind[]>(() =>
+  sessionState.value.kind === "logged-in" ? sessionState.value.session.kinds : [],
+);

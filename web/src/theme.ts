@@ -1,4 +1,4 @@
-import { effect, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 
 const themes = ["system", "light", "dark"] as const;
 export type Theme = (typeof themes)[number];
@@ -6,6 +6,16 @@ export type Theme = (typeof themes)[number];
 const storageKey = "interlock.theme";
 
 export const theme = signal<Theme>(readTheme());
+
+const darkQuery = globalThis.matchMedia?.("(prefers-color-scheme: dark)");
+const isSystemDark = signal(darkQuery?.matches ?? false);
+
+darkQuery?.addEventListener("change", ({ matches }) => {
+  isSystemDark.value = matches;
+});
+
+/** Whether the page is dark, by the chosen theme or by that of the system. */
+export const isDark = computed(() => (theme.value === "system" ? isSystemDark.value : theme.value === "dark"));
 
 /** Applies the theme to the page, now and whenever it changes. */
 export function startTheme(): void {
@@ -19,7 +29,7 @@ export function setTheme(chosen: Theme): void {
   try {
     localStorage.setItem(storageKey, chosen);
   } catch {
-    // A browser may refuse storage: the theme then lasts as long as the page.
+    // A browser may refuse storage: the theme is then lost with the page.
   }
 }
 

@@ -11,10 +11,10 @@ export function serverNow(): number {
   return Date.now() + offsetMs;
 }
 
-/** Corrects the clock by a time that the server has just sent. */
+/** Corrects the clock by the time of a response. */
 export function setServerTime(serverTime: string): void {
   const offset = Date.parse(serverTime) - Date.now();
-  // Below a second it is the way of the response; to follow it would make countdowns jump.
+  // Less than a second is the latency of the response; following it would make countdowns jump.
   if (Number.isFinite(offset) && Math.abs(offset - offsetMs) > 1_000) offsetMs = offset;
 }
 

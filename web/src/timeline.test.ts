@@ -66,7 +66,7 @@ describe("the marks of a lane", () => {
     ]);
   });
 
-  it("stack what lasts at the same time", () => {
+  it("stack overlapping spans", () => {
     const lane = "runs";
     const marks = layoutMarks(
       [event(-50, { lane, until: -30 }), event(-40, { lane, until: -35 }), event(-20, { lane, until: -10 })],
@@ -84,7 +84,7 @@ describe("the marks of a lane", () => {
     expect(layoutMarks([event(-30, { lane: "runs" })], options)).toMatchObject([{ x: 700, width: 300 }]);
   });
 
-  it("leave out what lies outside the range", () => {
+  it("leave out events outside the range", () => {
     expect(layoutMarks([event(-200), event(-200, { lane: "runs", until: -150 })], options)).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ export const timelineLanes = [
   "signals",
   "decisions",
   "runs",
-  "people",
+  "operators",
   "pauses",
 ] as const satisfies readonly TimelineEvent["lane"][];
 
@@ -32,7 +32,7 @@ export function zoomRange(range: TimeRange, factor: number, point: number, limit
   return keepWithin({ from: at - length * point, to: at + length * (1 - point) }, limits);
 }
 
-/** The range moved by a share of its length. */
+/** The range moved by a fraction of its length. */
 export function panRange(range: TimeRange, share: number, limits: TimeRange): TimeRange {
   const distance = (range.to - range.from) * share;
   return keepWithin({ from: range.from + distance, to: range.to + distance }, limits);
@@ -45,7 +45,7 @@ function keepWithin({ from, to }: TimeRange, limits: TimeRange): TimeRange {
   return { from, to };
 }
 
-/** The place of a time in a picture of `width`. */
+/** The horizontal position of a time in a picture of `width`. */
 export function toX(at: number, range: TimeRange, width: number): number {
   return ((at - range.from) / (range.to - range.from)) * width;
 }
@@ -62,12 +62,12 @@ export function ticks(range: TimeRange, width: number, minGap: number, offsetMs 
   return found;
 }
 
-/** What is drawn: one event, or several that would lie upon one another. */
+/** A shape for one event, or for several that would overlap. */
 export interface Mark {
   readonly x: number;
   /** 0 for a moment. */
   readonly width: number;
-  /** Below others of the same time. */
+  /** Overlapping spans are in different rows. */
   readonly row: number;
   readonly tone: TimelineEvent["tone"];
   readonly events: readonly TimelineEvent[];
@@ -79,27 +79,27 @@ interface MarkOptions {
   readonly now: number;
 }
 
-/** A point needs so much room. */
+/** The minimum distance of two points, in pixels. */
 const pointSize = 10;
 const minSpanWidth = 4;
 const maxRows = 3;
 
-/** The marks of one lane. Moments closer than a point become one mark; what lasts is stacked where it overlaps. */
+/** The marks of one lane. Moments that are close together become one mark; overlapping spans are stacked. */
 export function layoutMarks(events: readonly TimelineEvent[], { range, width, now }: MarkOptions): readonly Mark[] {
   const visible = events.filter((event) => endOf(event, now) >= range.from && Date.parse(event.at) <= range.to);
-  const moments = visible.filter(({ until, lane }) => until === undefined && !lasts(lane));
-  const spans = visible.filter(({ until, lane }) => until !== undefined || lasts(lane));
+  const moments = visible.filter(({ until, lane }) => until === undefined && !hasDuration(lane));
+  const spans = visible.filter(({ until, lane }) => until !== undefined || hasDuration(lane));
   return [...clusterMoments(moments, range, width), ...stackSpans(spans, { range, width, now })];
 }
 
-/** What has no end in these lanes goes on. */
-function lasts(lane: TimelineEvent["lane"]): boolean {
+/** In these lanes, an event without an end continues. */
+function hasDuration(lane: TimelineEvent["lane"]): boolean {
   return lane === "runs" || lane === "pauses";
 }
 
 function endOf(event: TimelineEvent, now: number): number {
   if (event.until !== undefined) return Date.parse(event.until);
-  return lasts(event.lane) ? now : Date.parse(event.at);
+  return hasDuration(event.lane) ? now : Date.parse(event.at);
 }
 
 function clusterMoments(events: readonly TimelineEvent[], range: TimeRange, width: number): readonly Mark[] {

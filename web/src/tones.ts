@@ -1,4 +1,4 @@
-/** The colours of states. Text always names the state, too. */
+/** The colours of states. A text always names the state, too. */
 export type Tone = "good" | "bad" | "wait" | "active" | "neutral";
 
 const phaseTones: Readonly<Record<string, Tone>> = {

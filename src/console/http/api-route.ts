@@ -3,7 +3,7 @@ import type { z } from "../../schema/index.ts";
 import type { Viewer } from "../identity/identity.ts";
 import type { ResponseName } from "./schemas.ts";
 
-/** A route of the API: what is served, for whom, and how it is described. */
+/** A route of the API, with its description for the OpenAPI document. */
 export type ApiRoute = OpenRoute | CallerRoute;
 
 /** For every client. */
@@ -20,7 +20,7 @@ export interface CallerRoute extends RouteDescription {
 
 interface RouteDescription {
   readonly method: "GET" | "POST" | "DELETE";
-  /** As Fastify writes it: `/api/v1/rows/:kind`. */
+  /** In the syntax of Fastify: `/api/v1/rows/:kind`. */
   readonly path: string;
   readonly summary: string;
   readonly params?: z.ZodObject;
@@ -32,14 +32,14 @@ interface RouteDescription {
   readonly problems?: Readonly<Record<number, string>>;
 }
 
-/** A request that was checked. `params`, `query` and `body` fit the schemas of the route. */
+/** A validated request: `params`, `query` and `body` match the schemas of the route. */
 export interface OpenCall {
   readonly params: unknown;
   readonly query: unknown;
   readonly body: unknown;
   readonly lastEventId: string | undefined;
   readonly request: FastifyRequest;
-  /** For a handler that takes the response over. */
+  /** For a handler that writes the response itself. */
   readonly reply: FastifyReply;
   /** Aborts when the server closes. */
   readonly closing: AbortSignal;
@@ -48,11 +48,11 @@ export interface OpenCall {
 /** A request of an authenticated caller. */
 export interface ApiCall extends OpenCall {
   readonly viewer: Viewer;
-  /** Whether the credentials of the request are still good: a stream ends when they are not. */
+  /** Whether the credentials of the request are still valid: a stream ends when they are not. */
   isStillValid(): Promise<boolean>;
 }
 
-/** A request that a handler refuses. */
+/** An error that the caller receives as a problem. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   readonly status: number;

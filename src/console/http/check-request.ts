@@ -1,4 +1,4 @@
-/** What a request says about the page that made it. */
+/** The headers of a request that identify the page that made it. */
 export interface RequestOrigin {
   readonly method: string;
   readonly host: string | undefined;
@@ -7,7 +7,7 @@ export interface RequestOrigin {
   readonly fetchSite: string | undefined;
 }
 
-/** A request that is not answered. */
+/** The response to a request that is refused. */
 export interface Refusal {
   readonly status: 403 | 421;
   readonly detail: string;

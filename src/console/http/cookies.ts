@@ -5,7 +5,7 @@ export interface CookieJar {
   readSession(request: Pick<FastifyRequest, "headers">): string | undefined;
   setSession(reply: FastifyReply, value: string, expiresAtMs: number): void;
   clearSession(reply: FastifyReply): void;
-  /** Of a log-in at an identity provider that has not come back yet. */
+  /** The pending log-in at an identity provider. */
   readPending(request: Pick<FastifyRequest, "headers">): string | undefined;
   setPending(reply: FastifyReply, value: string): void;
   clearPending(reply: FastifyReply): void;
@@ -14,23 +14,26 @@ export interface CookieJar {
 export interface CookieOptions {
   /** Whether browsers reach the console over TLS. */
   readonly isSecure: boolean;
-  /** Browsers do not tell the ports of a host apart, so the port is a part of the name. */
+  /** Browsers send the cookies of a host to all of its ports, so the port is part of the name. */
   readonly port: () => number;
 }
 
 export function cookieJar({ isSecure, port }: CookieOptions): CookieJar {
   // Browsers accept this prefix only over TLS, for this host alone and for all of its paths.
   const prefix = isSecure ? "__Host-" : "";
-  const name = (what: string) => `${prefix}interlock-${what}-${port()}`;
-  const set = (reply: FastifyReply, what: string, value: string, attributes: string) => {
-    reply.header("set-cookie", `${name(what)}=${value}; Path=/; HttpOnly; ${attributes}${isSecure ? "; Secure" : ""}`);
+  const fullName = (name: string) => `${prefix}interlock-${name}-${port()}`;
+  const set = (reply: FastifyReply, name: string, value: string, attributes: string) => {
+    reply.header(
+      "set-cookie",
+      `${fullName(name)}=${value}; Path=/; HttpOnly; ${attributes}${isSecure ? "; Secure" : ""}`,
+    );
   };
   return {
-    readSession: (request) => readCookie(request.headers.cookie, name("session")),
+    readSession: (request) => readCookie(request.headers.cookie, fullName("session")),
     setSession: (reply, value, expiresAtMs) =>
       set(reply, "session", value, `SameSite=Strict; Expires=${new Date(expiresAtMs).toUTCString()}`),
     clearSession: (reply) => set(reply, "session", "", "SameSite=Strict; Max-Age=0"),
-    readPending: (request) => readCookie(request.headers.cookie, name("log-in")),
+    readPending: (request) => readCookie(request.headers.cookie, fullName("log-in")),
     // Lax: the browser comes back from the identity provider, which is another site.
     setPending: (reply, value) => set(reply, "log-in", value, "SameSite=Lax; Max-Age=600"),
     clearPending: (reply) => set(reply, "log-in", "", "SameSite=Lax; Max-Age=0"),

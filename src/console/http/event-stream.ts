@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { type Clock, sleep } from "../../time/index.ts";
-import type { ApiCall } from "./api-route.ts";
+import { type ApiCall, ProblemError } from "./api-route.ts";
 
-/** A viewer that reads nothing for so long is cut off; its browser connects again and continues at the last event it read. */
+/** A viewer that reads nothing for this time is cut off; its browser connects again and continues at the last event it read. */
 const maxSilenceMs = 30_000;
 
 /** How often the credentials of a viewer are checked again. */
@@ -14,13 +14,16 @@ export type EventSource = (signal: AbortSignal) => AsyncIterable<Uint8Array | st
 
 /**
  * Sends Server-Sent Events until they end, the viewer is gone, the server closes, or the viewer's credentials are no longer
- * valid. The next event is asked for when the viewer has read the one before: what a slow viewer misses is up to the source.
+ * valid. The next event is read from the source when the viewer has read the one before: what a slow viewer misses is up to
+ * the source.
  */
 export async function sendEvents(call: ApiCall, clock: Clock, source: EventSource): Promise<void> {
   const { reply, closing } = call;
+  const { raw } = reply;
+  // Neither is reported again after it has happened, which may be while the caller was authenticated.
+  if (closing.aborted || raw.destroyed) throw new ProblemError(503, "The console is closing. Send the request again.");
   const headers = reply.getHeaders();
   reply.hijack();
-  const { raw } = reply;
   const gone = new AbortController();
   const leave = () => gone.abort();
   raw.on("close", leave);

@@ -2,7 +2,7 @@ import type { Clock } from "../../time/index.ts";
 
 const maxFailures = 10;
 const windowMs = 60_000;
-/** Of addresses that are remembered: a client with many addresses cannot fill the memory. */
+/** A client with many addresses cannot fill the memory. */
 const maxAddresses = 10_000;
 
 /** Limits failed log-ins of each client address to ten a minute. */

@@ -15,17 +15,17 @@ export interface LogOutput {
   readonly signal: AbortSignal;
 }
 
-/** Lines that a viewer has not read yet. More are read when there is room again. */
+/** The size of the lines that a viewer has not read yet. More are read when there is room again. */
 const maxWaitingBytes = 64 * 1_024;
 
-/** An execution may write nothing for hours; its viewer must be asked for valid credentials all the same. */
+/** An execution may write nothing for hours. With each beat the credentials of its viewer can be checked. */
 const beatMs = 5_000;
 
 /** A comment, which readers of Server-Sent Events skip. */
 const beat = ":\n\n";
 
 /** The events of an execution's output. `follow` writes it, and returns when it is complete. */
-export function logEvents(follow: (output: LogOutput) => Promise<void>, clock: Clock): EventSource {
+export function logEvents(follow: (output: LogOutput) => Promise<unknown>, clock: Clock): EventSource {
   return async function* (viewerGone) {
     const stop = new AbortController();
     const signal = AbortSignal.any([viewerGone, stop.signal]);
@@ -64,19 +64,19 @@ export function logEvents(follow: (output: LogOutput) => Promise<void>, clock: C
   };
 }
 
-/** Attempts are told apart, as on the command line. */
+/** Attempts after the first one are numbered, as on the command line. */
 function toLogLine({ task, attempt, step, text }: StepLine): LogLine {
   return { task, step: attempt > 1 ? `${step}#${attempt}` : step, text };
 }
 
-/** Throws what is not a failure of the API server. Its refusals name the user and what is missing, which the caller may know. */
+/** Rethrows any error but that of the API server, whose refusal names the user and the missing right for the caller. */
 function readFailure(error: unknown): { readonly message: string; readonly isFinal: boolean } {
   if (!(error instanceof KubeError)) throw error;
   if (error.code === "forbidden") return { message: error.message, isFinal: true };
-  return { message: "The API server does not answer.", isFinal: false };
+  return { message: "The API server does not respond.", isFinal: false };
 }
 
-/** Calls `action` again and again. Returns a function that ends this. */
+/** Calls `action` at this interval. Returns a function that stops it. */
 function repeat(clock: Clock, everyMs: number, action: () => void): () => void {
   let timer = clock.after(everyMs, tick);
   return () => timer.cancel();

@@ -19,16 +19,30 @@ export const linkPath = "/login/link?token=";
 /** Where an identity provider sends browsers back to. */
 export const oidcCallbackPath = "/login/oidc/callback";
 
+/** A way to log in, and the response to a failed attempt. */
+interface LogIn {
+  /** In the query of the start page, after a failed attempt. */
+  readonly name: "link" | "provider";
+  readonly failure: string;
+  readonly hint: string;
+  begin(): Promise<NewSession | undefined>;
+}
+
 /** Serves the pages that a browser passes through to log in. Each ends at the start page. */
 export function serveLogIn(app: FastifyInstance, options: LogInOptions) {
   const { identity, cookies } = options;
   const { oidc, redeemLink } = identity;
   if (redeemLink) {
     app.get("/login/link", (request, reply) =>
-      logIn(request, reply, options, async () => {
-        refusePrefetch(request);
-        const { token } = request.query as { readonly token?: unknown };
-        return typeof token === "string" ? redeemLink(token) : undefined;
+      logIn(request, reply, options, {
+        name: "link",
+        failure: "The link is not valid: a link works once, for 10 minutes.",
+        hint: "interlock users link prints another link.",
+        async begin() {
+          refusePrefetch(request);
+          const { token } = request.query as { readonly token?: unknown };
+          return typeof token === "string" ? redeemLink(token) : undefined;
+        },
       }),
     );
   }
@@ -36,13 +50,18 @@ export function serveLogIn(app: FastifyInstance, options: LogInOptions) {
     app.get("/login/oidc", async (_request, reply) => {
       const { url, pending } = await oidc.start();
       cookies.setPending(reply, pending);
-      return reply.header("cache-control", "no-store").redirect(url, 303);
+      return redirect(reply, url);
     });
     app.get(oidcCallbackPath, (request, reply) =>
-      logIn(request, reply, options, async () => {
-        const pending = cookies.readPending(request);
-        cookies.clearPending(reply);
-        return pending === undefined ? undefined : oidc.finish(new URL(request.url, "http://callback"), pending);
+      logIn(request, reply, options, {
+        name: "provider",
+        failure: "The identity provider refused the log-in, or it took longer than 10 minutes.",
+        hint: "Log in again on the start page.",
+        async begin() {
+          const pending = cookies.readPending(request);
+          cookies.clearPending(reply);
+          return pending === undefined ? undefined : oidc.finish(new URL(request.url, "http://callback"), pending);
+        },
       }),
     );
   }
@@ -59,7 +78,7 @@ async function logIn(
   request: FastifyRequest,
   reply: FastifyReply,
   { cookies, failures, log }: LogInOptions,
-  begin: () => Promise<NewSession | undefined>,
+  { name, failure, hint, begin }: LogIn,
 ) {
   const wait = failures.waitSeconds(request.ip);
   if (wait !== undefined) return sendProblem(reply.header("retry-after", wait), 429, `Try again in ${wait} s.`);
@@ -67,10 +86,14 @@ async function logIn(
   if (!session) {
     failures.failed(request.ip);
     log.warn("log-in failed", { address: request.ip });
-    return sendProblem(reply, 401, "The log-in is not valid: a link works once, for 10 minutes.", {
-      hint: "interlock users link prints another link.",
-    });
+    if (!request.headers.accept?.includes("text/html")) return sendProblem(reply, 401, failure, { hint });
+    // The start page explains how to log in. With an earlier session of the browser, it is the console.
+    return redirect(reply, `/?log-in-failed=${name}`);
   }
   cookies.setSession(reply, session.value, session.expiresAtMs);
-  return reply.header("cache-control", "no-store").redirect("/", 303);
+  return redirect(reply, "/");
+}
+
+function redirect(reply: FastifyReply, url: string) {
+  return reply.header("cache-control", "no-store").redirect(url, 303);
 }

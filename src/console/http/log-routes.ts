@@ -1,8 +1,7 @@
 import { followExecution } from "../../engines/index.ts";
-import { type WorkflowExecution, workflowExecutions } from "../../resources/index.ts";
+import { workflowExecutions } from "../../resources/index.ts";
 import { z } from "../../schema/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
-import type { Viewer } from "../identity/identity.ts";
 import { type ApiRoute, ProblemError } from "./api-route.ts";
 import { sendEvents } from "./event-stream.ts";
 import { type LogOutput, logEvents } from "./log-events.ts";
@@ -22,12 +21,12 @@ const logQuery = z.strictObject({
     .number()
     .int()
     .min(0)
-    .meta({ description: "Of each step, only so many of the lines that are there already." })
+    .meta({ description: "The maximum number of lines of each step that are already there." })
     .optional(),
 });
 
 /** The output of executions, with the rights of the viewer. */
-export function logRoutes(deps: LogRouteDeps): readonly ApiRoute[] {
+export function logRoutes({ localRuns: local, ...options }: LogRouteDeps): readonly ApiRoute[] {
   return [
     {
       method: "GET",
@@ -39,22 +38,15 @@ export function logRoutes(deps: LogRouteDeps): readonly ApiRoute[] {
       result: { line: "LogLine", problem: "LogProblem", end: "nothing" },
       problems: { 404: "There is no such execution." },
       async handle(call) {
-        const { viewer, params, query } = call;
-        const execution = await viewer.client.get(workflowExecutions, params as z.output<typeof named>);
+        const { client, podLogs } = call.viewer;
+        const execution = await client.get(workflowExecutions, call.params as z.output<typeof named>);
         if (!execution) throw new ProblemError(404, "There is no such execution.");
-        const { tail } = query as z.output<typeof logQuery>;
+        const { tail } = call.query as z.output<typeof logQuery>;
         const filter = tail === undefined ? {} : { tail };
-        const follow = (output: LogOutput) => followAs(viewer, execution, { ...deps, ...output, filter });
-        await sendEvents(call, deps.clock, logEvents(follow, deps.clock));
+        const follow = (output: LogOutput) =>
+          followExecution(execution, { ...options, ...output, client, podLogs, local, filter });
+        await sendEvents(call, options.clock, logEvents(follow, options.clock));
       },
     },
   ];
-}
-
-type OutputFollowing = LogRouteDeps & LogOutput & { readonly filter: { readonly tail?: number } };
-
-async function followAs(viewer: Viewer, execution: WorkflowExecution, following: OutputFollowing): Promise<void> {
-  const { client, podLogs } = viewer;
-  const { localRuns: local, ...options } = following;
-  await followExecution(execution, { ...options, client, podLogs, local });
 }

@@ -3,7 +3,7 @@ import { z } from "../../schema/index.ts";
 import type { ApiRoute } from "./api-route.ts";
 import { responseSchemas } from "./schemas.ts";
 
-/** The console's API, for machines. Everything in it comes from the routes and their schemas. */
+/** The OpenAPI document of the console, derived from the routes and their schemas. */
 export function consoleOpenApi(routes: readonly ApiRoute[]): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const route of routes) {
@@ -13,7 +13,7 @@ export function consoleOpenApi(routes: readonly ApiRoute[]): object {
   const schemas = Object.entries(responseSchemas).map(([name, schema]) => [name, jsonSchema(schema, "output")]);
   return openApi({
     title: "Interlock console",
-    description: "What Interlock does, and the operations of people and programs.",
+    description: "The state of Interlock, and the operations of users and programs.",
     paths: {
       ...paths,
       "/healthz": { get: plainOperation("The process runs.") },
@@ -40,13 +40,13 @@ function operation(route: ApiRoute): object {
   };
 }
 
-function parameters(schema: z.ZodObject | undefined, place: "path" | "query"): readonly object[] {
+function parameters(schema: z.ZodObject | undefined, location: "path" | "query"): readonly object[] {
   if (!schema) return [];
   const { properties = {}, required = [] } = jsonSchema(schema, "input");
   return Object.entries(properties).map(([name, schema]) => ({
     name,
-    in: place,
-    required: place === "path" || required.includes(name),
+    in: location,
+    required: location === "path" || required.includes(name),
     schema,
   }));
 }
@@ -60,7 +60,9 @@ function responses({ access, result, body, query, problems = {} }: ApiRoute): ob
     403: problemResponse("The caller may not do this, or a page of another origin made the request."),
     421: problemResponse("The host name of the request is not served."),
     ...Object.fromEntries(refused),
-    503: problemResponse("The API server does not answer. Send the request again; operations take effect once."),
+    503: problemResponse(
+      "The API server or the ledger does not respond. Send the request again; operations take effect once.",
+    ),
   };
 }
 

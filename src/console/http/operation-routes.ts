@@ -1,19 +1,16 @@
 import type { KubeClient } from "../../kube/index.ts";
 import {
   type OperateContext,
-  OperationError,
-  type OperationErrorCode,
   type OperationName,
   type OperationRequest,
   operationNames,
   perform,
   requestSchema,
 } from "../../operate/index.ts";
-import { toRow } from "../rows/index.ts";
 import type { OperationResult } from "../wire.ts";
 import { type ApiRoute, ProblemError } from "./api-route.ts";
 
-/** The operations of people and programs, one route each. `contextFor` gives an operation the rights of its caller. */
+/** One route for each operation. `contextFor` gives an operation the rights of its caller. */
 export function operationRoutes(contextFor: (client: KubeClient) => OperateContext): readonly ApiRoute[] {
   return operationNames.map((operation) => ({
     method: "POST",
@@ -30,8 +27,7 @@ export function operationRoutes(contextFor: (client: KubeClient) => OperateConte
     async handle({ viewer, body }): Promise<OperationResult> {
       if (!viewer.operations.includes(operation)) throw new ProblemError(403, `${viewer.name} may not ${operation}.`);
       const caller = { name: viewer.name, via: "console" };
-      const performed = perform(operation, body as OperationRequest, caller, contextFor(viewer.client));
-      return performed.catch(toOperationProblem);
+      return perform(operation, body as OperationRequest, caller, contextFor(viewer.client));
     },
   }));
 }
@@ -44,25 +40,5 @@ const summaries: Readonly<Record<OperationName, string>> = {
   resume: "End a pause.",
   cancel: "Cancel an execution, an incident or a coding task.",
   run: "Run a workflow on a target, if the policy allows it.",
-  retry: "Run again what an ended execution ran, if the policy allows it.",
+  retry: "Run the workflow of an ended execution again, if the policy allows it.",
 };
-
-const statuses: Readonly<Record<OperationErrorCode, number>> = {
-  invalid: 400,
-  "not-found": 404,
-  conflict: 409,
-  forbidden: 403,
-  unavailable: 503,
-};
-
-/** Throws what the caller can do about a failed operation or explanation. */
-export function toOperationProblem(error: unknown): never {
-  if (!(error instanceof OperationError)) throw error;
-  const { code, message, hint, details, current } = error;
-  const row = current && toRow(current);
-  throw new ProblemError(statuses[code], message, {
-    ...(hint !== undefined && { hint }),
-    ...(details.length > 0 && { problems: details }),
-    ...(row && { current: row }),
-  });
-}

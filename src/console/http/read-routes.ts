@@ -1,7 +1,5 @@
 import type { KubeClient } from "../../kube/index.ts";
-import { OperationError } from "../../operate/index.ts";
 import { z } from "../../schema/index.ts";
-import { RequestError } from "../projection/projection.ts";
 import {
   type LedgerQuery,
   type LedgerReader,
@@ -20,10 +18,9 @@ import {
 import { ruleTest } from "../wire/overviews.ts";
 import type { RuleTest } from "../wire.ts";
 import { type ApiCall, type ApiRoute, ProblemError } from "./api-route.ts";
-import { toOperationProblem } from "./operation-routes.ts";
 import { ledgerQuery, named, type ResponseName } from "./schemas.ts";
 
-/** The pages of single objects, and what is read anew for each request. `contextFor` gives a read the rights of its caller. */
+/** The pages of single objects, and overviews. `contextFor` gives a read the rights of its caller. */
 export function readRoutes(contextFor: (client: KubeClient) => ReadContext): readonly ApiRoute[] {
   const get = (
     path: string,
@@ -59,7 +56,10 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
     get(
       "storm",
       "Storm",
-      { summary: "What became of the signals of a time.", query: z.strictObject({ window: z.string().default("1h") }) },
+      {
+        summary: "The signals of a period, and how few runs they led to.",
+        query: z.strictObject({ window: z.string().default("1h") }),
+      },
       (context, { query }) => readStorm((query as { readonly window: string }).window, context),
     ),
     get("catalog", "Catalog", { summary: "Workflows and rules, and their problems." }, (context) =>
@@ -78,20 +78,20 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
     {
       method: "POST",
       path: "/api/v1/rules/test",
-      summary: "What would become of the payload of a source. Changes nothing.",
+      summary: "Test what gateway, rules and policy would do with the payload of a source. Changes nothing.",
       access: "viewer",
       body: ruleTest,
       result: "RuleTestResult",
-      handle: ({ body, viewer }) => found(readRuleTest(body as RuleTest, contextFor(viewer.client))),
+      handle: ({ body, viewer }) => readRuleTest(body as RuleTest, contextFor(viewer.client)),
     },
   ];
 }
 
 async function found<T>(reading: Promise<T | undefined>): Promise<T> {
-  const value = await reading.catch(toProblem);
+  const value = await reading;
   if (value === undefined) {
     throw new ProblemError(404, "There is no object of this name, or it was removed.", {
-      hint: "The ledger keeps what happened to it.",
+      hint: "The ledger keeps its history.",
     });
   }
   return value;
@@ -105,9 +105,4 @@ async function withLedger<T>(context: ReadContext, read: (ledger: LedgerReader) 
   } finally {
     await ledger.close();
   }
-}
-
-function toProblem(error: unknown): never {
-  if (error instanceof OperationError) return toOperationProblem(error);
-  throw error instanceof RequestError ? new ProblemError(400, error.message) : error;
 }

@@ -1,7 +1,7 @@
 import { z } from "../../schema/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Viewer } from "../identity/identity.ts";
-import { type Projection, RequestError } from "../projection/projection.ts";
+import type { Projection } from "../projection/projection.ts";
 import { rowFilter, rowKind } from "../wire/rows.ts";
 import { type RowFilter, type RowKind, rowKinds } from "../wire.ts";
 import { type ApiRoute, ProblemError } from "./api-route.ts";
@@ -11,11 +11,11 @@ import { pageQuery } from "./schemas.ts";
 const rowsQuery = z.strictObject({ ...rowFilter.shape, ...pageQuery.shape });
 
 const streamQuery = z.strictObject({
-  kinds: z.string().meta({ description: `Out of ${rowKinds.join(", ")}, with commas between them.` }),
-  after: z.string().meta({ description: "The version of the page that the caller has." }).optional(),
+  kinds: z.string().meta({ description: `Some of ${rowKinds.join(", ")}, separated by commas.` }),
+  after: z.string().meta({ description: "The version of the rows that the caller has read." }).optional(),
 });
 
-/** The kinds without which the page Now shows nothing. */
+/** The kinds that a caller of the page Now must be allowed to read. */
 const nowKinds = ["incidents", "pauses", "executions"] as const satisfies readonly RowKind[];
 
 /** Rows, and their changes as they happen. */
@@ -24,7 +24,7 @@ export function rowRoutes(projection: Projection, clock: Clock): readonly ApiRou
     {
       method: "GET",
       path: "/api/v1/now",
-      summary: "What is running, what waits for a person, and why nothing happens.",
+      summary: "The incidents of each lane, the active pauses, and the approvals and executions of no incident.",
       access: "viewer",
       result: "Now",
       async handle({ viewer }) {
@@ -45,8 +45,7 @@ export function rowRoutes(projection: Projection, clock: Clock): readonly ApiRou
         const { kind } = params as { readonly kind: RowKind };
         checkReadable(viewer, kind);
         const { limit, after, ...filter } = query as RowFilter & { readonly limit: number; readonly after?: string };
-        const page = projection.page(kind, { filter, limit, ...(after !== undefined && { after }) });
-        return page.catch(toProblem);
+        return projection.page(kind, { filter, limit, ...(after !== undefined && { after }) });
       },
     },
     {
@@ -59,8 +58,7 @@ export function rowRoutes(projection: Projection, clock: Clock): readonly ApiRou
       async handle(call) {
         const { kinds: list, after: version } = call.query as z.output<typeof streamQuery>;
         const kinds = z.array(rowKind).safeParse(list.split(",").map((one) => one.trim())).data;
-        if (!kinds)
-          throw new ProblemError(400, `kinds must be out of ${rowKinds.join(", ")}, with commas between them.`);
+        if (!kinds) throw new ProblemError(400, `kinds must be some of ${rowKinds.join(", ")}, separated by commas.`);
         for (const kind of kinds) checkReadable(call.viewer, kind);
         const after = call.lastEventId ?? version;
         await sendEvents(call, clock, (signal) =>
@@ -73,8 +71,4 @@ export function rowRoutes(projection: Projection, clock: Clock): readonly ApiRou
 
 function checkReadable({ name, readableKinds }: Viewer, kind: RowKind): void {
   if (!readableKinds.includes(kind)) throw new ProblemError(403, `${name} may not list ${kind}.`);
-}
-
-function toProblem(error: unknown): never {
-  throw error instanceof RequestError ? new ProblemError(400, error.message) : error;
 }

@@ -8,7 +8,7 @@ import { operationResult, session } from "../wire/session.ts";
 /** An object in the path of a route. */
 export const named = z.object({ namespace: z.string(), name: z.string() });
 
-/** The part of a list that is asked for. */
+/** One page of a list. */
 export const pageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
   after: z.string().optional(),

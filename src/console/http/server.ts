@@ -1,7 +1,6 @@
 import { setMaxListeners } from "node:events";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Certificate, createApp, listenWith, parseJsonBody, sendProblem } from "../../http/index.ts";
-import { KubeError } from "../../kube/index.ts";
 import { parse, type z } from "../../schema/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
@@ -16,6 +15,7 @@ import { consoleOpenApi } from "./openapi.ts";
 import { securityHeaders, tlsHeaders } from "./security-headers.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { encodeFile, findFile, type StaticFiles } from "./static-files.ts";
+import { toProblem } from "./to-problem.ts";
 
 export interface ConsoleServerOptions {
   readonly identity: Identity;
@@ -58,7 +58,7 @@ export async function serveConsole(options: ConsoleServerOptions): Promise<Conso
   // Every viewer listens to it.
   setMaxListeners(0, streams.signal);
   readJson(app);
-  answerProblems(app, options);
+  handleErrors(app, options);
   guard(app, { ...options, isSecure });
   serveLogIn(app, { identity, cookies, failures, log: options.log });
   const routes = [...sessionRoutes({ ...options, cookies }), ...options.routes];
@@ -77,7 +77,7 @@ export async function serveConsole(options: ConsoleServerOptions): Promise<Conso
   };
 }
 
-/** Paths by which a cluster asks whether the process lives and serves. */
+/** The health checks of a cluster. */
 const probes: readonly string[] = ["/healthz", "/readyz"];
 
 function portOf({ server }: FastifyInstance): number {
@@ -95,7 +95,7 @@ function openApiRoute(document: object): ApiRoute {
   };
 }
 
-/** JSON only: a form of another page cannot send it without asking first. */
+/** JSON only: a form of another page cannot send it without a preflight request. */
 function readJson(app: FastifyInstance) {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, async (_request: FastifyRequest, body: string) =>
@@ -103,10 +103,11 @@ function readJson(app: FastifyInstance) {
   );
 }
 
-function answerProblems(app: FastifyInstance, { log }: ConsoleServerOptions) {
+function handleErrors(app: FastifyInstance, { log }: ConsoleServerOptions) {
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
-    if (error instanceof ProblemError) return sendProblem(reply, error.status, error.message, error.more);
-    if (error instanceof KubeError) return sendKubeError(reply, error);
+    const problem = toProblem(error);
+    if (problem?.status === 503) reply.header("retry-after", "1");
+    if (problem) return sendProblem(reply, problem.status, problem.message, problem.more);
     const { statusCode = 500 } = error;
     // The pattern of the route, never the URL: it may contain the token of a link.
     if (statusCode >= 500) log.error("request failed", { route: request.routeOptions.url, error });
@@ -121,20 +122,13 @@ const details: Readonly<Record<number, string>> = {
   415: "Send JSON, with the header content-type: application/json.",
 };
 
-/** Refusals of the API server name its user and what is missing, which the caller may know. */
-function sendKubeError(reply: FastifyReply, { code, message }: KubeError) {
-  if (code === "forbidden") return sendProblem(reply, 403, message);
-  if (code === "invalid") return sendProblem(reply, 422, message);
-  return sendProblem(reply.header("retry-after", "1"), 503, "The API server does not answer. Send the request again.");
-}
-
 /** Checks that come before everything else, and headers that every response has. */
 function guard(app: FastifyInstance, options: ConsoleServerOptions & { readonly isSecure: boolean }) {
   const { hosts, publicUrl, listen, isSecure } = options;
   const served = servedHosts(listen.host, [...hosts, ...(publicUrl ? [new URL(publicUrl).hostname] : [])]);
   app.addHook("onRequest", async (request, reply) => {
     reply.headers({ ...securityHeaders, ...(isSecure ? tlsHeaders : {}) });
-    // Probes address a pod by its number. They learn nothing but that it lives.
+    // Probes address a Pod by its IP address. They read nothing but that the process runs.
     if (probes.includes(request.routeOptions.url ?? "")) return;
     const origin = requestOrigin(request);
     const isFile = !request.url.startsWith("/api/");
@@ -188,11 +182,11 @@ function serveRoute(app: FastifyInstance, route: ApiRoute, deps: RouteDeps) {
         reply,
         closing: deps.closing,
       };
-      const answer = await (route.access === "open"
+      const result = await (route.access === "open"
         ? route.handle(call)
         : route.handle({ ...call, ...caller(request) }));
       if (reply.sent) return reply;
-      return reply.header("cache-control", "no-store").send(answer);
+      return reply.header("cache-control", "no-store").send(result);
     },
   });
 
@@ -234,7 +228,7 @@ function lastEventId({ headers }: FastifyRequest): string | undefined {
   return typeof id === "string" && id !== "" ? id : undefined;
 }
 
-/** Throws ProblemError with every problem of a value that does not fit. */
+/** Throws ProblemError with every problem of an invalid value. */
 function checked(schema: z.ZodType | undefined, value: unknown, part: string): Readonly<Record<string, unknown>> {
   if (!schema) return {};
   const parsed = parse(schema, value ?? {});
@@ -243,7 +237,7 @@ function checked(schema: z.ZodType | undefined, value: unknown, part: string): R
   throw new ProblemError(400, `The ${part} of the request is not valid.`, { problems });
 }
 
-/** Everything that is no route of the API. */
+/** Serves every path that is no route of the API. */
 function serveFiles(app: FastifyInstance, files: StaticFiles) {
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.replace(/[?#].*$/s, "");

@@ -10,7 +10,7 @@ export interface StaticFile {
   readonly gzip?: Buffer;
 }
 
-/** The web app, by the path of its URLs. A path that is not a key is no file: nothing is looked up on disk per request. */
+/** The web app, by the path of its URLs. Requests read nothing from the disk. */
 export type StaticFiles = ReadonlyMap<string, StaticFile>;
 
 const types: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ const types: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8",
 };
 
-/** Reads the built web app. A directory that is not there is an app without files. */
+/** Reads the built web app: no files if the directory does not exist. */
 export async function readStaticFiles(directory: string): Promise<StaticFiles> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException) => {
@@ -57,7 +57,7 @@ export async function readStaticFiles(directory: string): Promise<StaticFiles> {
   return files;
 }
 
-/** A file whose name contains its hash never changes; every other one is asked for each time. */
+/** A file whose name contains its hash never changes; every other one is checked with each request. */
 function cacheControl(path: string): string {
   if (path.endsWith(".html")) return "no-store";
   return /[-.][A-Za-z0-9_-]{8,}\.\w+$/.test(path) ? "public, max-age=31536000, immutable" : "no-cache";

@@ -1,16 +1,17 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { type OperationName, operationNames } from "../../operate/index.ts";
 import { rowTypes } from "../rows/index.ts";
-import { type RowKind, rowKinds } from "../wire.ts";
+import { rowKinds } from "../wire.ts";
+import type { Viewer } from "./identity.ts";
 
-/** A right that the API server is asked about. */
+/** A right that the API server reviews. */
 interface Right {
   readonly verb: string;
   readonly resource: string;
   readonly subresource?: string;
 }
 
-/** What an operation writes. A caller without the right cannot perform it, whatever the object. */
+/** The write of each operation. A caller without this right cannot perform it on any object. */
 const operationRights: Readonly<Record<OperationName, Right>> = {
   ack: { verb: "patch", resource: "remediationrequests" },
   approve: { verb: "patch", resource: "remediationapprovalrequests", subresource: "status" },
@@ -34,15 +35,12 @@ const selfSubjectAccessReviews: ResourceType<AccessReview> = {
   namespaced: false,
 };
 
-/** What a user may do, as the API server decides it. */
-export interface Access {
-  readonly operations: readonly OperationName[];
-  readonly readableKinds: readonly RowKind[];
-}
+/** The operations and reads that the API server allows a user. */
+export type Access = Pick<Viewer, "operations" | "readableKinds">;
 
 /**
  * Asks the API server what the user of `client` may do: operations in the namespace of incidents, where their objects are, and
- * rows of all namespaces, because rows are not told apart by namespace.
+ * rows of all namespaces, because the console does not filter them by the rights of each namespace.
  */
 export async function reviewAccess(client: KubeClient, incidentsIn: string): Promise<Access> {
   async function isAllowed(right: Right, namespace?: string): Promise<boolean> {

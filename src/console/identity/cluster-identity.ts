@@ -8,7 +8,7 @@ import { type ClusterUser, reviewToken, tokenExpiryMs } from "./review-token.ts"
 import { readSession, signSession } from "./session.ts";
 
 export interface ClusterIdentityOptions {
-  /** With the console's own rights: it asks whose token it is. */
+  /** Reviews tokens with the console's own rights. */
   readonly client: KubeClient;
   /** A client that acts as the user. */
   readonly clientAs: (user: ClusterUser) => HttpClient;
@@ -21,22 +21,22 @@ export interface ClusterIdentityOptions {
   readonly random: Random;
 }
 
-/** How long a right that was withdrawn, or a token that was revoked, is still good here. The API server decides every write anew. */
-const rememberMs = 15_000;
+/** How long a withdrawn right or a revoked token is still accepted here. The API server checks every write again. */
+const reviewTtlMs = 15_000;
 
-/** A client keeps connections open, so it is made anew only now and then. */
-const keepClientMs = 600_000;
+/** A client keeps connections open, so it is reused. */
+const clientTtlMs = 600_000;
 
 /** Browsers drop a larger cookie. */
 const maxSessionLength = 3_800;
 
-/** Users of the API server. It decides what they may do: everything is done in their name. */
+/** Users of the API server. The console acts in their name, so the API server decides what they may do. */
 export function clusterIdentity(options: ClusterIdentityOptions): Identity {
   const { client, clientAs, incidentsIn, sessionKey, sessionMs, clock, random } = options;
-  const reviewed = new ExpiringCache<ClusterUser | undefined>(clock, rememberMs);
-  const clients = new ExpiringCache<HttpClient>(clock, keepClientMs);
-  const access = new ExpiringCache<Access>(clock, rememberMs);
-  // Of this process: elsewhere, a session ends after its time.
+  const reviewed = new ExpiringCache<ClusterUser | undefined>(clock, reviewTtlMs);
+  const clients = new ExpiringCache<HttpClient>(clock, clientTtlMs);
+  const access = new ExpiringCache<Access>(clock, reviewTtlMs);
+  // Only of this process: other replicas accept a session until it expires.
   const endedSessions = new ExpiringCache<true>(clock, sessionMs);
 
   async function toViewer(user: ClusterUser, via: Viewer["via"]): Promise<Viewer | undefined> {
@@ -48,7 +48,7 @@ export function clusterIdentity(options: ClusterIdentityOptions): Identity {
     return { name: user.name, role, operations, readableKinds, via, client: own, podLogs: own.podLogs };
   }
 
-  const userOf = (token: string) => reviewed.get(hash("sha256", token), () => reviewToken(client, token));
+  const findUser = (token: string) => reviewed.get(hash("sha256", token), () => reviewToken(client, token));
 
   async function beginSession(user: ClusterUser, endsAtMs = Number.POSITIVE_INFINITY): Promise<NewSession | undefined> {
     if (!canImpersonate(user)) return undefined;
@@ -64,7 +64,7 @@ export function clusterIdentity(options: ClusterIdentityOptions): Identity {
     async authenticate({ authorization, session }) {
       const token = bearerToken(authorization);
       if (token !== undefined) {
-        const user = await userOf(token);
+        const user = await findUser(token);
         return user && toViewer(user, "token");
       }
       const claims = session === undefined ? undefined : readSession(session, sessionKey, clock.wallMs());
@@ -72,7 +72,7 @@ export function clusterIdentity(options: ClusterIdentityOptions): Identity {
       return toViewer({ name: claims.user, groups: claims.groups ?? [] }, "session");
     },
     async logIn(token) {
-      const user = await userOf(token);
+      const user = await findUser(token);
       return user && beginSession(user, tokenExpiryMs(token));
     },
     async logOut(session) {

@@ -29,13 +29,13 @@ export interface NewSession {
   readonly expiresAtMs: number;
 }
 
-/** Port: who calls. Wrong or missing credentials are undefined; a backend that does not answer is an exception. */
+/** Port: authenticates callers. Wrong or missing credentials are undefined; a backend that does not respond is an exception. */
 export interface Identity {
   readonly mode: "embedded" | "cluster";
   authenticate(credentials: CallerCredentials): Promise<Viewer | undefined>;
   /** Exchanges a bearer token for a session. Undefined for a token that is not accepted. */
   logIn(token: string): Promise<NewSession | undefined>;
-  /** Ends a session before its time. */
+  /** Ends a session before it expires. */
   logOut(session: string): Promise<void>;
   /** Exchanges a one-time link for a session. Undefined for a link that is unknown, used or expired. */
   redeemLink?(token: string): Promise<NewSession | undefined>;
@@ -44,7 +44,7 @@ export interface Identity {
 
 /** Log-in at an identity provider by authorization code. */
 export interface OidcLogin {
-  /** Where the browser goes first, and a value that it has to bring back. */
+  /** The URL of the provider, and a value that the browser keeps until it returns. */
   start(): Promise<{ readonly url: string; readonly pending: string }>;
   /** `callback`: the URL with which the browser returns. Undefined if the provider refused, or if the log-in is not the pending one. */
   finish(callback: URL, pending: string): Promise<NewSession | undefined>;

@@ -1,33 +1,30 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { lockIfThere, makeDirectory, writeDurably } from "../../disk/index.ts";
-import { z } from "../../schema/index.ts";
+import { type Wire, z } from "../../schema/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { type Role, roles } from "../wire.ts";
 
-/** A local user. */
-export interface LocalUser {
-  readonly name: string;
-  readonly role: Role;
-  /** Changes with each log-out from everywhere, and when the user is added anew: sessions of an earlier account have ended. */
-  readonly account: string;
-}
-
-const schema = z.object({
-  users: z.array(z.object({ name: z.string(), role: z.enum(roles), account: z.string() })),
-  /** Sessions that were ended before their time, until they would have ended anyway. */
-  endedSessions: z.array(z.object({ id: z.string(), expiresAtMs: z.number() })),
+const user = z.object({
+  name: z.string(),
+  role: z.enum(roles),
+  /** A new value ends all sessions of the user: after a log-out everywhere, and when the user is removed and added again. */
+  account: z.string(),
 });
 
-interface UsersState {
-  readonly users: readonly LocalUser[];
-  readonly endedSessions: readonly { readonly id: string; readonly expiresAtMs: number }[];
-}
+/** A session that was ended early, until it expires. */
+const endedSession = z.object({ id: z.string(), expiresAtMs: z.number() });
+
+const usersState = z.object({ users: z.array(user), endedSessions: z.array(endedSession) });
+
+/** A local user. */
+export type LocalUser = Wire<typeof user>;
+type UsersState = Wire<typeof usersState>;
 
 export interface LocalUsersOptions {
   /** Of the console, in the data directory. */
   readonly directory: string;
-  /** The user who is always there, with the role admin: the one of the embedded API server's token. */
+  /** The user of the embedded API server's token, who always exists and has the role admin. */
   readonly admin: string;
   readonly clock: Clock;
   readonly random: Random;
@@ -43,7 +40,7 @@ export interface LocalUsers {
   remove(name: string): Promise<boolean>;
   /** Ends all sessions of a user. */
   endSessions(name: string): Promise<boolean>;
-  endSession(session: { readonly id: string; readonly expiresAtMs: number }): Promise<void>;
+  endSession(session: Wire<typeof endedSession>): Promise<void>;
   hasEnded(sessionId: string): Promise<boolean>;
 }
 
@@ -63,13 +60,14 @@ export function localUsers({ directory, admin, clock, random }: LocalUsersOption
       if (error.code === "ENOENT") return undefined;
       throw error;
     });
-    const state: UsersState = text === undefined ? { users: [], endedSessions: [] } : schema.parse(JSON.parse(text));
+    const state: UsersState =
+      text === undefined ? { users: [], endedSessions: [] } : usersState.parse(JSON.parse(text));
     // The account of the admin is in the file only after all sessions of the admin were ended once.
     const isAdminThere = state.users.some(({ name }) => name === admin);
     return isAdminThere ? state : { ...state, users: [{ name: admin, role: "admin", account: "" }, ...state.users] };
   }
 
-  /** Reads, changes and replaces the file while no other process does. */
+  /** Reads and replaces the file under a lock. */
   async function change<T>(
     decide: (state: UsersState) => { readonly next?: UsersState; readonly result: T },
   ): Promise<T> {
@@ -114,7 +112,7 @@ export function localUsers({ directory, admin, clock, random }: LocalUsersOption
   };
 }
 
-/** Another process holds the lock for one write of a small file. */
+/** Waits for the lock, which another process holds for one write of a small file. */
 async function lockDirectory(directory: string, clock: Clock) {
   for (let tries = 1; tries <= 500; tries++) {
     const lock = await lockIfThere(directory);

@@ -5,28 +5,28 @@ import { createDurably, makeDirectory } from "../../disk/index.ts";
 import { z } from "../../schema/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 
-/** How long a link can be used. */
+/** How long a link is valid. */
 const linkLifetimeMs = 10 * 60_000;
 
 const schema = z.object({ user: z.string(), expiresAtMs: z.number() });
 
 /** Links that log a user in, once. */
 export interface LoginLinks {
-  /** A token for a link. It is stored nowhere: only its hash is. */
+  /** A token for a link. Only its hash is stored. */
   create(user: string): Promise<string>;
-  /** The user of a link that was not used before. One of several callers gets it. */
+  /** The user of a link that was not used before. Only one of several concurrent callers receives it. */
   redeem(token: string): Promise<string | undefined>;
 }
 
-/** One file for each link, named after the hash of its token: any process of this directory can make one or use one. */
+/** One file for each link, named after the hash of its token: every process with this directory can create and use links. */
 export function loginLinks(directory: string, clock: Clock, random: Random): LoginLinks {
   const folder = join(directory, "links");
   const fileFor = (token: string) => join(folder, hash("sha256", token));
 
   async function removeExpired() {
     for (const name of await readdir(folder)) {
-      const { expiresAtMs } = (await readLink(join(folder, name))) ?? { expiresAtMs: Number.POSITIVE_INFINITY };
-      if (expiresAtMs <= clock.wallMs()) await rm(join(folder, name), { force: true });
+      const link = await readLink(join(folder, name));
+      if (link && link.expiresAtMs <= clock.wallMs()) await rm(join(folder, name), { force: true });
     }
   }
 
@@ -57,11 +57,12 @@ export function loginLinks(directory: string, clock: Clock, random: Random): Log
   };
 }
 
+/** Undefined for a file that is gone, and for one that a crash left unfinished under its temporary name. */
 async function readLink(file: string) {
   try {
     return schema.parse(JSON.parse(await readFile(file, "utf8")));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
 }

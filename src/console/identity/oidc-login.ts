@@ -81,7 +81,7 @@ export function oidcLogin(options: OidcOptions): OidcLogin {
   };
 }
 
-/** The claims of the ID token; undefined if the provider refused, or if anything about its answer is wrong. */
+/** The claims of the ID token; undefined if the provider refused, or if its response is not valid. */
 async function exchange(
   provider: Configuration,
   callback: URL,
@@ -120,7 +120,7 @@ export function userFrom(claims: Readonly<Record<string, unknown>>, names: Claim
   };
 }
 
-/** Asks the provider for its endpoints with the first log-in, and again after a failure: the console starts without it. */
+/** Discovers the provider's endpoints with the first log-in, and again after a failure: the console starts without it. */
 function discoverOnce({ issuer, clientId, clientSecret }: OidcOptions): () => Promise<Configuration> {
   let known: Promise<Configuration> | undefined;
   const url = new URL(issuer);

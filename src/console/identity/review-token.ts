@@ -21,7 +21,7 @@ const tokenReviews: ResourceType<TokenReview> = {
   namespaced: false,
 };
 
-/** Asks the API server whose token it is; undefined for a token that it does not accept. */
+/** The user of a token; undefined for a token that the API server does not accept. */
 export async function reviewToken(client: KubeClient, token: string): Promise<ClusterUser | undefined> {
   const { apiVersion, kind } = tokenReviews;
   const outcome = await client.create(tokenReviews, { apiVersion, kind, metadata: {}, spec: { token } });
@@ -30,7 +30,7 @@ export async function reviewToken(client: KubeClient, token: string): Promise<Cl
   return { name: user.username, groups: user.groups ?? [] };
 }
 
-/** When a JSON Web Token ends; undefined for any other token. It is not verified here. */
+/** When a JSON Web Token expires; undefined for any other token. It is not verified here. */
 export function tokenExpiryMs(token: string): number | undefined {
   try {
     const { exp } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()) as { exp?: unknown };

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createDurably, makeDirectory } from "../../disk/index.ts";
 import type { Random } from "../../time/index.ts";
 
-/** The key that signs sessions, made once and kept for this user alone to read, so that sessions outlive a restart. */
+/** The key that signs sessions. It is stored in a file that only its owner can read, so that sessions outlive a restart. */
 export async function keptSessionKey(directory: string, random: Random): Promise<string> {
   const file = join(directory, "session-key");
   await makeDirectory(directory);
@@ -13,7 +13,7 @@ export async function keptSessionKey(directory: string, random: Random): Promise
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
   await createDurably(file, random.id() + random.id() + random.id()).catch((error: NodeJS.ErrnoException) => {
-    // Another process has made one meanwhile.
+    // Another process has created one meanwhile.
     if (error.code !== "EEXIST") throw error;
   });
   return readFile(file, "utf8");

@@ -1,24 +1,18 @@
-import { z } from "../../schema/index.ts";
+import { parse, type Wire, z } from "../../schema/index.ts";
 import { readSignedValue, signValue } from "./signed-value.ts";
-
-/** The content of a session cookie. It needs no store, so a session outlives the process that began it. */
-export interface SessionClaims {
-  readonly id: string;
-  readonly user: string;
-  /** Of the account at the time of the log-in: an account that was removed and added again is another one. */
-  readonly account?: string | undefined;
-  /** In a cluster: the groups of the user, with which the API server decides. */
-  readonly groups?: readonly string[] | undefined;
-  readonly expiresAtMs: number;
-}
 
 const schema = z.object({
   id: z.string(),
   user: z.string().min(1),
+  /** Of the account at the time of the log-in: an account that was removed and added again is another one. */
   account: z.string().optional(),
+  /** In a cluster: the groups of the user, by which the API server decides. */
   groups: z.array(z.string()).optional(),
   expiresAtMs: z.number(),
 });
+
+/** The content of a session cookie. Sessions are not stored, so they outlive the process that began them. */
+export type SessionClaims = Wire<typeof schema>;
 
 const purpose = "session";
 
@@ -28,6 +22,6 @@ export function signSession(claims: SessionClaims, key: string): string {
 
 /** The claims of a session that is signed with `key` and has not ended; undefined for any other value. */
 export function readSession(value: string, key: string, nowMs: number): SessionClaims | undefined {
-  const claims = schema.safeParse(readSignedValue(value, purpose, key)).data;
-  return claims && claims.expiresAtMs > nowMs ? claims : undefined;
+  const parsed = parse(schema, readSignedValue(value, purpose, key));
+  return parsed.kind === "valid" && parsed.value.expiresAtMs > nowMs ? parsed.value : undefined;
 }

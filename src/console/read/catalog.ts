@@ -8,7 +8,7 @@ import {
 import type { Catalog, WorkflowParameter } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
 
-/** The workflows and rules, and everything that is wrong with them. */
+/** The workflows and rules, and all of their problems. */
 export async function readConsoleCatalog(context: ReadContext): Promise<Catalog> {
   const { client, catalogIn, catalogDefaults, settings } = context;
   const [{ items }, { rules, problems }, kinds] = await Promise.all([
@@ -17,19 +17,21 @@ export async function readConsoleCatalog(context: ReadContext): Promise<Catalog>
     context.kinds(),
   ]);
   const ids = [...new Set(items.map(({ spec }) => spec.workflowId))].sort();
-  const workflowOf = (id: string) =>
+  const findWorkflow = (id: string) =>
     currentEntry(
       items.filter(({ spec }) => spec.workflowId === id),
       kinds,
     );
-  const around = { kinds, workflow: workflowOf, settings };
+  const ruleContext = { kinds, workflow: findWorkflow, settings };
   const unusable = items.flatMap(({ spec, status }) =>
     (status?.problems ?? []).map((problem) => `workflow ${spec.workflowId} ${spec.version}: ${problem}`),
   );
-  const unfit = rules.flatMap((rule) => ruleProblems(rule, around).map((problem) => `rule ${rule.name}: ${problem}`));
+  const unfit = rules.flatMap((rule) =>
+    ruleProblems(rule, ruleContext).map((problem) => `rule ${rule.name}: ${problem}`),
+  );
   return {
     workflows: ids.flatMap((id) => {
-      const entry = workflowOf(id);
+      const entry = findWorkflow(id);
       return entry ? [toWorkflow(entry, catalogDefaults.engine)] : [];
     }),
     rules: rules.map(({ name, workflow, observe = false }) => ({ name, workflow, observe })),
@@ -61,7 +63,7 @@ function toWorkflow({ spec }: RemediationWorkflow, engine: string): Catalog["wor
   };
 }
 
-/** As the command line takes it. */
+/** In the syntax of the command line. */
 function toText(value: ParameterValue): string {
   return typeof value === "object" ? value.join(",") : String(value);
 }

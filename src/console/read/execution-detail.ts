@@ -39,7 +39,7 @@ export async function readExecution(ref: NamedObject, context: ReadContext): Pro
   };
 }
 
-/** The catalog entry of the version that it runs. Without one every value is redacted. */
+/** The catalog entry of the version that the execution runs. Without one, every value is redacted. */
 async function readEntry(
   { spec }: WorkflowExecution,
   { client, catalogIn }: ReadContext,
@@ -52,11 +52,8 @@ async function readEntry(
 }
 
 function toTexts(parameters: Readonly<Record<string, ParameterValue>>): Readonly<Record<string, string>> {
-  const texts = Object.entries(parameters).map(([name, value]) => [
-    name,
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
-  return Object.fromEntries(texts);
+  const toText = (value: ParameterValue) => (typeof value === "string" ? value : JSON.stringify(value));
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, toText(value)]));
 }
 
 function optional<K extends string>(name: K, value: string | undefined): { readonly [P in K]?: string } {

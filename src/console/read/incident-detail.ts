@@ -10,7 +10,7 @@ export interface NamedObject {
   readonly name: string;
 }
 
-/** More of them belong to a list, not to the page of one object. */
+/** All of them are in the lists of incidents and executions. */
 const maxRelated = 50;
 
 /** Everything about an incident; undefined if there is none of that name. */

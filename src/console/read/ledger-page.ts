@@ -10,7 +10,7 @@ import type { LedgerChains, LedgerPage } from "../wire.ts";
 import type { LedgerReader } from "./read-context.ts";
 import { describeEvent, eventTitle } from "./timeline.ts";
 
-/** What to look for in the ledger. */
+/** The filters of the ledger. */
 export interface LedgerQuery {
   readonly search?: string;
   readonly incident?: string;
@@ -22,9 +22,9 @@ export interface LedgerQuery {
   readonly limit: number;
 }
 
-/** The database has events by their time: so much of it is read first, and twice as much each time after. */
+/** The database returns a period oldest first: the latest hour is read first, and before it twice as much each time. */
 const firstWindowMs = 3_600_000;
-/** A page reads at most so many events; the next one goes on there. */
+/** The maximum number of events that are read for one page. The next page continues there. */
 const maxScanned = 20_000;
 const maxLimit = 200;
 
@@ -36,22 +36,43 @@ export async function readLedgerPage(ledger: LedgerReader, query: LedgerQuery, n
   const read: LedgerRow[] = [];
   const found: LedgerRow[] = [];
   let { untilMs, skip } = cursor;
-  for (let windowMs = firstWindowMs; untilMs > 0 && found.length <= limit && read.length < maxScanned; windowMs *= 2) {
+  let windowMs = firstWindowMs;
+  while (untilMs > 0 && found.length <= limit && read.length < maxScanned) {
     const sinceMs = Math.max(0, untilMs - windowMs);
-    const rows: LedgerRow[] = [];
-    for await (const row of ledger.events({ ...filter, sinceMs, untilMs })) rows.push(row);
-    // Those of the newest moment were on earlier pages.
+    const rows = await readWindow(ledger, { ...filter, sinceMs, untilMs });
+    if (!rows) {
+      windowMs = Math.ceil(windowMs / 8);
+      continue;
+    }
+    // The first ones were on earlier pages.
     const rest = rows.reverse().slice(skip);
     skip = 0;
-    for (const row of rest) read.push(row);
-    found.push(...rest.filter(matches));
+    for (const row of rest) {
+      read.push(row);
+      if (matches(row)) found.push(row);
+    }
     untilMs = sinceMs;
+    windowMs *= 2;
   }
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
   const next =
     found.length > limit && last ? cursorBehind(last, read, cursor) : untilMs > 0 ? `${untilMs}.0` : undefined;
   return { events: shown.map(toEvent), ...(next === undefined ? {} : { next }) };
+}
+
+/** The events of a period; undefined if there are too many of them and the period can be shorter. */
+async function readWindow(
+  ledger: LedgerReader,
+  period: EventFilter & { readonly sinceMs: number; readonly untilMs: number },
+): Promise<LedgerRow[] | undefined> {
+  const isShortest = period.untilMs - period.sinceMs <= 1;
+  const rows: LedgerRow[] = [];
+  for await (const row of ledger.events(period)) {
+    rows.push(row);
+    if (rows.length > maxScanned && !isShortest) return undefined;
+  }
+  return rows;
 }
 
 /** Behind `last`, although others may have happened in the same millisecond. */

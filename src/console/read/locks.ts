@@ -2,7 +2,7 @@ import { listLocks } from "../../coordination/index.ts";
 import type { Lock } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
 
-/** Every lock that is held or waited for, those with most waiters first. Locks in Redis are not listed. */
+/** Every lock with a holder or waiters, those with the most waiters first. Locks in Redis are not listed. */
 export async function readLocks({
   client,
   locksIn,

@@ -4,7 +4,7 @@ import { blockText, type Diagnosis, type FieldTrace, type RemediationRequestSpec
 import { shortNames } from "../../resources/short-names/index.ts";
 import type { RuleTestResult } from "../wire.ts";
 
-/** What the gateway would do about one signal. */
+/** What the gateway would do with one signal. */
 export interface SignalPreview {
   readonly status: string;
   readonly message: string;
@@ -19,13 +19,13 @@ export interface SignalPreview {
 }
 
 export interface RuleTestContext extends OperateContext {
-  /** Reads what rules ask about the objects behind an incident. */
+  /** Reads the facts that rules compare about the objects of an incident. */
   readFacts(incident: RemediationRequestSpec, subject: string | undefined): Promise<Facts>;
 }
 
 type TestedSignal = RuleTestResult["signals"][number];
 
-/** What would become of each signal: at the gateway, by the rules, by the policy. Changes nothing. */
+/** The result of each signal at the gateway, by the rules and by the policy. Changes nothing. */
 export async function testSignals(
   previews: readonly SignalPreview[],
   rules: readonly Rule[],
@@ -54,7 +54,7 @@ async function testSignal(
   const analysis = await diagnoseWithFacts(spec, rules, kinds, () => context.readFacts(spec, subject));
   if (analysis.kind === "no-match") {
     const tried = analysis.tried.map((one) => line("", one));
-    return { ...common, lines: [...lines, line("rule", "none applies, so that nothing would be done"), ...tried] };
+    return { ...common, lines: [...lines, line("rule", "none applies, so no workflow would run"), ...tried] };
   }
   const { target, workflowId: workflow, parameters = {} } = analysis.diagnosis;
   const question = { target: readObjectTarget(target, kinds), workflow, parameters };
@@ -82,8 +82,8 @@ function gatewayLines(preview: SignalPreview): readonly string[] {
   ];
 }
 
-function line(what: string, text: string): string {
-  return `  ${what.padEnd(12)} ${text}`;
+function line(label: string, text: string): string {
+  return `  ${label.padEnd(12)} ${text}`;
 }
 
 /** `name = DiskFull, from labels.alertname`. */

@@ -1,14 +1,14 @@
-import type { EventFilter, LedgerEvent } from "../../ledger/index.ts";
+import type { LedgerEvent } from "../../ledger/index.ts";
 import { parseDuration } from "../../time/index.ts";
 import { RequestError } from "../projection/projection.ts";
 import type { IncidentRow, Storm } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
 
-/** A chart has about as many points as it has room for. */
+/** As many bars as a chart has room for. */
 const buckets = 60;
 const maxWindowMs = 30 * 24 * 3_600_000;
 
-/** What became of the signals of the latest time, from the ledger; from incidents where the ledger cannot be read. */
+/** How many signals of the latest period led to incidents and runs: from the ledger, or from incidents if there is none. */
 export async function readStorm(window: string, context: ReadContext): Promise<Storm> {
   const windowMs = parseDuration(window);
   if (!windowMs || windowMs > maxWindowMs) throw new RequestError(`window "${window}" must be a duration such as 1h`);
@@ -18,16 +18,12 @@ export async function readStorm(window: string, context: ReadContext): Promise<S
   const ledger = await context.openLedger();
   if (ledger) {
     try {
-      await countEvents(ledger.events({ sinceMs: counter.sinceMs } satisfies EventFilter), counter);
+      for await (const event of ledger.events({ sinceMs: counter.sinceMs })) counter.add(event);
     } finally {
       await ledger.close();
     }
   } else await countRows(context, counter, `${Math.ceil((bucketSeconds * buckets) / 60)}m`);
   return counter.result();
-}
-
-async function countEvents(events: AsyncIterable<LedgerEvent>, counter: StormCounter) {
-  for await (const event of events) counter.add(event);
 }
 
 async function countRows({ projection }: ReadContext, counter: StormCounter, since: string) {
@@ -39,7 +35,7 @@ async function countRows({ projection }: ReadContext, counter: StormCounter, sin
   } while (after !== undefined);
 }
 
-/** Counts what became of signals, in buckets of equal length that end now. */
+/** Counts signals, incidents and runs in buckets of equal length, the last of which contains the present. */
 class StormCounter {
   readonly sinceMs: number;
   readonly #bucketMs: number;
@@ -50,8 +46,10 @@ class StormCounter {
   readonly #opened = new Map<string, string>();
   /** The incidents of which a signal was counted. The count includes the signal that opened the incident. */
   readonly #counted = new Set<string>();
-  /** By incident: what became of it. */
+  /** The result of each incident, by its name. */
   readonly #results = new Map<string, IncidentResult>();
+  /** The executions of incidents that were counted by their rows: several incidents may share one. */
+  readonly #executions = new Set<string>();
 
   constructor(nowMs: number, bucketSeconds: number) {
     this.#bucketMs = bucketSeconds * 1_000;
@@ -77,13 +75,15 @@ class StormCounter {
   }
 
   /** Counts an incident as its row shows it. */
-  addIncident({ key, createdAt, seen, reason, execution, phase }: IncidentRow): void {
+  addIncident({ key, createdAt, seen, reason, execution }: IncidentRow): void {
     this.#open(key, createdAt);
     this.#counted.add(key);
     this.#count(this.#signals, createdAt, seen);
     if (reason === "RecentlyRemediated") this.#decide(key, "coolingDown");
     else if (reason !== undefined) this.#decide(key, "otherwiseBlocked");
-    else if (execution !== undefined && phase !== "Blocked") {
+    else if (execution !== undefined && this.#executions.has(execution)) this.#decide(key, "followed");
+    else if (execution !== undefined) {
+      this.#executions.add(execution);
       this.#results.set(key, "run");
       this.#count(this.#runs, createdAt, 1);
     }

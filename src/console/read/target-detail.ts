@@ -5,15 +5,13 @@ import type { ReadContext } from "./read-context.ts";
 import { inOrder, ledgerTimeline, objectTimeline, pauseTimeline } from "./timeline.ts";
 
 const maxRows = 50;
-/** The latest events. Earlier ones are on the page of the ledger. */
-const maxEvents = 500;
 
-/** Everything about a target, however it is spelled. Throws OperationError `invalid` if it cannot be read. */
+/** Everything about a target, in any of its spellings. Throws OperationError `invalid` for a text that is no target. */
 export async function readTarget(text: string, context: ReadContext): Promise<TargetDetail> {
   const kinds = await context.kinds();
-  const read = parseTarget(text, kinds);
-  if (read.kind === "problem") throw new OperationError("invalid", `the target "${text}" ${read.problem}`);
-  const { target } = read;
+  const parsed = parseTarget(text, kinds);
+  if (parsed.kind === "problem") throw new OperationError("invalid", `the target "${text}" ${parsed.problem}`);
+  const { target } = parsed;
   const [targets, incidents, executions, pauses, recorded, workflows] = await Promise.all([
     page("targets", target.text, context),
     page("incidents", target.text, context),
@@ -27,7 +25,7 @@ export async function readTarget(text: string, context: ReadContext): Promise<Ta
   const executionRows = executions as readonly ExecutionRow[];
   const scopes = pauseScopes(target.text, target.type === "object" ? target.namespace : undefined);
   const covering = (pauses.rows as readonly PauseRow[]).filter(({ scope }) => scopes.includes(scope));
-  const events = recorded ? ledgerTimeline(recorded.slice(-maxEvents)) : objectTimeline(incidentRows, executionRows);
+  const events = recorded ? ledgerTimeline(recorded) : objectTimeline(incidentRows, executionRows);
   const [row] = targets as readonly TargetRow[];
   return {
     ...(row ? { row } : {}),
@@ -62,7 +60,7 @@ function pauseScopes(target: string, namespace: string | undefined): readonly st
   return ["everything", `target ${target}`, ...(namespace === undefined ? [] : [`namespace ${namespace}`])];
 }
 
-/** A catalog without workflows for this kind is no reason to show nothing else. */
+/** The page of a target is complete although no workflow acts on its kind. */
 function withoutCatalog(error: unknown): readonly [] {
   if (error instanceof OperationError && error.code === "not-found") return [];
   throw error;

@@ -44,6 +44,15 @@ describe("the timeline of ledger events", () => {
     expect(created).toMatchObject({ at: at(3), until: at(3), title: "run of cleanup created" });
   });
 
+  it("has the newest events of a long history", () => {
+    const events = Array.from({ length: 2_000 }, (_, count) => event("signals.counted", 1, { occurrences: count }));
+
+    const shown = ledgerTimeline(events);
+
+    expect(shown).toHaveLength(500);
+    expect(shown.at(-1)?.signals).toBe(1_999);
+  });
+
   it("leaves out deliveries and the ledger's own events", () => {
     expect(ledgerTimeline([event("notice.sent", 1, {}), event("ledger.heads", 2, {})])).toEqual([]);
   });

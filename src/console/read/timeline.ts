@@ -5,8 +5,8 @@ import type { ExecutionRow, IncidentRow, PauseRow, TimelineEvent } from "../wire
 
 type EventStyle = Pick<TimelineEvent, "lane" | "tone">;
 
-/** Where the events of each type are shown. Those that are not listed concern the ledger or deliveries, not a target. */
-const lines: Readonly<Partial<Record<LedgerEventType, EventStyle>>> = {
+/** The lane and the tone of each type. Types that are not listed concern the ledger or deliveries, not a target. */
+const styles: Readonly<Partial<Record<LedgerEventType, EventStyle>>> = {
   "incident.created": { lane: "signals", tone: "bad" },
   "incident.recurred": { lane: "signals", tone: "bad" },
   "signals.counted": { lane: "signals", tone: "neutral" },
@@ -27,57 +27,57 @@ const lines: Readonly<Partial<Record<LedgerEventType, EventStyle>>> = {
   "execution.completed": { lane: "runs", tone: "good" },
   "execution.failed": { lane: "runs", tone: "bad" },
   "execution.deleted": { lane: "runs", tone: "neutral" },
-  "approval.requested": { lane: "people", tone: "wait" },
-  "approval.answered": { lane: "people", tone: "neutral" },
-  "failure.acknowledged": { lane: "people", tone: "good" },
-  "incident.cancelled": { lane: "people", tone: "bad" },
-  "execution.cancelled": { lane: "people", tone: "bad" },
+  "approval.requested": { lane: "operators", tone: "wait" },
+  "approval.answered": { lane: "operators", tone: "neutral" },
+  "failure.acknowledged": { lane: "operators", tone: "good" },
+  "incident.cancelled": { lane: "operators", tone: "bad" },
+  "execution.cancelled": { lane: "operators", tone: "bad" },
   "pause.started": { lane: "pauses", tone: "wait" },
   "pause.ended": { lane: "pauses", tone: "good" },
 };
 
-/** In characters. Texts of outside systems may be long. */
+/** In characters. Texts of external systems may be long. */
 const maxDetailLength = 500;
 
-/** The events that a timeline shows, oldest first. A start and its end are one event that lasts. */
-export function ledgerTimeline(events: readonly LedgerEvent[]): readonly TimelineEvent[] {
-  const ends = new Map(events.flatMap((event) => (endTypes.has(event.type) ? [[lastingId(event), event]] : [])));
+/** Earlier events are on the page of the ledger. */
+const maxEvents = 500;
+
+/** The newest events that a timeline shows, oldest first. A start and its end are one event that lasts. */
+export function ledgerTimeline(recorded: readonly LedgerEvent[]): readonly TimelineEvent[] {
+  const events = recorded.slice(-maxEvents);
+  const started = new Set(events.filter(({ type }) => startTypes.has(type)).map(lastingId));
+  const ends = new Map(events.filter(({ type }) => endTypes.has(type)).map((event) => [lastingId(event), event]));
   return events.flatMap((event) => {
-    const line = lines[event.type];
-    if (!line || (endTypes.has(event.type) && hasStart(event, events))) return [];
+    const style = styles[event.type];
+    if (!style || (endTypes.has(event.type) && started.has(lastingId(event)))) return [];
     const end = startTypes.has(event.type) ? ends.get(lastingId(event)) : undefined;
-    return [toTimelineEvent(event, end, line)];
+    return [toTimelineEvent(event, end, style)];
   });
 }
 
 const startTypes: ReadonlySet<string> = new Set(["execution.started", "pause.started"]);
 const endTypes: ReadonlySet<string> = new Set(["execution.completed", "execution.failed", "pause.ended"]);
 
-function hasStart(end: LedgerEvent, events: readonly LedgerEvent[]): boolean {
-  return events.some((event) => startTypes.has(event.type) && lastingId(event) === lastingId(end));
-}
-
-/** What lasts: an execution or a pause. */
+/** The execution or the pause that an event starts or ends. */
 function lastingId({ facts }: LedgerEvent): string {
   return String(facts["execution_id"] ?? facts["pause"] ?? "");
 }
 
-function toTimelineEvent(event: LedgerEvent, end: LedgerEvent | undefined, line: EventStyle): TimelineEvent {
+function toTimelineEvent(event: LedgerEvent, end: LedgerEvent | undefined, { lane, tone }: EventStyle): TimelineEvent {
   const shown = end ?? event;
-  // A timeline draws what has no end in these lanes up to the present: only a run or a pause goes on.
-  const isMoment = (line.lane === "runs" || line.lane === "pauses") && !startTypes.has(event.type);
+  // In these lanes a timeline draws an event without an end up to the present, which is right only for a run or a pause.
+  const isMoment = (lane === "runs" || lane === "pauses") && !startTypes.has(event.type);
   const until = end?.at ?? (isMoment ? event.at : undefined);
   const detail = describeEvent(shown);
   const link = eventLink(event);
-  const tone = shown.type === "incident.decided" ? decisionTone(shown) : (lines[shown.type]?.tone ?? line.tone);
   return {
     at: event.at,
     ...(until === undefined ? {} : { until }),
-    lane: line.lane,
+    lane,
     title: eventTitle(shown),
     ...(detail === "" ? {} : { detail }),
     ...(event.type === "signals.counted" ? { signals: Number(event.facts["occurrences"] ?? 0) } : {}),
-    tone,
+    tone: shown.type === "incident.decided" ? decisionTone(shown) : (styles[shown.type]?.tone ?? tone),
     ...(link === undefined ? {} : { link }),
   };
 }
@@ -132,7 +132,7 @@ export function eventTitle({ type, facts }: LedgerEvent): string {
   }
 }
 
-/** The reason or message of an event. It may come from outside, and is shown as text. */
+/** The reason or message of an event. It may be an external text. */
 export function describeEvent({ facts }: LedgerEvent): string {
   const text = ["message", "because", "reason", "failure_message"].map((name) => facts[name]).find(isText) ?? "";
   return cutText(shortNames(text), maxDetailLength);
@@ -147,7 +147,7 @@ function eventLink({ facts }: LedgerEvent): string | undefined {
   return typeof execution === "string" ? `/executions/${execution}` : undefined;
 }
 
-/** The same as far as objects show it, where the ledger cannot be read. */
+/** The events that the objects themselves show, where the ledger cannot be read. */
 export function objectTimeline(
   incidents: readonly IncidentRow[],
   executions: readonly ExecutionRow[],
@@ -184,7 +184,7 @@ function executionTone(phase: string): TimelineEvent["tone"] {
   return ({ Completed: "good", Failed: "bad", Skipped: "wait" } as const)[phase] ?? "neutral";
 }
 
-/** Pauses as events that last. */
+/** Pauses as events with a duration. */
 export function pauseTimeline(pauses: readonly PauseRow[]): readonly TimelineEvent[] {
   return pauses.map(({ createdAt, endedAt, until, scope, author, reason }) => {
     const end = endedAt ?? until;

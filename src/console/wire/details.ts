@@ -14,11 +14,11 @@ export const policyCheck = z.object({
 
 export const timelineEvent = z.object({
   at: time,
-  until: time.describe("The end, for what lasts.").optional(),
-  lane: z.enum(["signals", "decisions", "runs", "people", "pauses"]),
+  until: time.describe("The end of an event with a duration.").optional(),
+  lane: z.enum(["signals", "decisions", "runs", "operators", "pauses"]),
   title: text,
   detail: text.optional(),
-  signals: count.describe("The number of signals that it stands for.").optional(),
+  signals: count.describe("The number of signals in this event.").optional(),
   tone: z.enum(["good", "bad", "wait", "neutral"]),
   link: text.describe("A path of the console.").optional(),
 });
@@ -80,7 +80,7 @@ export const executionDetail = z.object({
 
 /**
  * GET /api/v1/executions/NAMESPACE/NAME/logs?tail=2000: Server-Sent Events `line`; `problem` if output cannot be read; `end`
- * when there will be no more. A stream without an end was interrupted: read again, it starts at its first line.
+ * when the output is complete. A stream without `end` was interrupted: open it again, and it starts at its first line.
  */
 export const logLine = z.object({ task: text, step: text, text });
 

@@ -11,7 +11,7 @@ export const lock = z.object({
   waiters: count,
 });
 
-/** GET /api/v1/storm?window=1h: what became of the signals, in buckets of equal length. */
+/** GET /api/v1/storm?window=1h: signals, incidents and runs, in buckets of equal length. */
 export const storm = z.object({
   bucketSeconds: z.number(),
   times: z.array(time).describe("The start of each bucket."),
@@ -25,12 +25,12 @@ export const storm = z.object({
     followed: count,
     coolingDown: count,
     otherwiseBlocked: count,
-    waiting: count.describe("Neither run nor absorbed yet, such as those that wait for an approval."),
+    waiting: count.describe("Incidents with neither a run nor a block yet, such as those that wait for an approval."),
     runs: count,
   }),
 });
 
-/** What a form needs to ask for a parameter. Values are texts as the command line takes them: those of an array have commas between them. */
+/** A parameter for a form. Values are texts in the syntax of the command line: those of an array are separated by commas. */
 export const workflowParameter = z.object({
   name: text,
   type: z.enum(["string", "integer", "number", "boolean", "array"]),
@@ -55,7 +55,7 @@ export const catalog = z.object({
       parameters: z.array(workflowParameter),
     }),
   ),
-  rules: z.array(z.object({ name: text, workflow: text, observe: z.boolean(), source: text.optional() })),
+  rules: z.array(z.object({ name: text, workflow: text, observe: z.boolean() })),
   problems: z.array(text),
 });
 

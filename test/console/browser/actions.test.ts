@@ -63,7 +63,7 @@ describe("by keyboard alone", () => {
     expect(await pausesOf("keyboard")).toMatchObject([{ spec: { reason: "release 5" } }]);
   });
 
-  it("cancels what runs", async () => {
+  it("cancels a running execution", async () => {
     const incident = await scenario.runDrain("node/keyboard");
     await openPath(page, `/target?target=${encodeURIComponent("node/keyboard")}`);
     await page.getByRole("region", { name: "Holder" }).getByRole("button", { name: "Cancel" }).waitFor();
@@ -129,7 +129,7 @@ describe("an action", () => {
     expect(await pausesOf("lost")).toHaveLength(1);
   });
 
-  it("shows what has changed when another person was faster", async () => {
+  it("shows the changes when another user was faster", async () => {
     const incident = await scenario.signalAt("HighLatency", "shop/deployment/c", "AwaitingApproval");
     await openPath(page, `/approvals`);
     const row = page.getByRole("row").filter({ hasText: "shop/deployment/c" });
@@ -175,7 +175,7 @@ describe("an action", () => {
     await openPath(page, "/approvals?search=shop/deployment");
     for (const name of ["e", "f"]) await page.getByLabel(`Select scale-out on shop/deployment/${name}`).check();
 
-    await page.getByRole("button", { name: "Reject selected…" }).click();
+    await page.getByRole("button", { name: "Reject… selected" }).click();
     await confirm("Reject", "wait for the capacity review");
 
     for (const incident of incidents) await scenario.reaches(incident, "Failed");
@@ -184,7 +184,7 @@ describe("an action", () => {
     expect(messages.filter((message) => message === "wait for the capacity review")).toHaveLength(2);
   });
 
-  it("approves from Now a run that a person asked for", async () => {
+  it("approves on Now a requested run without an incident", async () => {
     await openPath(page, "/");
     await scenario.up.interlock(
       "run",

@@ -98,7 +98,7 @@ describe(`the console of a cluster, on ${given ? "the cluster of TEST_KUBECONFIG
     });
   });
 
-  it("shows what has changed when another person was faster, and changes nothing", async () => {
+  it("shows the changes when another user was faster, and does nothing", async () => {
     const approval = await createApproval("raced");
     await openPath(page, "/approvals");
     await rowOf(`node/${approval}`).getByRole("button", { name: "Approve" }).click();
@@ -169,7 +169,7 @@ describe(`the console of a cluster, on ${given ? "the cluster of TEST_KUBECONFIG
 
   it("ends a pause in the name of a user who logged in at an identity provider", async () => {
     const person = await newPage();
-    await person.getByRole("link", { name: "Sign in with your identity provider" }).click();
+    await person.getByRole("link", { name: "Log in with your identity provider" }).click();
     await person.getByRole("heading", { name: "Now" }).waitFor();
     await openPath(person, "/pauses");
 
@@ -181,7 +181,7 @@ describe(`the console of a cluster, on ${given ? "the cluster of TEST_KUBECONFIG
     expect((await ownPauses()).map(({ status }) => status?.endedBy)).toEqual([cluster.oidcUser]);
   });
 
-  it("shows no button for what the roles of Kubernetes forbid, and is refused by the API server", async () => {
+  it("shows no button for operations that the roles of Kubernetes forbid, and the API server refuses them", async () => {
     const reader = await signIn(cluster.reader.token);
     await openPath(reader, "/");
     await reader.getByRole("link", { name: "LiveInCluster" }).waitFor();
@@ -219,9 +219,9 @@ describe(`the console of a cluster, on ${given ? "the cluster of TEST_KUBECONFIG
 
   async function signIn(token: string): Promise<Page> {
     const opened = await newPage();
-    await opened.getByText("Sign in with a token").click();
+    await opened.getByText("Log in with a token").click();
     await opened.getByLabel("Token of the API server").fill(token);
-    await opened.getByRole("button", { name: "Sign in" }).click();
+    await opened.getByRole("button", { name: "Log in" }).click();
     await opened.getByRole("heading", { name: "Now" }).waitFor();
     await dataShown(opened);
     return opened;

@@ -110,6 +110,7 @@ describe("an incident's page", () => {
     await dataShown(page);
 
     await page.locator("main h1", { hasText: "ImagePullFailing" }).waitFor();
+    await expect.poll(() => page.title()).toBe("ImagePullFailing · Interlock");
     await page.getByRole("table", { name: "Checks of the decision" }).waitFor();
     await page.getByRole("button", { name: "Acknowledge" }).first().waitFor();
     await page.getByText("prod-eu-1").first().waitFor();
@@ -156,6 +157,17 @@ describe("filters", () => {
   });
 });
 
+describe("a choice", () => {
+  it("shows a value of the URL that it does not offer", async () => {
+    await openPath(page, "/incidents?phase=Blocked,Failed");
+
+    const choice = page.getByLabel("Phase");
+
+    expect(await choice.inputValue()).toBe("Blocked,Failed");
+    expect(await choice.locator("option:checked").textContent()).toBe("Phase: Blocked,Failed");
+  });
+});
+
 describe("the keyboard", () => {
   it("opens the list of shortcuts with ?, every page with g and its key, and search with /", async () => {
     await openPath(page, "/");
@@ -185,6 +197,22 @@ describe("the keyboard", () => {
 
     expect(focused).toBe("combobox");
     await page.keyboard.press("Escape");
+  });
+
+  it("searches the rows that the user may read", async () => {
+    const other = await scenario.console.signIn();
+    await other.route("**/api/v1/session", async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), kinds: ["incidents"] } });
+    });
+    await other.route("**/api/v1/rows/approvals?**", (route) => route.fulfill({ status: 403, json: {} }));
+    await openPath(other, "/");
+
+    await other.keyboard.press("/");
+    await other.keyboard.type("ClockSkew");
+
+    await other.getByRole("option", { name: /ClockSkew/ }).waitFor();
+    await other.close();
   });
 
   it("searches again after a failure, and does not claim that nothing was found", async () => {

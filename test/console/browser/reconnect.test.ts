@@ -30,6 +30,32 @@ it("shows that its data is old while the server is gone, allows no action, and i
   expect(scenario.console.problems).toEqual([]);
 });
 
+it("shows that its data is old, and allows no action, if changes never arrive", async () => {
+  const other = await scenario.console.signIn();
+  await other.route("**/api/v1/stream?**", () => {});
+  await openPath(other, "/");
+  const approve = other.getByRole("button", { name: "Approve" });
+  await approve.waitFor();
+
+  await other.getByText(/This page is \d+s old/).waitFor();
+
+  expect(await approve.isDisabled()).toBe(true);
+  await other.close();
+});
+
+it("is not marked as old because the server has just started", async () => {
+  const other = await scenario.console.signIn();
+  const beat = { serverTime: new Date().toISOString(), currentAt: new Date(0).toISOString() };
+  await other.route("**/api/v1/stream?**", (route) =>
+    route.fulfill({ contentType: "text/event-stream", body: `event: beat\ndata: ${JSON.stringify(beat)}\n\n` }),
+  );
+  await openPath(other, "/");
+
+  await other.getByText("Live", { exact: true }).waitFor();
+
+  await other.close();
+});
+
 it("shows each line of an output once after kill -9 and a restart, also those that were written meanwhile", async () => {
   const incident = await scenario.runDrain("node/worker-2");
   await openPath(page, "/executions");

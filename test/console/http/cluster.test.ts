@@ -140,7 +140,7 @@ describe("a Kubernetes token", () => {
     expect(await session.json()).toMatchObject({ user: "interlock-reader" });
   });
 
-  it("has everything done in the name of its user: every request impersonates", async () => {
+  it("acts in the name of its user: every request impersonates the user", async () => {
     const response = await ask("/api/v1/operations/pause", bearer("token-of-the-operator"), pauseRequest("operator-1"));
 
     expect(response.status).toBe(200);
@@ -204,7 +204,7 @@ describe("a log-in at an identity provider", () => {
     expect((await ask(back, { cookie: pending })).status).toBe(401);
   });
 
-  it("is refused in a browser that did not begin it: a log-in cannot be slipped to another person", async () => {
+  it("is refused in a browser that did not begin it: a log-in cannot be passed to another user", async () => {
     const { back } = await walk();
     const other = await walk();
 

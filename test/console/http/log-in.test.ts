@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -78,6 +78,23 @@ describe("a log-in link", () => {
 
     expect(early.status).toBe(403);
     expect((await server.ask(path)).status).toBe(303);
+  });
+
+  it("can be created after a crash left an unfinished one", async () => {
+    await server.links.create(admin);
+    await writeFile(join(directory, "links", `${"0".repeat(64)}.new`), '{"user":');
+
+    const response = await server.ask(`/login/link?token=${await server.links.create(admin)}`);
+
+    expect(response.status).toBe(303);
+  });
+
+  it("leads a browser back to the start page when it is refused", async () => {
+    const response = await server.ask("/login/link?token=unknown", { headers: { accept: "text/html,*/*" } });
+
+    expect(response.status).toBe(303);
+    expect(response.headers.get("location")).toBe("/?log-in-failed=link");
+    expect(response.headers.get("set-cookie")).toBeNull();
   });
 
   it("is in no file and in no log", async () => {

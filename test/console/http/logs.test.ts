@@ -65,7 +65,7 @@ describe("the output of a local execution over HTTP", { timeout: 60_000 }, () =>
     expect(await collect(events)).toEqual([line("second"), line("no end"), end]);
   });
 
-  it("is complete for an execution that has ended, or has as many of its last lines as are asked for", async () => {
+  it("is complete for an execution that has ended, or has the requested number of its last lines", async () => {
     const { path, open } = await startRun("worker-2");
     open();
     await collect(eventsIn((await ask(path)).body ?? []));
@@ -124,7 +124,7 @@ describe("a stream of output", () => {
     expect(rest.at(-1)).toEqual(end);
   });
 
-  it("stops what it follows when its reader stops", async () => {
+  it("stops its source when its reader stops", async () => {
     let output: LogOutput | undefined;
     const source = logEvents(async (given) => {
       output = given;
@@ -154,7 +154,7 @@ describe("a stream of output", () => {
       end,
     ]);
     expect(await failing(new KubeError("unavailable", "connect 10.0.0.1:443"))).toEqual([
-      { event: "problem", data: { message: "The API server does not answer." } },
+      { event: "problem", data: { message: "The API server does not respond." } },
     ]);
     await expect(failing(new TypeError("a defect"))).rejects.toThrow("a defect");
   });

@@ -1,5 +1,7 @@
+import { EventEmitter, once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { sendEvents } from "../../../src/console/http/event-stream.ts";
 import { rowRoutes } from "../../../src/console/http/row-routes.ts";
 import { openProjection } from "../../../src/console/projection/open-projection.ts";
 import type { Projection } from "../../../src/console/projection/projection.ts";
@@ -72,6 +74,11 @@ function parse(frame: string): StreamEvent {
   const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(frame)?.[1];
   const id = field("id");
   return { event: field("event") ?? "", data: JSON.parse(field("data") ?? "null"), ...(id !== undefined && { id }) };
+}
+
+async function* endlessEvents(gone: AbortSignal) {
+  yield ":\n\n";
+  await once(gone, "abort");
 }
 
 const changedNames = (events: readonly StreamEvent[]) =>
@@ -181,7 +188,35 @@ describe("the stream", () => {
     expect(text).toContain("event: beat");
   });
 
-  it("goes on for others while one viewer reads nothing", async () => {
+  it("is refused to a caller who was still being authenticated when the server closed", async () => {
+    const handler = new EventEmitter();
+    const entered = once(handler, "entered");
+    const closing = await consoleUnderTest({
+      routes: () => [
+        {
+          method: "GET",
+          path: "/api/v1/events",
+          summary: "Events without an end.",
+          access: "viewer",
+          async handle(call) {
+            handler.emit("entered");
+            await once(handler, "closing");
+            await sendEvents(call, clock, endlessEvents);
+          },
+        },
+      ],
+    });
+    const response = closing.ask("/api/v1/events", { token: adminToken });
+    await entered;
+
+    const closed = closing.close();
+    handler.emit("closing");
+
+    expect((await response).status).toBe(503);
+    await closed;
+  });
+
+  it("continues for others while one viewer reads nothing", async () => {
     const { hostname, port } = new URL(server.url);
     const stuck = connect(Number(port), hostname);
     stuck.pause();

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { LedgerError } from "../../../src/ledger/index.ts";
 import { z } from "../../../src/schema/index.ts";
 import { adminToken, type ConsoleUnderTest, consoleUnderTest } from "./console-under-test.ts";
 
@@ -34,6 +35,13 @@ beforeAll(async () => {
           written.push(body);
           return {};
         },
+      },
+      {
+        method: "GET",
+        path: "/api/v1/ledger",
+        summary: "Reads the ledger.",
+        access: "viewer",
+        handle: () => Promise.reject(new LedgerError("unavailable", "ledger at postgres://10.0.0.1 does not respond")),
       },
     ],
   });
@@ -90,6 +98,15 @@ describe("every response", () => {
 
     expect(response.headers.get("content-type")).toContain("application/problem+json");
     expect(await response.json()).toMatchObject({ type: "about:blank", title: "Unauthorized", status: 401 });
+  });
+});
+
+describe("a ledger that does not respond", () => {
+  it("is a problem that the caller can try again, without its address", async () => {
+    const response = await server.ask("/api/v1/ledger", { token: adminToken });
+
+    expect(response.status).toBe(503);
+    expect(await response.text()).not.toContain("10.0.0.1");
   });
 });
 

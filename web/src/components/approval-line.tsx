@@ -1,10 +1,9 @@
 import type { ApprovalRow } from "../../../src/console/wire.ts";
-import { targetPath } from "../router.ts";
-import { Link } from "./link.tsx";
+import { Link, TargetLink } from "./link.tsx";
 import { OperationButton } from "./operation-button.tsx";
 import { Countdown, Sentence } from "./time.tsx";
 
-/** A workflow that waits for an approval, with both answers. */
+/** A workflow that waits for an approval, with the buttons for both answers. */
 export function ApprovalLine({ row }: { readonly row: ApprovalRow }) {
   return (
     <li class="line" data-tone="wait">
@@ -15,9 +14,7 @@ export function ApprovalLine({ row }: { readonly row: ApprovalRow }) {
         <span class="line-sub mono">{row.name}</span>
       </div>
       <div class="line-where">
-        <Link to={targetPath(row.target)} class="mono" title={row.target}>
-          {row.target}
-        </Link>
+        <TargetLink target={row.target} />
       </div>
       <div class="line-why">
         <span class="line-reason">AwaitingApproval</span>

@@ -12,7 +12,7 @@ export function Phase({ phase }: { readonly phase: string }) {
   return <Badge tone={phaseTone(phase)} text={phase} />;
 }
 
-/** A bar before the text: it is seen in a long list without reading. Many senders report none. */
+/** A coloured bar before the text, visible at a glance in a long list. Many senders report no severity. */
 export function Severity({ severity }: { readonly severity: string }) {
   if (severity === "unknown") return <span class="muted">–</span>;
   return (

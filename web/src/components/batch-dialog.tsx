@@ -1,13 +1,12 @@
 import { useState } from "preact/hooks";
 import type { ApprovalRow } from "../../../src/console/wire.ts";
 import { type BatchItem, batchCommands, performBatch, type RefusedItem } from "../batch.ts";
-import { formatCount } from "../format.ts";
-import { isStale } from "../live/live.ts";
+import { countOf } from "../format.ts";
 import { newKey, operationTexts } from "../operations.ts";
 import { performOperation } from "../perform-operation.ts";
 import { Command } from "./empty-state.tsx";
 import { Modal } from "./modal.tsx";
-import { ReasonField } from "./operation-dialog.tsx";
+import { ReasonField, SubmitButton } from "./operation-dialog.tsx";
 import { showToast } from "./toasts.tsx";
 
 interface BatchDialogProps {
@@ -16,15 +15,17 @@ interface BatchDialogProps {
   readonly onClose: () => void;
 }
 
+const outcomes = { approve: "approved", reject: "rejected" };
+
 /** Answers several approvals with one reason. Those that are refused stay in the dialog, each with its reason. */
 export function BatchDialog({ operation, rows, onClose }: BatchDialogProps) {
-  const { label, effect, isDangerous = false } = operationTexts[operation];
+  const { label, effect } = operationTexts[operation];
   const [reason, setReason] = useState("");
   // One key for each object while the dialog is open: neither a second click nor a second attempt has a second effect.
-  const [items, setItems] = useState<readonly BatchItem<ApprovalRow>[]>(() =>
+  const [items, setItems] = useState<readonly BatchItem[]>(() =>
     rows.map((row) => ({ row, key: newKey((bytes) => crypto.getRandomValues(bytes)) })),
   );
-  const [refused, setRefused] = useState<readonly RefusedItem<ApprovalRow>[]>([]);
+  const [refused, setRefused] = useState<readonly RefusedItem[]>([]);
   const [done, setDone] = useState<number>();
   const isSending = done !== undefined;
 
@@ -39,14 +40,14 @@ export function BatchDialog({ operation, rows, onClose }: BatchDialogProps) {
     );
     setDone(undefined);
     const performed = items.length - rest.length;
-    if (performed > 0) showToast({ tone: "good", text: `${label}: ${countApprovals(performed)} answered.` });
+    if (performed > 0) showToast({ tone: "good", text: `${countOf(performed, "workflow")} ${outcomes[operation]}.` });
     if (rest.length === 0) return onClose();
     setRefused(rest);
     setItems(rest.map(({ item }) => item));
   };
 
   return (
-    <Modal title={`${label} ${countApprovals(items.length)}`} onClose={onClose}>
+    <Modal title={`${label} ${countOf(items.length, "workflow")}`} onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -68,22 +69,18 @@ export function BatchDialog({ operation, rows, onClose }: BatchDialogProps) {
           <button type="button" class="button" onClick={onClose}>
             Close
           </button>
-          <button
-            type="submit"
-            class="button"
-            data-primary={!isDangerous || undefined}
-            data-danger={isDangerous || undefined}
-            disabled={isSending || isStale.value}
-          >
-            {isSending ? `Sending ${done + 1} of ${items.length}…` : refused.length > 0 ? "Try again" : label}
-          </button>
+          <SubmitButton
+            operation={operation}
+            {...(refused.length > 0 && { text: "Try again" })}
+            sending={isSending && `Sending ${done + 1} of ${items.length}…`}
+          />
         </footer>
       </form>
     </Modal>
   );
 }
 
-function BatchList({ items }: { readonly items: readonly BatchItem<ApprovalRow>[] }) {
+function BatchList({ items }: { readonly items: readonly BatchItem[] }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls is scrolled with the keyboard.
     <ul class="batch-list" tabIndex={0} aria-label="Approvals">
@@ -96,10 +93,10 @@ function BatchList({ items }: { readonly items: readonly BatchItem<ApprovalRow>[
   );
 }
 
-function RefusedList({ refused }: { readonly refused: readonly RefusedItem<ApprovalRow>[] }) {
+function RefusedList({ refused }: { readonly refused: readonly RefusedItem[] }) {
   return (
     <div class="notice" data-tone="bad" role="alert">
-      <p class="strong">Not performed: {countApprovals(refused.length)}</p>
+      <p class="strong">Not answered: {countOf(refused.length, "approval")}</p>
       <ul class="batch-list">
         {refused.map(({ item: { row }, problem }) => (
           <li key={row.key}>
@@ -110,8 +107,4 @@ function RefusedList({ refused }: { readonly refused: readonly RefusedItem<Appro
       </ul>
     </div>
   );
-}
-
-function countApprovals(count: number): string {
-  return count === 1 ? "1 approval" : `${formatCount(count)} approvals`;
 }

@@ -1,28 +1,23 @@
 import { useEffect, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { axisTop, formatCount, formatTick } from "../format.ts";
-import { theme } from "../theme.ts";
+import { isDark } from "../theme.ts";
 import type { Tone } from "../tones.ts";
 
-export interface ChartSeries {
+interface ChartProps {
+  /** For screen readers. The numbers are in a table or in text beside the chart. */
   readonly label: string;
   readonly tone: Tone;
-  readonly values: readonly number[];
-}
-
-interface ChartProps {
-  /** What the chart shows, for screen readers: the numbers are in a table or in text beside it. */
-  readonly label: string;
   /** The starts of the bars, in milliseconds and equally far apart. */
   readonly times: readonly number[];
-  readonly series: readonly ChartSeries[];
+  readonly values: readonly number[];
   readonly height?: number;
 }
 
-/** Values over time, as bars. The library for it is loaded with the first chart. */
-export function Chart({ label, times, series, height = 160 }: ChartProps) {
+/** Values over time, as bars. The library for charts is loaded with the first one. */
+export function Chart({ label, tone, times, values, height = 160 }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
-  const shownTheme = theme.value;
+  const isShownDark = isDark.value;
   // The colours of the theme are read from the style sheet.
   useEffect(() => {
     const element = place.current;
@@ -32,7 +27,7 @@ export function Chart({ label, times, series, height = 160 }: ChartProps) {
     const resize = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height }));
     void import("uplot").then(({ default: UPlot }) => {
       if (isGone) return;
-      plot = new UPlot(chartOptions(UPlot, element, { times, series, height }), chartData(times, series), element);
+      plot = new UPlot(chartOptions(UPlot, element, { tone, times, height }), chartData(times, values), element);
       resize.observe(element);
     });
     return () => {
@@ -40,13 +35,13 @@ export function Chart({ label, times, series, height = 160 }: ChartProps) {
       resize.disconnect();
       plot?.destroy();
     };
-  }, [times, series, height, shownTheme]);
+  }, [tone, times, values, height, isShownDark]);
   return <div ref={place} class="chart" role="img" aria-label={label} style={{ height: `${height}px` }} />;
 }
 
-function chartData(times: readonly number[], series: readonly ChartSeries[]): uPlot.AlignedData {
-  // A bar is drawn around its value, and stands between its start and the next one.
-  return [times.map((time) => (time + barLength(times) / 2) / 1_000), ...series.map(({ values }) => [...values])];
+function chartData(times: readonly number[], values: readonly number[]): uPlot.AlignedData {
+  // A bar is drawn around the middle between its start and the next one.
+  return [times.map((time) => (time + barLength(times) / 2) / 1_000), [...values]];
 }
 
 function barLength([first = 0, second = first]: readonly number[]): number {
@@ -56,7 +51,7 @@ function barLength([first = 0, second = first]: readonly number[]): number {
 function chartOptions(
   UPlot: typeof uPlot,
   element: HTMLElement,
-  { times, series, height }: Required<Omit<ChartProps, "label">>,
+  { tone, times, height }: Required<Pick<ChartProps, "tone" | "times" | "height">>,
 ): uPlot.Options {
   const [from = 0, to = 0] = [times[0], times.at(-1)];
   const style = getComputedStyle(element);
@@ -75,6 +70,8 @@ function chartOptions(
       {
         ...axis,
         size: 28,
+        // Room for a time with seconds.
+        space: 56,
         values: (_plot, times) => times.map((time) => formatTick(time * 1_000)),
       },
       {
@@ -86,14 +83,13 @@ function chartOptions(
     ],
     series: [
       {},
-      ...series.map(({ label, tone }) => ({
-        label,
+      {
         stroke: color(`--bar-${tone}`),
         fill: color(`--bar-${tone}`),
         width: 0,
         points: { show: false },
         paths: UPlot.paths.bars?.({ size: [0.8, 24] }) ?? (() => null),
-      })),
+      },
     ],
   };
 }

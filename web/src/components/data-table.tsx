@@ -61,15 +61,17 @@ export function DataTable<R extends TableRow>({ caption, list, columns, empty }:
   const { items, before, after } = useWindowRows(list.rows.length, height, body);
   const { loadMore, isComplete } = list;
   const isNearEnd = (items.at(-1)?.index ?? 0) >= list.rows.length - 50;
+  // Also after a scroll that changes neither: the page before may not have been read.
   useEffect(() => {
     if (isNearEnd && !isComplete) loadMore?.();
-  }, [isNearEnd, isComplete, loadMore]);
+  });
 
-  if (list.problem) return <ProblemNotice problem={list.problem} />;
   if (list.isLoading) return <Loading />;
-  if (list.rows.length === 0) return <>{empty}</>;
+  const problem = list.problem && <ProblemNotice problem={list.problem} />;
+  if (list.rows.length === 0) return <>{problem ?? empty}</>;
   return (
     <>
+      {problem}
       <table class="rows" aria-rowcount={list.total === undefined ? -1 : list.total + 1}>
         <caption class="visually-hidden">{caption}</caption>
         <colgroup>

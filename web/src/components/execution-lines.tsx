@@ -1,12 +1,11 @@
 import type { ExecutionRow } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
-import { targetPath } from "../router.ts";
 import { Phase } from "./badge.tsx";
-import { Link } from "./link.tsx";
+import { Link, TargetLink } from "./link.tsx";
 import { OperationButton } from "./operation-button.tsx";
 import { Duration, Time } from "./time.tsx";
 
-/** Executions, one line each, with what can be done about them. */
+/** Executions, one line each, with buttons for their operations. */
 export function ExecutionLines({ executions }: { readonly executions: readonly ExecutionRow[] }) {
   return (
     <ul class="lines">
@@ -19,9 +18,7 @@ export function ExecutionLines({ executions }: { readonly executions: readonly E
             <span class="line-sub mono">{row.name}</span>
           </div>
           <div class="line-where">
-            <Link to={targetPath(row.target)} class="mono">
-              {row.target}
-            </Link>
+            <TargetLink target={row.target} />
           </div>
           <div class="line-why">
             <span>
@@ -50,16 +47,14 @@ export function ExecutionLines({ executions }: { readonly executions: readonly E
   );
 }
 
-/** What a person can do about an execution: stop it while it runs, run it again once it has ended. */
+/** The buttons of an execution: cancel while it runs, acknowledge and retry after its end. */
 export function ExecutionSteps({ row }: { readonly row: ExecutionRow }) {
-  if (row.endedAt === undefined)
-    return <OperationButton operation="cancel" subject={`${row.workflow} on ${row.target}`} row={row} />;
+  const subject = `${row.workflow} on ${row.target}`;
+  if (row.endedAt === undefined) return <OperationButton operation="cancel" subject={subject} row={row} />;
   return (
     <>
-      {row.phase === "Failed" && (
-        <OperationButton operation="ack" subject={`${row.workflow} on ${row.target}`} row={row} />
-      )}
-      <OperationButton operation="retry" subject={`${row.workflow} on ${row.target}`} row={row} />
+      {row.phase === "Failed" && <OperationButton operation="ack" subject={subject} row={row} />}
+      <OperationButton operation="retry" subject={subject} row={row} />
     </>
   );
 }

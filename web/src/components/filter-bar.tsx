@@ -6,38 +6,47 @@ export interface FilterChoice {
   /** In the URL. */
   readonly name: string;
   readonly label: string;
-  /** What is shown without a choice; by default all rows. */
+  /** The label without a choice; by default all rows are shown. */
   readonly defaultLabel?: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** A page searches after this pause in the typing. */
+/** The search begins after this pause in typing. */
 const typingMs = 200;
 
-/** A search field and choices, kept in the URL: a link shows the same rows to another person. */
+/** A search field and choices. They are in the URL, so that a link shows the same rows to another user. */
 export function FilterBar({ choices = [] }: { readonly choices?: readonly FilterChoice[] }) {
   const { query } = location.value;
   return (
     <search class="filters">
       <SearchField />
-      {choices.map(({ name, label, defaultLabel, options }) => (
-        <label key={name} class="filter">
-          <span class="visually-hidden">{label}</span>
-          <select
-            value={query.get(name) ?? ""}
-            onChange={({ currentTarget }) => setQuery(withFilter(location.peek().query, name, currentTarget.value))}
-          >
-            <option value="">{defaultLabel ?? `${label}: all`}</option>
-            {options.map((option) => (
-              <option key={option.value} value={option.value}>
-                {option.label}
-              </option>
-            ))}
-          </select>
-        </label>
+      {choices.map((choice) => (
+        <ChoiceField key={choice.name} choice={choice} value={query.get(choice.name) ?? ""} />
       ))}
       <OtherFilters choices={choices} />
     </search>
+  );
+}
+
+function ChoiceField({ choice, value }: { readonly choice: FilterChoice; readonly value: string }) {
+  const { name, label, defaultLabel = `${label}: all`, options } = choice;
+  const isOther = value !== "" && !options.some((option) => option.value === value);
+  return (
+    <label class="filter">
+      <span class="visually-hidden">{label}</span>
+      <select
+        value={value}
+        onChange={({ currentTarget }) => setQuery(withFilter(location.peek().query, name, currentTarget.value))}
+      >
+        <option value="">{defaultLabel}</option>
+        {isOther && <option value={value}>{`${label}: ${value}`}</option>}
+        {options.map((option) => (
+          <option key={option.value} value={option.value}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -76,7 +85,7 @@ const shownFilters = [
   "since",
 ] as const;
 
-/** Filters that came with a link and have no field here. They can be removed. */
+/** Filters of the URL that have no field here, each with a button to remove it. */
 function OtherFilters({ choices }: { readonly choices: readonly FilterChoice[] }) {
   const { query } = location.value;
   const others = shownFilters.filter((name) => query.has(name) && !choices.some((choice) => choice.name === name));

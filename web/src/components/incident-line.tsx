@@ -2,20 +2,30 @@ import type { IncidentRow, Lane, OperationName } from "../../../src/console/wire
 import { objectPath, withQuery } from "../api.ts";
 import { formatCount } from "../format.ts";
 import { laneTexts } from "../lanes.ts";
-import { targetPath } from "../router.ts";
 import { severityTone } from "../tones.ts";
 import { Badge } from "./badge.tsx";
-import { Link } from "./link.tsx";
+import { Link, TargetLink } from "./link.tsx";
 import { NextStep } from "./next-step.tsx";
 import { Countdown, Sentence, Time } from "./time.tsx";
 
 interface IncidentLineProps {
   readonly row: IncidentRow;
-  /** The number of incidents that the row stands for, such as "24" or "50+"; without it the line is about one. */
+  /** The number of incidents that the line stands for, such as "24" or "50+"; by default one. */
   readonly count?: string | undefined;
 }
 
-/** Incidents in a lane: what happened, where, why they wait, until when, and the next step. */
+/** Incidents, one line each. */
+export function IncidentLines({ incidents }: { readonly incidents: readonly IncidentRow[] }) {
+  return (
+    <ul class="lines">
+      {incidents.map((row) => (
+        <IncidentLine key={row.key} row={row} />
+      ))}
+    </ul>
+  );
+}
+
+/** One or several incidents: signal, target, reason, the end of the wait, and the next step. */
 export function IncidentLine({ row, count }: IncidentLineProps) {
   const all = withQuery("/incidents", { lane: row.lane, target: row.target, search: row.signal });
   return (
@@ -58,21 +68,19 @@ function IncidentWhere({ row }: { readonly row: IncidentRow }) {
           {row.subject}
         </span>
       ) : (
-        <Link to={targetPath(row.target)} class="mono" title={row.target}>
-          {row.target}
-        </Link>
+        <TargetLink target={row.target} />
       )}
       <span class="line-sub">{row.workflow ?? "no workflow"}</span>
     </div>
   );
 }
 
-/** Two at most. To cancel is never the way on: a line offers it only while something runs, the incident's page always. */
+/** Two at most. Cancel is offered only while something runs; the page of the incident always offers it. */
 function lineOperations({ next, lane }: IncidentRow): readonly OperationName[] {
   return next.filter((operation) => operation !== "cancel" || lane === "running").slice(0, 2);
 }
 
-/** Why it is where it is. */
+/** Why the incident is in its lane. */
 function IncidentReason({ row }: { readonly row: IncidentRow }) {
   return (
     <>
@@ -86,7 +94,7 @@ function IncidentReason({ row }: { readonly row: IncidentRow }) {
   );
 }
 
-/** The number that matters in its lane: a place in the queue, an attempt, the end of a wait, or how long ago it was. */
+/** The relevant time or number of the lane: position in the queue, attempt, end of a wait, or age. */
 function IncidentWhen({ row }: { readonly row: IncidentRow }) {
   if (row.closedAt !== undefined) return <Time at={row.closedAt} style="relative" />;
   return (
@@ -107,7 +115,7 @@ function IncidentWhen({ row }: { readonly row: IncidentRow }) {
   );
 }
 
-/** When an incident moves on by itself. */
+/** The time until an incident changes by itself. */
 export function IncidentCountdown({ until, lane }: { readonly until: string; readonly lane: Lane }) {
   return <Countdown until={until} prefix={laneTexts[lane].countdown ?? "next check in"} />;
 }

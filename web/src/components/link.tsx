@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact";
-import { navigate } from "../router.ts";
+import { objectPath } from "../api.ts";
+import { shortName } from "../format.ts";
+import { navigate, targetPath } from "../router.ts";
 
 interface LinkProps {
   /** A path of the console. */
   readonly to: string;
   readonly class?: string | undefined;
-  /** The row that this link stands for: j and k move between rows. */
+  /** Whether it is the link of a row: j and k move between these. */
   readonly isRow?: boolean;
   readonly isCurrent?: boolean;
   readonly title?: string | undefined;
@@ -14,7 +16,7 @@ interface LinkProps {
   readonly children: ComponentChildren;
 }
 
-/** A link within the console. It opens without a reload, and in a new tab if the browser is asked to. */
+/** A link within the console. It opens without a reload, or in a new tab with the usual keys. */
 export function Link({ to, isRow, isCurrent, onOpen, children, ...rest }: LinkProps) {
   return (
     <a
@@ -34,7 +36,31 @@ export function Link({ to, isRow, isCurrent, onOpen, children, ...rest }: LinkPr
   );
 }
 
-/** An address that came from outside: a link only if it is http or https, otherwise its text. */
+/** A link to the page of a target. */
+export function TargetLink({ target, isRow = false }: { readonly target: string; readonly isRow?: boolean }) {
+  return (
+    <Link to={targetPath(target)} class={isRow ? "strong mono" : "mono"} isRow={isRow} title={target}>
+      {target}
+    </Link>
+  );
+}
+
+interface ObjectLinkProps {
+  readonly kind: "executions" | "incidents";
+  /** NAMESPACE/NAME */
+  readonly of: string;
+}
+
+/** A link to the page of an object, with its short name. */
+export function ObjectLink({ kind, of }: ObjectLinkProps) {
+  return (
+    <Link to={objectPath(kind, of)} class="mono" title={of}>
+      {shortName(of)}
+    </Link>
+  );
+}
+
+/** An external text: a link if it is an http or https address. */
 export function OutsideLink({ address }: { readonly address: string }) {
   const isWeb = /^https?:\/\//i.test(address) && URL.canParse(address);
   if (!isWeb) return <span>{address}</span>;

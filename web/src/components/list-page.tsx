@@ -20,7 +20,7 @@ interface ListPageProps<R extends TableRow> {
   readonly children?: ComponentChildren;
 }
 
-/** What a list shows that has no row at all. */
+/** The content of a list without rows. */
 interface NoRows {
   readonly title: string;
   /** The next command, to be copied. */
@@ -36,13 +36,13 @@ export function ListPage<R extends TableRow>(props: ListPageProps<R>) {
       <PageHeader title={title} aside={aside} />
       <FilterBar {...(choices && { choices })} />
       {children}
-      <DataTable caption={caption} list={list} columns={columns} empty={<Empty {...none} />} />
+      <DataTable caption={caption} list={list} columns={columns} empty={<EmptyList {...none} />} />
     </>
   );
 }
 
-/** With a filter, nothing is known about the rows that it leaves out. */
-function Empty({ title, command, hint }: NoRows) {
+/** With a filter there may be other rows. */
+export function EmptyList({ title, command, hint }: NoRows) {
   const { path, query } = location.value;
   if (query.toString() === "")
     return (

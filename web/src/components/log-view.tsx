@@ -29,14 +29,16 @@ export function LogView({ path }: { readonly path: string }) {
   return (
     <>
       <div class="log-tools">
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isFollowing}
-            onChange={({ currentTarget }) => setFollowing(currentTarget.checked)}
-          />
-          <span>Follow</span>
-        </label>
+        {state !== "ended" && state !== "failed" && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={isFollowing}
+              onChange={({ currentTarget }) => setFollowing(currentTarget.checked)}
+            />
+            <span>Follow</span>
+          </label>
+        )}
         <span class="log-state grow" role="status">
           {(state !== "ended" || problem === undefined) && <Badge {...states[state]} />}
           <span class="muted">

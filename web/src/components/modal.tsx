@@ -12,7 +12,7 @@ interface ModalProps {
 export function Modal({ title, onClose, children }: ModalProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
-  // Before the next key arrives: keys that are typed right after a shortcut belong to the dialog that it opens.
+  // Before the next key event: keys that are typed right after a shortcut belong to the dialog.
   useLayoutEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();

@@ -2,7 +2,7 @@ import type { IncidentRow, OperationName } from "../../../src/console/wire.ts";
 import { Link } from "./link.tsx";
 import { OperationButton } from "./operation-button.tsx";
 
-/** The operations that would move an incident on, the best one first. */
+/** Buttons for the operations that help an incident, the best one first. */
 export function NextStep({
   row,
   operations = row.next,
@@ -13,7 +13,7 @@ export function NextStep({
   return (
     <>
       {operations.map((operation, index) =>
-        // Several pauses may cover an incident: a person chooses which one to end.
+        // Several pauses may cover an incident: the user chooses one of them.
         operation === "resume" ? (
           <Link key={operation} to="/pauses" class="button small">
             See pauses
@@ -35,7 +35,7 @@ export function NextStep({
   );
 }
 
-/** An incident as the title of a dialog names it: by what is done, not by an identifier. */
+/** The name of an incident in the title of a dialog: workflow and target, not an identifier. */
 function incidentTitle({ workflow, target, signal, subject }: IncidentRow): string {
   return workflow === undefined || target === undefined ? `${signal} of ${subject}` : `${workflow} on ${target}`;
 }

@@ -37,8 +37,8 @@ export function OperationButton(props: OperationButtonProps) {
 }
 
 /**
- * The dialog that a button has opened. It is not part of the button: the row of the button may move or go away while a person
- * types, and the dialog then has to show what has changed.
+ * The dialog that a button has opened. It is not part of the button: the row of the button may move or disappear while the user
+ * types, and the dialog then has to show the change.
  */
 export function OpenedOperation() {
   const { path } = location.value;

@@ -9,12 +9,13 @@ import { commandLine, newKey, type OperationField, operationTexts, parseScope, r
 import { performOperation } from "../perform-operation.ts";
 import { Command } from "./empty-state.tsx";
 import { Modal } from "./modal.tsx";
+import { ProblemNotice } from "./problem-notice.tsx";
 import { showToast } from "./toasts.tsx";
 
-/** An operation, and what it is about. */
+/** An operation and its object. */
 export interface OperationSubject {
   readonly operation: OperationName;
-  /** What the operation is about, for the title of the dialog: "node-drain on node/worker-1". */
+  /** The object in the title of the dialog: "node-drain on node/worker-1". */
   readonly subject: string;
   /** The row that the caller sees: the server refuses the operation if it has changed meanwhile. */
   readonly row?: Row | undefined;
@@ -40,7 +41,7 @@ interface Filled {
 
 const empty: Filled = { reason: "", for: "", block: false, scope: "" };
 
-/** Asks for the reason and whatever else the operation needs, shows it as a command line, and performs it. */
+/** A form for the reason and the other inputs of an operation, with the same operation as a command line. */
 export function OperationDialog(props: OperationDialogProps) {
   const { operation, subject, row, request, shownRequest, form, onClose, onDone } = props;
   const { label, effect, fields: all } = operationTexts[operation];
@@ -107,7 +108,7 @@ export function OperationDialog(props: OperationDialogProps) {
               }}
             />
           ) : (
-            <SubmitButton operation={operation} isSending={isSending} />
+            <SubmitButton operation={operation} sending={isSending && "Sending…"} />
           )}
         </footer>
       </form>
@@ -115,7 +116,7 @@ export function OperationDialog(props: OperationDialogProps) {
   );
 }
 
-/** Another component than the one that submits: a click on it must never submit. */
+/** A separate component from the submit button: a click on it must never submit the form. */
 function ContinueButton({ onClick }: { readonly onClick: () => void }) {
   return (
     <button type="button" class="button" data-primary onClick={onClick}>
@@ -124,7 +125,16 @@ function ContinueButton({ onClick }: { readonly onClick: () => void }) {
   );
 }
 
-function SubmitButton({ operation, isSending }: { readonly operation: OperationName; readonly isSending: boolean }) {
+interface SubmitButtonProps {
+  readonly operation: OperationName;
+  /** The text, if it is not that of the operation. */
+  readonly text?: string;
+  /** The text while the operation is sent. */
+  readonly sending: string | false;
+}
+
+/** The button that performs an operation. It is disabled while the operation is sent, and while the page is stale. */
+export function SubmitButton({ operation, text, sending }: SubmitButtonProps) {
   const { label, confirmLabel = label, isDangerous = false } = operationTexts[operation];
   return (
     <button
@@ -132,16 +142,16 @@ function SubmitButton({ operation, isSending }: { readonly operation: OperationN
       class="button"
       data-primary={!isDangerous || undefined}
       data-danger={isDangerous || undefined}
-      disabled={isSending || isStale.value}
+      disabled={sending !== false || isStale.value}
     >
-      {isSending ? "Sending…" : confirmLabel}
+      {sending || (text ?? confirmLabel)}
     </button>
   );
 }
 
 /**
- * The row as the caller saw it when the dialog opened. It follows changes that are not about the decision, such as another
- * report of the same problem; for any other change the server refuses the operation, and the dialog shows what changed.
+ * The row as the caller saw it when the dialog opened. It follows changes that do not affect the decision, such as another
+ * report of the same problem. After any other change the server refuses the operation, and the dialog shows the change.
  */
 function useSeenRow(row: Row | undefined) {
   const [seen, setSeen] = useState(row);
@@ -186,6 +196,8 @@ function Field({ field, filled, onChange }: FieldProps) {
         <label class="field">
           <span>Scope</span>
           <input
+            // biome-ignore lint/a11y/noAutofocus: the first field of the dialog.
+            autoFocus
             required
             pattern="\s*(all|(namespace|target|workflow)\s+\S+)\s*"
             title="all, namespace NS, target TARGET or workflow WORKFLOW"
@@ -214,7 +226,7 @@ interface ReasonFieldProps {
   readonly onChange: (reason: string) => void;
 }
 
-/** The reason that every operation needs. Ctrl+Enter performs it. */
+/** The reason of an operation. Ctrl+Enter submits the form. */
 export function ReasonField({ value, onChange }: ReasonFieldProps) {
   return (
     <label class="field">
@@ -234,20 +246,11 @@ export function ReasonField({ value, onChange }: ReasonFieldProps) {
   );
 }
 
-/** Why the server refused, what to do, and for a conflict what has changed since the page showed it. */
+/** The problem of a refused operation; after a conflict, with the changes of the row since the page showed it. */
 function Refusal({ problem, before }: { readonly problem: ProblemDocument; readonly before: Row | undefined }) {
   const changes = before && problem.current ? rowChanges(before, problem.current) : [];
   return (
-    <div class="notice" data-tone="bad" role="alert">
-      <p>{problem.detail}</p>
-      {problem.problems && (
-        <ul class="problems">
-          {problem.problems.map((text) => (
-            <li key={text}>{text}</li>
-          ))}
-        </ul>
-      )}
-      {problem.hint !== undefined && <p class="muted">{problem.hint}</p>}
+    <ProblemNotice problem={problem}>
       {changes.length > 0 && (
         <table class="plain">
           <caption>What has changed</caption>
@@ -269,6 +272,6 @@ function Refusal({ problem, before }: { readonly problem: ProblemDocument; reado
           </tbody>
         </table>
       )}
-    </div>
+    </ProblemNotice>
   );
 }

@@ -1,9 +1,13 @@
 import type { ComponentChildren } from "preact";
-import { useId } from "preact/hooks";
+import { useEffect, useId } from "preact/hooks";
+import { formatCount } from "../format.ts";
+import { Badge } from "./badge.tsx";
 
 interface PanelProps {
   readonly title: string;
-  /** Beside the title, such as a count or a button. */
+  /** The number of items, beside the title. */
+  readonly count?: number;
+  /** Other content beside the title. */
   readonly aside?: ComponentChildren;
   /** Keeps the content off the border. Rows and tables reach it. */
   readonly isPadded?: boolean;
@@ -11,12 +15,13 @@ interface PanelProps {
 }
 
 /** A section of a page. */
-export function Panel({ title, aside, isPadded = false, children }: PanelProps) {
+export function Panel({ title, count, aside, isPadded = false, children }: PanelProps) {
   const id = useId();
   return (
     <section class="panel" aria-labelledby={id}>
       <header class="panel-header">
         <h2 id={id}>{title}</h2>
+        {count !== undefined && <Badge tone="neutral" text={formatCount(count)} />}
         {aside}
       </header>
       {isPadded ? <div class="panel-body">{children}</div> : children}
@@ -25,13 +30,16 @@ export function Panel({ title, aside, isPadded = false, children }: PanelProps) 
 }
 
 interface PageHeaderProps {
-  readonly title: ComponentChildren;
+  readonly title: string;
   readonly aside?: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-/** The heading of a page. It gets the focus when the page opens. */
+/** The heading of a page, which also names the tab. It gets the focus when the page opens. */
 export function PageHeader({ title, aside, children }: PageHeaderProps) {
+  useEffect(() => {
+    document.title = `${title} · Interlock`;
+  }, [title]);
   return (
     <header class="page-header">
       <div class="page-title">

@@ -2,11 +2,10 @@ import { useId } from "preact/hooks";
 import type { ProblemDocument, RuleTestResult } from "../../../src/console/wire.ts";
 import { ApiError, postJson } from "../api.ts";
 import { submitWithEnter } from "../keys.ts";
-import { targetPath } from "../router.ts";
 import { examplePayload, knownSources, parsePayload } from "../rule-payload.ts";
 import { Badge } from "./badge.tsx";
 import { EmptyState } from "./empty-state.tsx";
-import { Link } from "./link.tsx";
+import { TargetLink } from "./link.tsx";
 import { Facts, Panel } from "./panel.tsx";
 import { ProblemNotice } from "./problem-notice.tsx";
 
@@ -28,7 +27,7 @@ interface RuleBenchProps {
   readonly onChange: (change: (bench: Bench) => Bench) => void;
 }
 
-/** Paste an alert, and see what would become of it. Nothing is changed. */
+/** Tests the rules with a pasted alert. Nothing is changed. */
 export function RuleBench({ bench, onChange }: RuleBenchProps) {
   const sourcesId = useId();
   const set = (part: Partial<Bench>) => onChange((current) => ({ ...current, ...part }));
@@ -40,7 +39,7 @@ export function RuleBench({ bench, onChange }: RuleBenchProps) {
   };
   return (
     <>
-      <Panel title="Alert" aside={<span class="muted panel-meaning">Nothing is changed by a test</span>}>
+      <Panel title="Alert" aside={<span class="muted panel-meaning">A test changes nothing</span>}>
         <form
           class="form panel-body"
           onSubmit={(event) => {
@@ -122,7 +121,7 @@ function BenchOutcome({ outcome }: Pick<Bench, "outcome">) {
       return <ProblemNotice problem={outcome.problem} />;
     case "tested":
       return outcome.result.signals.length === 0 ? (
-        <EmptyState title="There is no signal in it" />
+        <EmptyState title="The body has no signal" />
       ) : (
         <SignalResults signals={outcome.result.signals} />
       );
@@ -150,16 +149,9 @@ function SignalResult({ signal }: { readonly signal: RuleTestResult["signals"][n
       <Facts
         facts={[
           ["Subject", signal.subject !== undefined && <span class="mono">{signal.subject}</span>],
-          ["Rule", rule ?? "none applies"],
-          ["Workflow", workflow ?? "none: nothing would be done"],
-          [
-            "Target",
-            target !== undefined && (
-              <Link to={targetPath(target)} class="mono">
-                {target}
-              </Link>
-            ),
-          ],
+          ["Rule", rule ?? "none"],
+          ["Workflow", workflow ?? "none"],
+          ["Target", target !== undefined && <TargetLink target={target} />],
         ]}
       />
       {lines.length > 0 && <pre class="bench-lines">{lines.join("\n")}</pre>}

@@ -48,7 +48,7 @@ function RunFields({ workflow, values, onChange }: RunFieldsProps) {
   const { targetKinds, parameters, needsApproval } = workflow;
   return (
     <>
-      {needsApproval && <p class="muted">It needs an approval, which is requested first.</p>}
+      {needsApproval && <p class="muted">This workflow needs an approval: it is requested first.</p>}
       <label class="field">
         <span>Target</span>
         <input

@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from "preact/hooks";
 import type { Row, RowKind, RowPage } from "../../../src/console/wire.ts";
 import { getJson, objectPath, withQuery } from "../api.ts";
 import { navigate, targetPath } from "../router.ts";
+import { readableKinds } from "../session.ts";
 import { Modal } from "./modal.tsx";
 
 interface Result {
@@ -55,7 +56,7 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
     navigate(result.path);
   };
 
-  const none = hasFailed ? "The search failed; trying again." : "Nothing has all of these words.";
+  const none = hasFailed ? "The search failed; trying again." : "No result has all of these words.";
   return (
     <Modal title="Search" onClose={onClose}>
       <input
@@ -106,7 +107,9 @@ async function find(text: string, signal: AbortSignal): Promise<readonly Result[
   const search = text.trim();
   if (search === "") return [];
   const pages = await Promise.all(
-    searched.map((kind) => getJson<RowPage>(withQuery(`/rows/${kind}`, { search, limit: readRows }), signal)),
+    searched
+      .filter((kind) => readableKinds.peek().includes(kind))
+      .map((kind) => getJson<RowPage>(withQuery(`/rows/${kind}`, { search, limit: readRows }), signal)),
   );
   return pages.flatMap(({ rows }) =>
     bestResults(
@@ -116,7 +119,7 @@ async function find(text: string, signal: AbortSignal): Promise<readonly Result[
   );
 }
 
-/** The first ones, those with the words in what they show before those that have them elsewhere. */
+/** The best results: first those with the words in their title, then in their detail, then elsewhere. */
 function bestResults(results: readonly Result[], search: string): readonly Result[] {
   const words = search.toLowerCase().split(/\s+/);
   const has = (text: string) => words.every((word) => text.toLowerCase().includes(word));

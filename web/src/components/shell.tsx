@@ -5,9 +5,10 @@ import { addShortcuts, focusRow, type Shortcut } from "../keys.ts";
 import { location, matchPath, navigate, type Page } from "../router.ts";
 import { loadSession } from "../session.ts";
 import { nextTheme, setTheme, theme } from "../theme.ts";
-import { Icon, type IconName } from "./icon.tsx";
+import { Icon } from "./icon.tsx";
 import { Link } from "./link.tsx";
 import { OpenedOperation } from "./operation-button.tsx";
+import { PageHeader } from "./panel.tsx";
 import { SearchDialog } from "./search-dialog.tsx";
 import { ShortcutsDialog } from "./shortcuts-dialog.tsx";
 import { LiveStatus, StaleBanner } from "./stale-banner.tsx";
@@ -18,7 +19,7 @@ interface ShellProps {
   readonly session: Session;
 }
 
-/** What surrounds every page: navigation, search, the state of the connection, messages. */
+/** The frame of every page: navigation, search, the state of the connection, messages. */
 export function Shell({ pages, session }: ShellProps) {
   const [dialog, setDialog] = useState<"search" | "shortcuts">();
   const [isMenuOpen, setMenuOpen] = useState(false);
@@ -27,8 +28,8 @@ export function Shell({ pages, session }: ShellProps) {
   const close = () => setDialog(undefined);
 
   useEffect(() => addShortcuts(globalShortcuts(pages, setDialog)), [pages]);
-  useFocusOnPage(path, page?.title ?? "Not found");
-  // A page that was chosen closes the menu.
+  useFocusOnHeading(path);
+  // Opening a page closes the menu.
   useEffect(() => setMenuOpen(false), [path]);
 
   return (
@@ -89,6 +90,7 @@ export function Shell({ pages, session }: ShellProps) {
 
 function UserMenu({ session: { user, role, version, mode } }: { readonly session: Session }) {
   const leave = async () => {
+    // A session that has ended already cannot be ended again.
     await logOut().catch(() => undefined);
     await loadSession();
   };
@@ -102,7 +104,7 @@ function UserMenu({ session: { user, role, version, mode } }: { readonly session
           Interlock {version}, {mode}
         </p>
         <button type="button" class="button small" onClick={() => void leave()}>
-          Sign out
+          Log out
         </button>
       </div>
     </details>
@@ -130,11 +132,8 @@ function globalShortcuts(pages: readonly Page[], open: (dialog: "search" | "shor
   ];
 }
 
-/** Names the page in the tab, and moves the focus to its heading so that screen readers announce it. */
-function useFocusOnPage(path: string, title: string): void {
-  useEffect(() => {
-    document.title = `${title} · Interlock`;
-  }, [title]);
+/** Moves the focus to the heading of a page that opens, so that screen readers announce it. */
+function useFocusOnHeading(path: string): void {
   // The heading belongs to the path.
   useEffect(() => {
     document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
@@ -165,8 +164,6 @@ function Navigation({ pages, current }: { readonly pages: readonly Page[]; reado
   );
 }
 
-const themeIcons = { system: "system", light: "light", dark: "dark" } as const satisfies Record<string, IconName>;
-
 function ThemeButton() {
   const current = theme.value;
   return (
@@ -177,18 +174,18 @@ function ThemeButton() {
       title={`Theme: ${current}`}
       onClick={() => setTheme(nextTheme(current))}
     >
-      <Icon name={themeIcons[current]} />
+      <Icon name={current} />
     </button>
   );
 }
 
 function NotFound() {
   return (
-    <div class="empty">
-      <h1 tabIndex={-1}>There is no such page</h1>
+    <>
+      <PageHeader title="There is no such page" />
       <p>
         <Link to="/">Open Now</Link>
       </p>
-    </div>
+    </>
   );
 }

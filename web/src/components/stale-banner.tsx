@@ -1,23 +1,29 @@
 import { formatDuration } from "../format.ts";
-import { ageMs, isStale } from "../live/live.ts";
+import { ageMs, type Connection, connection } from "../live/live.ts";
+import type { Tone } from "../tones.ts";
 
-/** Says that the page shows the past. Operations are disabled meanwhile. */
+/** A warning that the page shows old data. Operations are disabled meanwhile. */
 export function StaleBanner() {
   return (
     <div class="stale-place" role="alert">
-      {isStale.value && (
+      {connection.value === "stale" && (
         <div class="stale">
-          <strong>This page is {formatDuration(ageMs.value ?? 0)} old.</strong> The connection to the server is
-          interrupted; actions are disabled until it is back.
+          <strong>This page is {formatDuration(ageMs.value)} old.</strong> The connection to the server is interrupted;
+          actions are disabled until it is back.
         </div>
       )}
     </div>
   );
 }
 
+const states: Readonly<Record<Connection, { readonly tone: Tone; readonly text: string }>> = {
+  live: { tone: "good", text: "Live" },
+  connecting: { tone: "neutral", text: "Connecting" },
+  stale: { tone: "bad", text: "Stale" },
+};
+
 export function LiveStatus() {
-  const tone = isStale.value ? "bad" : ageMs.value === undefined ? "neutral" : "good";
-  const text = isStale.value ? "Stale" : ageMs.value === undefined ? "Connecting" : "Live";
+  const { tone, text } = states[connection.value];
   return (
     <span class="live" data-tone={tone}>
       {text}

@@ -10,7 +10,7 @@ interface State {
 const size = { width: 800, height: 150 };
 const box = { width: 134, height: 34 };
 
-/** The way of an incident: the straight path above, what interrupts it below. */
+/** The phases of an incident: the path to success above, interruptions below. */
 const states: readonly State[] = [
   { phase: "Pending", x: 70, y: 42 },
   { phase: "Analyzing", x: 235, y: 42 },
@@ -23,7 +23,7 @@ const states: readonly State[] = [
   { phase: "Failed", x: 565, y: 122 },
 ];
 
-/** Drawn by hand: they cross nothing. */
+/** The transitions, laid out so that no two cross. */
 const ways = [
   "M137 42H164",
   "M302 42H329",
@@ -40,7 +40,7 @@ const ways = [
   "M565 25V12H400",
 ];
 
-/** The states that an incident can be in, with the one that it is in. */
+/** All phases of an incident, with the current one highlighted. */
 export function StateMachine({ phase }: { readonly phase: string }) {
   const place = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {

@@ -5,7 +5,7 @@ import { Duration } from "./time.tsx";
 
 type Task = ExecutionDetail["tasks"][number];
 
-/** The tasks of an execution with their steps, each to the right of those it waits for. `endedAt` is that of the execution. */
+/** The tasks of an execution with their steps, each to the right of its dependencies. `endedAt` is that of the execution. */
 export function TaskGraph({
   tasks,
   endedAt,

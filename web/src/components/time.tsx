@@ -22,7 +22,7 @@ export function Time({ at, style = "local" }: TimeProps) {
 
 const utcTime = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
-/** A sentence of the server, with the times and names in it as everywhere on the page. */
+/** A sentence of the server, with local times and short names as elsewhere on the page. */
 export function Sentence({ text }: { readonly text: string }) {
   // With one group, every second part is a time.
   return (
@@ -36,11 +36,11 @@ export function Sentence({ text }: { readonly text: string }) {
 
 interface CountdownProps {
   readonly until: string;
-  /** Before the time that is left, such as "ends in". */
+  /** The text before the remaining time, such as "ends in". */
   readonly prefix?: string;
 }
 
-/** The time that is left, counted down once a second. */
+/** The remaining time, counted down once a second. */
 export function Countdown({ until, prefix = "in" }: CountdownProps) {
   const ms = Date.parse(until);
   if (Number.isNaN(ms)) return null;
@@ -52,7 +52,7 @@ export function Countdown({ until, prefix = "in" }: CountdownProps) {
   );
 }
 
-/** How long something took, or takes until now. */
+/** The time between two moments, or until now. */
 export function Duration({ from, to }: { readonly from: string | undefined; readonly to?: string | undefined }) {
   if (from === undefined) return <span class="muted">–</span>;
   const end = to === undefined ? clock.value : Date.parse(to);

@@ -22,7 +22,7 @@ const laneTitles: Readonly<Record<TimelineEvent["lane"], string>> = {
   signals: "Signals",
   decisions: "Decisions",
   runs: "Runs",
-  people: "People",
+  operators: "Operators",
   pauses: "Pauses",
 };
 
@@ -31,7 +31,7 @@ const axisHeight = 26;
 const labelWidth = 84;
 const maxListed = 200;
 
-/** One timeline of everything that happened. Buttons, keys, dragging and Ctrl with the wheel change the part that is shown. */
+/** A timeline of all events. Buttons, dragging and Ctrl with the wheel change the shown period. */
 export function TimelineView({ events, label }: { readonly events: readonly TimelineEvent[]; readonly label: string }) {
   const limits = fullRange(events, clock.peek());
   const [chosen, choose] = useState<TimeRange>();
@@ -42,7 +42,7 @@ export function TimelineView({ events, label }: { readonly events: readonly Time
   return (
     <>
       <div class="timeline-tools">
-        <fieldset class="button-group" aria-label="Part of the timeline">
+        <fieldset class="button-group" aria-label="Period of the timeline">
           <ToolButton label="Earlier" text="←" onClick={() => pan(-0.5)} />
           <ToolButton label="Zoom in" text="+" onClick={() => zoom(0.5)} />
           <ToolButton label="Zoom out" text="−" onClick={() => zoom(2)} />
@@ -63,7 +63,7 @@ export function TimelineView({ events, label }: { readonly events: readonly Time
           </button>
         ))}
         <button type="button" class="button small quiet" onClick={() => choose(undefined)}>
-          Everything
+          All
         </button>
         <span class="muted timeline-range">
           {formatLocal(range.from, clock.peek())} – {formatLocal(range.to, clock.peek())}
@@ -104,7 +104,8 @@ function TimelinePicture({ events, range, label, onZoom, onPan }: PictureProps) 
   const width = useWidth(picture);
   const inner = Math.max(width - labelWidth, 100);
   const now = clock.peek();
-  const height = timelineLanes.length * laneHeight + axisHeight;
+  const lanes = timelineLanes.filter((lane) => events.some((event) => event.lane === lane));
+  const height = lanes.length * laneHeight + axisHeight;
   useZoomAndPan(picture, { inner, onZoom, onPan });
   return (
     <svg
@@ -116,14 +117,9 @@ function TimelinePicture({ events, range, label, onZoom, onPan }: PictureProps) 
       viewBox={`0 0 ${inner + labelWidth} ${height}`}
     >
       {ticks(range, inner, 110, -new Date(now).getTimezoneOffset() * 60_000).map((at) => (
-        <g key={at} class="timeline-tick">
-          <path d={`M${labelWidth + toX(at, range, inner)} 0V${height - axisHeight}`} />
-          <text x={labelWidth + toX(at, range, inner)} y={height - 8}>
-            {formatTick(at)}
-          </text>
-        </g>
+        <Tick key={at} at={at} x={toX(at, range, inner)} inner={inner} bottom={height - axisHeight} />
       ))}
-      {timelineLanes.map((lane, index) => (
+      {lanes.map((lane, index) => (
         <g key={lane} transform={`translate(0 ${index * laneHeight})`}>
           <path class="timeline-line" d={`M0 ${laneHeight}H${inner + labelWidth}`} />
           <text class="timeline-label" x={0} y={laneHeight / 2 + 5}>
@@ -141,6 +137,28 @@ function TimelinePicture({ events, range, label, onZoom, onPan }: PictureProps) 
       ))}
       <path class="timeline-now" d={`M${labelWidth + toX(now, range, inner)} 0V${height - axisHeight}`} />
     </svg>
+  );
+}
+
+interface TickProps {
+  readonly at: number;
+  readonly x: number;
+  readonly inner: number;
+  /** Where the lanes end and the axis begins. */
+  readonly bottom: number;
+}
+
+function Tick({ at, x, inner, bottom }: TickProps) {
+  return (
+    <g class="timeline-tick">
+      <path d={`M${labelWidth + x} 0V${bottom}`} />
+      {/* A time at the very end would be cut off. */}
+      {x < inner - 30 && (
+        <text x={labelWidth + x} y={bottom + axisHeight - 8}>
+          {formatTick(at)}
+        </text>
+      )}
+    </g>
   );
 }
 
@@ -193,7 +211,7 @@ function useZoomAndPan(element: { readonly current: SVGSVGElement | null }, move
 const spanHeight = 10;
 const spanGap = 2;
 
-/** Spans are centred in their lane, however many lie below one another. */
+/** Spans are centred in their lane, in one or several rows. */
 function LaneMarks({ marks }: { readonly marks: readonly Mark[] }) {
   const rows = Math.max(0, ...marks.map(({ row }) => row)) + 1;
   const top = (laneHeight - rows * (spanHeight + spanGap) + spanGap) / 2;
@@ -232,7 +250,7 @@ function MarkShape({ mark, y }: { readonly mark: Mark; readonly y: number }) {
   );
 }
 
-/** The events of the part that is shown, newest first. */
+/** The events of the shown period, newest first. */
 function EventList({ events, range }: { readonly events: readonly TimelineEvent[]; readonly range: TimeRange }) {
   const visible = events
     .filter(({ at, until }) => Date.parse(until ?? at) >= range.from && Date.parse(at) <= range.to)
@@ -240,7 +258,7 @@ function EventList({ events, range }: { readonly events: readonly TimelineEvent[
   return (
     <details class="event-list" open>
       <summary>
-        {countOf(visible.length, "event")} in this part
+        {countOf(visible.length, "event")} in this period
         {visible.length > maxListed && `, the newest ${maxListed} are listed`}
       </summary>
       <ul class="events">

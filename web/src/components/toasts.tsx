@@ -7,9 +7,9 @@ interface Toast {
   readonly id: number;
   readonly tone: Tone;
   readonly text: string;
-  /** What to know beyond it. */
+  /** Further information. */
   readonly notes?: readonly string[];
-  /** The page of what it is about. */
+  /** The page of the object. */
   readonly path?: string | undefined;
 }
 

@@ -5,7 +5,7 @@ export interface StreamEvent {
   readonly id: string | undefined;
 }
 
-/** Every stream has something to read within some seconds, if only a comment: after so long without, the connection is dead. */
+/** The server sends something within a few seconds, at least a comment: after this silence the connection is dead. */
 const maxSilenceMs = 15_000;
 
 /**

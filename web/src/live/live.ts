@@ -1,12 +1,12 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { Beat, Changes } from "../../../src/console/wire.ts";
 import { ApiError, openStream, withQuery } from "../api.ts";
-import { loadSession, sessionState } from "../session.ts";
+import { loadSession, readableKinds } from "../session.ts";
 import { clock, serverNow, setServerTime } from "../time.ts";
 import { sleep } from "./reconnect.ts";
 import { followStream } from "./stream.ts";
 
-/** What is shown may be this old; older data is marked, and allows no operation. */
+/** Older data is marked as stale, and allows no operation. */
 const maxAgeMs = 5_000;
 
 interface Listener {
@@ -17,13 +17,21 @@ interface Listener {
 
 const listeners = new Set<Listener>();
 
-/** The server's time at which the data on the page was last known to be current. */
-const currentAt = signal<number | undefined>(undefined);
+/**
+ * The server's time at which the data on the page was last known to be current. Until the first beat it is the time at which
+ * the stream was opened, and without a stream it is infinite.
+ */
+const currentAt = signal(Number.POSITIVE_INFINITY);
+const hasBeat = signal(false);
 
-/** The age of what the page shows, in milliseconds; undefined before the first beat. */
-export const ageMs = computed(() => (currentAt.value === undefined ? undefined : clock.value - currentAt.value));
+/** The age of what the page shows, in milliseconds. */
+export const ageMs = computed(() => clock.value - currentAt.value);
 
-export const isStale = computed(() => ageMs.value !== undefined && ageMs.value > maxAgeMs);
+export const isStale = computed(() => ageMs.value > maxAgeMs);
+
+export type Connection = "live" | "connecting" | "stale";
+
+export const connection = computed<Connection>(() => (isStale.value ? "stale" : hasBeat.value ? "live" : "connecting"));
 
 /** Receives changes of rows from the one stream that all lists share. Returns the end of the subscription. */
 export function subscribe(listener: Listener): () => void {
@@ -31,15 +39,15 @@ export function subscribe(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The kinds that the caller may read, as the stream takes them; empty without a session. */
-const kinds = computed(() =>
-  sessionState.value.kind === "signed-in" ? sessionState.value.session.kinds.join(",") : "",
-);
+/** The kinds that the stream is about: a text, which stays the same when the session is read again. */
+const kinds = computed(() => readableKinds.value.join(","));
 
-/** Follows changes as long as there is a session. */
+/** Follows changes while there is a session. */
 export function startLive(): void {
   effect(() => {
     if (kinds.value === "") return;
+    hasBeat.value = false;
+    currentAt.value = serverNow();
     const controller = new AbortController();
     void follow(withQuery("/stream", { kinds: kinds.value }), controller.signal);
     return () => controller.abort();
@@ -67,6 +75,9 @@ function follow(path: string, signal: AbortSignal): Promise<void> {
 
 function onBeat(beat: Beat): void {
   setServerTime(beat.serverTime);
-  // The age counts from now on our clock: the two clocks never differ by what the network takes.
-  currentAt.value = serverNow() - Math.max(0, Date.parse(beat.serverTime) - Date.parse(beat.currentAt));
+  hasBeat.value = true;
+  // The age counts from now by the local clock: the latency of the network does not matter. A server that has just started
+  // has not checked yet whether its data is current, and sends a time in the distant past.
+  const age = Math.max(0, Date.parse(beat.serverTime) - Date.parse(beat.currentAt));
+  currentAt.value = Math.max(currentAt.peek(), serverNow() - age);
 }

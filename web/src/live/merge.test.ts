@@ -46,7 +46,7 @@ describe("a list of rows", () => {
     expect(value).toMatchObject({ rows: [{ phase: "Executing" }], total: 1 });
   });
 
-  it("drops a row that no longer matches, and counts it no more", () => {
+  it("drops a row that no longer matches, and reduces the total", () => {
     const closed = incident("b", { version: "9", phase: "Completed" });
 
     const { value } = mergeRows(list(["c", "b"]), changed(closed), {
@@ -70,7 +70,7 @@ describe("a list of rows", () => {
     expect(mergeRows(before, removal, all).value).toBe(before);
   });
 
-  it("asks for the total when a row beyond the loaded part changes", () => {
+  it("has an inexact total after a change of a row beyond the loaded part", () => {
     const before = { ...list(["d", "c"]), total: 10, isComplete: false };
 
     expect(mergeRows(before, changed(incident("a")), all)).toMatchObject({

@@ -4,7 +4,7 @@ import { compareActing } from "../lanes.ts";
 /** The loaded part of a list of rows, newest first. */
 export interface RowList<R extends Row> {
   readonly rows: readonly R[];
-  /** Of all rows, loaded or not. */
+  /** The number of all rows, loaded or not. */
   readonly total: number;
   /** False if rows exist that are not loaded. */
   readonly isComplete: boolean;
@@ -80,7 +80,7 @@ function findRows<R extends Row>(
   return new Map(rows.flatMap((row) => (keys.has(row.key) ? [[row.key, row] as const] : [])));
 }
 
-/** Both lists are in order already. */
+/** Merges two sorted lists. */
 function mergeSorted<R extends Row>(rows: readonly R[], added: readonly R[]): readonly R[] {
   if (added.length === 0) return rows;
   const merged: R[] = [];

@@ -13,7 +13,7 @@ describe("the output of an execution", () => {
     expect(shown).toEqual(["one two, open", "one two, interrupted", "one two, open", "one two three, ended"]);
   });
 
-  it("stays as it is while the server does not answer, or breaks off again before everything has arrived", async () => {
+  it("does not change while the server does not respond, or when it breaks off again before all lines have arrived", async () => {
     const shown = await follow([`${line("one")}${line("two")}`, refusal(0), refusal(503), line("one"), end]);
 
     expect(shown.slice(1, -1)).toEqual([
@@ -24,7 +24,7 @@ describe("the output of an execution", () => {
     ]);
   });
 
-  it("is not asked for again when the server refuses to send it", async () => {
+  it("is not read again when the server refuses it", async () => {
     expect(await follow([line("one"), refusal(404), line("never read")])).toEqual([
       "one, open",
       "one, interrupted",
@@ -32,7 +32,7 @@ describe("the output of an execution", () => {
     ]);
   });
 
-  it("names what cannot be read until the next attempt", async () => {
+  it("names the output that cannot be read until the next attempt", async () => {
     const problem = 'event: problem\ndata: {"message":"no kubelet"}\n\n';
 
     expect(await follow([`${line("one")}${problem}`, `${line("one")}${end}`])).toEqual([

@@ -1,12 +1,13 @@
 import type { LogLine, LogProblem } from "../../../src/console/wire.ts";
 import { ApiError } from "../api.ts";
+import { parseJson } from "../parse-json.ts";
 import { readEvents } from "./events.ts";
 import { type ReconnectOptions, reconnect } from "./reconnect.ts";
 
 /** The output of an execution as far as it has arrived. */
 export interface Output {
   readonly lines: readonly LogLine[];
-  /** "failed": it cannot be read, and to try again does not help. */
+  /** "failed": it cannot be read, and a retry would not help. */
   readonly state: "open" | "interrupted" | "ended" | "failed";
   readonly problem?: string | undefined;
 }
@@ -21,14 +22,14 @@ export interface OutputOptions extends ReconnectOptions {
 export const maxLines = 2_000;
 /** Lines that arrive together are shown together. */
 const showMs = 150;
-/** After an interruption everything arrives again. What is shown stays until then, so that the page does not jump. */
+/** After an interruption all lines arrive again. The shown lines stay until then, so that the page does not jump. */
 const catchUpMs = 1_000;
 
 export const emptyOutput: Output = { lines: [], state: "open" };
 
 /**
  * Shows the output until it is complete or `signal` aborts. A stream that was interrupted is read again from its start and
- * replaces what is shown: no line is lost or doubled, whatever was written meanwhile.
+ * replaces the lines that are shown: no line is lost or doubled.
  */
 export async function followOutput({ open, show, ...options }: OutputOptions): Promise<void> {
   let shown = emptyOutput;
@@ -53,7 +54,7 @@ export async function followOutput({ open, show, ...options }: OutputOptions): P
 }
 
 interface Connection {
-  /** What an earlier connection has shown. */
+  /** The lines of an earlier connection. */
   readonly before: readonly LogLine[];
   readonly update: (output: Output) => void;
   readonly received: () => void;
@@ -80,12 +81,12 @@ async function showLines(body: ReadableStream<Uint8Array>, { before, update, rec
       }
       if (type === "line") {
         received();
-        lines.push(JSON.parse(data));
-      } else if (type === "problem") problem = (JSON.parse(data) as LogProblem).message;
+        lines.push(parseJson(data));
+      } else if (type === "problem") problem = parseJson<LogProblem>(data).message;
       timer ??= setTimeout(showNow, isCatchingUp ? catchUpMs : showMs);
     }
   } finally {
-    // A connection that breaks before it has caught up leaves what is shown.
+    // A connection that breaks before it has caught up does not change the shown lines.
     if (timer !== undefined && !isCatchingUp) showNow();
     clearTimeout(timer);
   }

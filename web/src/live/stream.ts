@@ -7,7 +7,7 @@ export interface StreamOptions extends ReconnectOptions {
   /** Opens the stream behind `lastId`. */
   readonly open: (lastId: string | undefined) => Promise<ReadableStream<Uint8Array>>;
   readonly onChanges: (changes: Changes) => void;
-  /** Changes were missed: what is read from now on misses none. */
+  /** Changes were missed. Data that is read from now on is complete. */
   readonly onReset: () => void;
   readonly onBeat: (beat: Beat) => void;
   readonly onError: (error: unknown) => void;

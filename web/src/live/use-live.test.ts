@@ -69,7 +69,7 @@ describe("a live value", () => {
     expect(live.state.value).toMatchObject({ value: ["read 1"], problem: { status: 503 } });
   });
 
-  it("is read again when the server did not answer or was not ready, until it is there", async () => {
+  it("is read again while the server does not respond or is not ready", async () => {
     const { live, settle, fail, reads } = start();
     await fail(503);
     await vi.advanceTimersByTimeAsync(2_000);
@@ -94,7 +94,59 @@ describe("a live value", () => {
     expect([refused.reads(), ended.reads()]).toEqual([1, 1]);
   });
 
-  it("is left alone after its end", async () => {
+  it("keeps a change that arrives before a failed correction is repeated", async () => {
+    const { live, listener, settle, fail } = start({ correct: true });
+    await settle("read 1");
+    listener.onChanges(change("inexact"));
+    await vi.advanceTimersByTimeAsync(100);
+    await fail(503);
+
+    listener.onChanges(change("a"));
+    await vi.advanceTimersByTimeAsync(2_000);
+    await settle("correction");
+
+    expect(live.state.value.value).toEqual(["read 1", "inexact", "a", "correction"]);
+  });
+
+  it("is read as a whole when changes were lost, although a correction is due", async () => {
+    const { live, listener, settle } = start({ correct: true });
+    await settle("read 1");
+
+    listener.onChanges(change("inexact"));
+    listener.onReset();
+    await vi.advanceTimersByTimeAsync(100);
+    await settle("aborted");
+    await settle("read 3");
+
+    expect(live.state.value.value).toEqual(["read 3"]);
+  });
+
+  it("keeps a page that arrives while it is corrected", async () => {
+    const { live, listener, settle } = start({ correct: true });
+    await settle("read 1");
+    live.loadMore();
+    listener.onChanges(change("inexact"));
+    await vi.advanceTimersByTimeAsync(100);
+
+    await settle("page 2");
+    await settle("correction");
+
+    expect(live.state.value.value).toEqual(["read 1", "inexact", "page 2", "correction"]);
+  });
+
+  it("reads one page at a time, and none after its end", async () => {
+    const { live, settle, end, reads, signals } = start();
+    await settle("read 1");
+
+    live.loadMore();
+    live.loadMore();
+    expect(reads()).toBe(2);
+    end();
+
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, true]);
+  });
+
+  it("does not change after its end", async () => {
     const { live, end, settle } = start();
 
     end();
@@ -104,15 +156,22 @@ describe("a live value", () => {
   });
 });
 
-function start() {
+function start({ correct = false } = {}) {
   const waiting: { readonly resolve: (log: Log) => void; readonly reject: (error: unknown) => void }[] = [];
-  let reads = 0;
+  const signals: AbortSignal[] = [];
   let listener: Listener | undefined;
+  const read = (signal: AbortSignal) => {
+    signals.push(signal);
+    return new Promise<Log>((resolve, reject) => waiting.push({ resolve, reject }));
+  };
+  const append = async (signal: AbortSignal) => {
+    const more = await read(signal);
+    return (log: Log) => [...log, ...more];
+  };
   const source: LiveSource<Log> = {
-    read: () => {
-      reads += 1;
-      return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
-    },
+    read,
+    readMore: (_log, signal) => append(signal),
+    ...(correct && { correct: append }),
     merge: (log, { changed }) => {
       const names = changed.map(({ name }) => name);
       return { value: [...log, ...names], isExact: !names.includes("inexact") };
@@ -128,7 +187,8 @@ function start() {
     live,
     listener,
     end,
-    reads: () => reads,
+    signals,
+    reads: () => signals.length,
     settle: async (text: string) => {
       waiting.shift()?.resolve([text]);
       await vi.advanceTimersByTimeAsync(0);

@@ -17,23 +17,25 @@ export interface LiveSource<T> {
   read(signal: AbortSignal): Promise<T>;
   /** The value after changes of rows; inexact if it must be read again. */
   merge(value: T, changes: Changes): Merged<T>;
-  /** Makes an inexact value exact; by default it is read again. */
-  correct?(value: T, signal: AbortSignal): Promise<T>;
-  /** Corrects the value in this interval while the page is visible: for what the stream does not report. */
+  /** Reads the change that makes an inexact value exact; by default the value is read again. */
+  correct?(signal: AbortSignal): Promise<(value: T) => T>;
+  /** Reads the change that appends the next page of a list, if there is one. */
+  readMore?(value: T, signal: AbortSignal): Promise<(value: T) => T>;
+  /** Corrects the value at this interval while the page is visible, for data that the stream does not report. */
   readonly everyMs?: number;
 }
 
 export interface Live<T> {
   readonly state: ReadonlySignal<LiveState<T>>;
-  /** Changes the value by what was read elsewhere, such as the next page of a list. */
-  update(change: (value: T) => T): void;
+  /** Reads the next page of a list, if there is one and it is not being read. */
+  loadMore(): void;
   /** Reads and follows the value; returns the end. */
   start(): () => void;
 }
 
 /** Several changes cause one correction after `delay`; corrections begin at least `pause` apart. */
 const correction = { delayMs: 100, pauseMs: 1_000 };
-/** A server that does not answer, or is not ready yet, is asked again after so long. */
+/** The pause before a read is repeated that the server did not answer, or was not ready for. */
 const retryMs = 2_000;
 
 /** Follows a value while the component is mounted. A different `key` stands for a different value. */
@@ -44,64 +46,59 @@ export function useLive<T>(key: string, source: () => LiveSource<T>): Live<T> {
   return live;
 }
 
-interface Paged {
-  /** Asks for the next page; undefined if there is none. */
-  readonly next: string | undefined;
-}
-
-/** A function that reads the next page of a list, if there is one and it is not being read. `append` adds it to the list. */
-export function useLoadMore<T extends Paged>(
-  live: Live<T>,
-  { read, append }: { read(after: string): Promise<T>; append(list: T, page: T): T },
-): () => void {
-  // Another source has another live value.
-  return useMemo(() => {
-    let isReading = false;
-    return () => {
-      const after = live.state.peek().value?.next;
-      if (after === undefined || isReading) return;
-      isReading = true;
-      read(after)
-        .then((page) => live.update((list) => append(list, page)))
-        .catch(() => undefined)
-        .finally(() => {
-          isReading = false;
-        });
-    };
-  }, [live]);
-}
-
 /** A value without a component. `follow` subscribes to the changes of rows. */
 export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Live<T> {
   const state = signal<LiveState<T>>({ value: undefined, problem: undefined });
+  /** The whole value must be read: it was never read, or changes were lost. */
+  let isOutdated = true;
   let reading: { readonly controller: AbortController; readonly missed: Changes[] } | undefined;
+  let readingMore: AbortController | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let correctedAt = Number.NEGATIVE_INFINITY;
 
-  async function load(read: (signal: AbortSignal) => Promise<T>): Promise<void> {
+  async function load(): Promise<void> {
     reading?.controller.abort();
     clearTimeout(retry);
     const attempt = { controller: new AbortController(), missed: [] as Changes[] };
     reading = attempt;
     const { signal } = attempt.controller;
     try {
-      const value = await read(signal);
+      const change = await readChange(signal);
       if (signal.aborted) return;
       reading = undefined;
-      state.value = { value, problem: undefined };
+      isOutdated = false;
+      change();
       // They may be newer than what was read.
-      for (const changes of attempt.missed) apply(changes);
+      for (const changes of attempt.missed) merge(changes);
     } catch (error) {
       if (signal.aborted) return;
       reading = undefined;
       if (!(error instanceof ApiError)) throw error;
       state.value = { value: state.peek().value, problem: error.problem };
-      if (error.isTemporary) retry = setTimeout(() => void load(read), retryMs);
+      if (error.isTemporary) retry = setTimeout(() => void load(), retryMs);
     }
   }
 
-  function apply(changes: Changes): void {
+  /** Reads the value, or its correction. The function that it resolves to applies it. */
+  async function readChange(signal: AbortSignal): Promise<() => void> {
+    if (source.correct && !isOutdated) {
+      const change = await source.correct(signal);
+      return () => update(change);
+    }
+    const value = await source.read(signal);
+    return () => {
+      state.value = { value, problem: undefined };
+    };
+  }
+
+  /** Changes the value as it is now: it may have changed while `change` was read. */
+  function update(change: (value: T) => T): void {
+    const { value } = state.peek();
+    if (value !== undefined) state.value = { value: change(value), problem: undefined };
+  }
+
+  function merge(changes: Changes): void {
     const { value } = state.peek();
     if (value === undefined) return;
     const merged = source.merge(value, changes);
@@ -115,34 +112,39 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
     timer = setTimeout(() => {
       timer = undefined;
       correctedAt = performance.now();
-      correctNow();
+      void load();
     }, delay);
-  }
-
-  function correctNow(): void {
-    const { value } = state.peek();
-    const { correct } = source;
-    void load(correct && value !== undefined ? (signal) => correct(value, signal) : source.read);
   }
 
   /** A read that takes longer than the interval is waited for. */
   function tick(): void {
-    if (!document.hidden && !reading) correctNow();
+    if (!document.hidden && !reading) void load();
   }
 
   return {
     state,
-    update(change) {
+    loadMore() {
       const { value } = state.peek();
-      if (value !== undefined) state.value = { value: change(value), problem: undefined };
+      if (value === undefined || readingMore) return;
+      readingMore = new AbortController();
+      source
+        .readMore?.(value, readingMore.signal)
+        // A list that is scrolled tries again.
+        .then(update, () => undefined)
+        .finally(() => {
+          readingMore = undefined;
+        });
     },
     start() {
-      void load(source.read);
+      void load();
       const unsubscribe = follow({
-        onReset: () => void load(source.read),
-        onChanges: (changes) => {
+        onReset() {
+          isOutdated = true;
+          void load();
+        },
+        onChanges(changes) {
           reading?.missed.push(changes);
-          apply(changes);
+          merge(changes);
         },
       });
       const interval = source.everyMs === undefined ? undefined : setInterval(tick, source.everyMs);
@@ -150,6 +152,7 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
         clearInterval(interval);
         unsubscribe();
         reading?.controller.abort();
+        readingMore?.abort();
         clearTimeout(timer);
         clearTimeout(retry);
         timer = undefined;

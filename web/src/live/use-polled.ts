@@ -1,7 +1,7 @@
 import { getJson } from "../api.ts";
 import { type LiveState, useLive } from "./use-live.ts";
 
-/** A value that no row shows, read again every `everyMs` while the page is visible. */
+/** A value that the stream does not report, read every `everyMs` while the page is visible. */
 export function usePolled<T>(path: string, everyMs: number): LiveState<T> {
   const live = useLive<T>(path, () => ({
     read: (signal) => getJson<T>(path, signal),

@@ -3,7 +3,7 @@ import { getJson, withQuery } from "../api.ts";
 import { serverNow } from "../time.ts";
 import { matchesFilter } from "./filter.ts";
 import { appendRows, mergeRows, type RowList } from "./merge.ts";
-import { type LiveSource, useLive, useLoadMore } from "./use-live.ts";
+import { type LiveSource, useLive } from "./use-live.ts";
 
 type RowOf<K extends RowKind> = Extract<Row, { readonly kind: K }>;
 
@@ -24,13 +24,9 @@ const pageSize = 200;
 /** The rows of a kind that match a filter, newest first, kept current by the stream. */
 export function useRows<K extends RowKind>(kind: K, filter: RowFilter = {}): LiveRows<RowOf<K>> {
   const live = useLive(JSON.stringify([kind, filter]), () => rowSource<RowOf<K>>(kind, filter));
-  const loadMore = useLoadMore(live, {
-    read: (after) => readPage<RowOf<K>>(kind, filter, { after, limit: pageSize }),
-    append: (list, page) => ({ ...appendRows(list, page), next: page.next }),
-  });
   const { value, problem } = live.state.value;
   const list = value ?? { rows: [], total: 0, isComplete: false };
-  return { ...list, isLoading: value === undefined && problem === undefined, problem, loadMore };
+  return { ...list, isLoading: value === undefined && problem === undefined, problem, loadMore: live.loadMore };
 }
 
 function rowSource<R extends Row>(kind: RowKind, filter: RowFilter): LiveSource<LoadedRows<R>> {
@@ -42,9 +38,14 @@ function rowSource<R extends Row>(kind: RowKind, filter: RowFilter): LiveSource<
       return { value: value === list ? list : { ...value, next: list.next }, isExact };
     },
     // The rows are right: only the total is in doubt.
-    correct: async (list, signal) => {
+    async correct(signal) {
       const { total } = await readPage<R>(kind, filter, { limit: 1, signal });
-      return { ...list, total };
+      return (list) => ({ ...list, total });
+    },
+    async readMore({ next }, signal) {
+      if (next === undefined) return (list) => list;
+      const page = await readPage<R>(kind, filter, { after: next, limit: pageSize, signal });
+      return (list) => ({ ...appendRows(list, page), next: page.next });
     },
   };
 }
@@ -52,7 +53,7 @@ function rowSource<R extends Row>(kind: RowKind, filter: RowFilter): LiveSource<
 async function readPage<R extends Row>(
   kind: RowKind,
   filter: RowFilter,
-  { signal, ...page }: { readonly limit: number; readonly after?: string; readonly signal?: AbortSignal },
+  { signal, ...page }: { readonly limit: number; readonly after?: string; readonly signal: AbortSignal },
 ): Promise<LoadedRows<R>> {
   const { rows, total, next } = await getJson<RowPage>(withQuery(`/rows/${kind}`, { ...filter, ...page }), signal);
   return { rows: rows as readonly R[], total, next, isComplete: next === undefined };

@@ -6,7 +6,7 @@ import { Phase } from "../components/badge.tsx";
 import { BatchDialog } from "../components/batch-dialog.tsx";
 import type { Column } from "../components/data-table.tsx";
 import type { FilterChoice } from "../components/filter-bar.tsx";
-import { Link } from "../components/link.tsx";
+import { Link, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Countdown, Time } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
@@ -14,7 +14,7 @@ import { filterFromQuery } from "../live/filter.ts";
 import { isStale } from "../live/live.ts";
 import { useRows } from "../live/use-rows.ts";
 import { operationTexts } from "../operations.ts";
-import { location, targetPath } from "../router.ts";
+import { location } from "../router.ts";
 import { mayPerform } from "../session.ts";
 
 const choices: readonly FilterChoice[] = [
@@ -31,13 +31,13 @@ const choices: readonly FilterChoice[] = [
   },
 ];
 
-/** Which workflows wait for a person, and what was answered before. */
+/** The workflows that wait for an approval, and earlier answers. */
 export function ApprovalsPage() {
   const list = useRows("approvals", { phase: "Pending", ...filterFromQuery(location.value.query) });
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const mayAnswer = mayPerform("approve") || mayPerform("reject");
   const open = list.rows.filter(isOpen);
-  // An approval that another person answers meanwhile is no longer selected.
+  // An approval that another user answers meanwhile is no longer selected.
   const selected = open.filter(({ key }) => marked.has(key));
   const select = (rows: readonly ApprovalRow[]) => setMarked(new Set(rows.map(({ key }) => key)));
   const toggle = (row: ApprovalRow) =>
@@ -92,7 +92,7 @@ function Selection({ open, selected, onSelect }: SelectionProps) {
           disabled={selected.length === 0 || isStale.value}
           onClick={() => setOperation(name)}
         >
-          {operationTexts[name].label} selected…
+          {operationTexts[name].label}…<span class="visually-hidden"> selected</span>
         </button>
       ))}
       {operation && <BatchDialog operation={operation} rows={selected} onClose={() => setOperation(undefined)} />}
@@ -127,18 +127,14 @@ function approvalColumns(marks: Marks | undefined): readonly Column<ApprovalRow>
     },
     {
       title: "Target",
-      width: "20%",
+      width: "18%",
       onPhone: "second line",
-      cell: (row) => (
-        <Link to={targetPath(row.target)} class="mono">
-          {row.target}
-        </Link>
-      ),
+      cell: (row) => <TargetLink target={row.target} />,
     },
     { title: "Why it is needed", cell: (row) => <span title={row.why}>{row.why}</span> },
     {
-      title: "Asked",
-      width: "84px",
+      title: "Requested",
+      width: "96px",
       onPhone: "second line",
       cell: (row) => <Time at={row.createdAt} style="relative" />,
     },

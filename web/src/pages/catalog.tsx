@@ -18,11 +18,11 @@ type View = (typeof views)[number];
 
 const viewTitles: Readonly<Record<View, string>> = { workflows: "Workflows", rules: "Rules", test: "Test bench" };
 
-/** What automation can do, when it does it, and what is wrong with either. */
+/** The workflows, the rules that choose them, and the problems of both. */
 export function CatalogPage() {
   const { value: catalog, problem } = usePolled<Catalog>("/catalog", 15_000);
   const view = views.find((name) => name === location.value.query.get("view")) ?? "workflows";
-  // What was pasted stays while another view is open.
+  // The pasted text stays while another view is open.
   const [bench, setBench] = useState(emptyBench);
   const counts: Readonly<Partial<Record<View, number>>> = catalog
     ? { workflows: catalog.workflows.length, rules: catalog.rules.length }
@@ -115,7 +115,7 @@ function Rules({ rules }: Pick<Catalog, "rules">) {
   if (rules.length === 0)
     return (
       <EmptyState title="There is no rule" command="interlock policy test --rules rules">
-        Without a rule, incidents are recorded and nothing is done about them.
+        Without a rule, incidents are recorded and no workflow runs.
       </EmptyState>
     );
   return (
@@ -128,7 +128,6 @@ function Rules({ rules }: Pick<Catalog, "rules">) {
           </th>
           <th scope="col">Rule</th>
           <th scope="col">Workflow</th>
-          <th scope="col">From</th>
         </tr>
       </thead>
       <tbody>
@@ -139,7 +138,6 @@ function Rules({ rules }: Pick<Catalog, "rules">) {
             <td class="cards-wide">
               {rule.workflow} {rule.observe && <Badge tone="neutral" text="observes only" />}
             </td>
-            <td class="mono muted">{rule.source}</td>
           </tr>
         ))}
       </tbody>

@@ -4,17 +4,16 @@ import { Phase } from "../components/badge.tsx";
 import { Loading } from "../components/data-table.tsx";
 import { Command } from "../components/empty-state.tsx";
 import { ExecutionSteps } from "../components/execution-lines.tsx";
-import { Link } from "../components/link.tsx";
+import { ObjectLink, TargetLink } from "../components/link.tsx";
 import { LogView } from "../components/log-view.tsx";
 import { Facts, PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { TaskGraph } from "../components/task-graph.tsx";
 import { Duration, Sentence, Time } from "../components/time.tsx";
-import { shortName } from "../format.ts";
 import { useDetail } from "../live/use-detail.ts";
-import { type PageProps, targetPath } from "../router.ts";
+import type { PageProps } from "../router.ts";
 
-export function ExecutionPage({ parameters: { namespace, name } }: PageProps) {
+export function ExecutionPage({ parameters: { namespace, name = "" } }: PageProps) {
   const path = objectPath("executions", `${namespace}/${name}`);
   const { value: detail, problem } = useDetail<ExecutionDetail>(path, concernsExecution);
   return (
@@ -64,7 +63,7 @@ function Execution({ detail, logs }: { readonly detail: ExecutionDetail; readonl
           {given.length > 0 ? (
             <Facts isWide facts={given.map(([name, value]) => [name, <code>{value}</code>])} />
           ) : (
-            <p class="muted">The workflow was given no parameters.</p>
+            <p class="muted">The workflow has no parameters.</p>
           )}
         </Panel>
       </div>
@@ -79,9 +78,7 @@ function Subtitle({ detail: { row } }: { readonly detail: ExecutionDetail }) {
       <span class="mono muted" title={row.key}>
         {row.name}
       </span>
-      <Link to={targetPath(row.target)} class="mono">
-        {row.target}
-      </Link>
+      <TargetLink target={row.target} />
     </p>
   );
 }
@@ -96,14 +93,7 @@ function ExecutionFacts({ detail }: { readonly detail: ExecutionDetail }) {
         ["Digest", digest !== undefined && <code>{digest}</code>],
         ["Service account", serviceAccount],
         ["Fence", fence !== undefined && <span class="number">{fence}</span>],
-        [
-          "Incident",
-          row.incident !== undefined && (
-            <Link to={objectPath("incidents", row.incident)} class="mono" title={row.incident}>
-              {shortName(row.incident)}
-            </Link>
-          ),
-        ],
+        ["Incident", row.incident !== undefined && <ObjectLink kind="incidents" of={row.incident} />],
         ["Created", <Time at={row.createdAt} />],
         ["Started", row.startedAt !== undefined && <Time at={row.startedAt} />],
         ["Ended", row.endedAt !== undefined && <Time at={row.endedAt} />],

@@ -3,12 +3,12 @@ import { objectPath } from "../api.ts";
 import { Phase } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
 import type { FilterChoice } from "../components/filter-bar.tsx";
-import { Link } from "../components/link.tsx";
+import { Link, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Duration, Time } from "../components/time.tsx";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
-import { location, targetPath } from "../router.ts";
+import { location } from "../router.ts";
 
 const columns: readonly Column<ExecutionRow>[] = [
   {
@@ -26,11 +26,7 @@ const columns: readonly Column<ExecutionRow>[] = [
     title: "Target",
     width: "20%",
     onPhone: "second line",
-    cell: (row) => (
-      <Link to={targetPath(row.target)} class="mono">
-        {row.target}
-      </Link>
-    ),
+    cell: (row) => <TargetLink target={row.target} />,
   },
   {
     title: "Why",
@@ -71,7 +67,7 @@ export function ExecutionsPage() {
       caption="Executions, newest first"
       list={list}
       columns={columns}
-      none={{ title: "Nothing was executed yet", command: "interlock run node-disk-cleanup --target node/worker-1" }}
+      none={{ title: "There is no execution yet", command: "interlock run node-disk-cleanup --target node/worker-1" }}
     />
   );
 }

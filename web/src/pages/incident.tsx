@@ -7,21 +7,21 @@ import { ChecksTable } from "../components/checks-table.tsx";
 import { Loading } from "../components/data-table.tsx";
 import { Command } from "../components/empty-state.tsx";
 import { ExecutionLines } from "../components/execution-lines.tsx";
-import { IncidentLine } from "../components/incident-line.tsx";
-import { Link, OutsideLink } from "../components/link.tsx";
+import { IncidentCountdown, IncidentLines } from "../components/incident-line.tsx";
+import { ObjectLink, OutsideLink, TargetLink } from "../components/link.tsx";
 import { NextStep } from "../components/next-step.tsx";
 import { Facts, PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { StateMachine } from "../components/state-machine.tsx";
-import { Countdown, Sentence, Time } from "../components/time.tsx";
+import { Sentence, Time } from "../components/time.tsx";
 import { TimelineView } from "../components/timeline-view.tsx";
-import { formatCount, shortName } from "../format.ts";
+import { formatCount } from "../format.ts";
 import { useDetail } from "../live/use-detail.ts";
-import { type PageProps, targetPath } from "../router.ts";
+import type { PageProps } from "../router.ts";
 import { serverNow } from "../time.ts";
 import { countByTime, fullRange } from "../timeline.ts";
 
-export function IncidentPage({ parameters: { namespace, name } }: PageProps) {
+export function IncidentPage({ parameters: { namespace, name = "" } }: PageProps) {
   const key = `${namespace}/${name}`;
   const { value: detail, problem } = useDetail<IncidentDetail>(objectPath("incidents", key), concernsIncident);
   return (
@@ -35,7 +35,7 @@ export function IncidentPage({ parameters: { namespace, name } }: PageProps) {
   );
 }
 
-/** Its own row, its executions, what holds its target, its approval, and the incidents that share its run. */
+/** Changes of the incident, its executions, its target and approval, and of the incidents that share its run. */
 function concernsIncident({ changed, removed }: Changes, { row, executions, followers }: IncidentDetail): boolean {
   const keys = new Set([
     row.key,
@@ -78,27 +78,20 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
         </Panel>
       </div>
       {executions.length > 0 && (
-        <Panel title="Executions" aside={<Badge tone="neutral" text={formatCount(executions.length)} />}>
+        <Panel title="Executions" count={executions.length}>
           <ExecutionLines executions={executions} />
         </Panel>
       )}
       {followers.length > 0 && (
-        <Panel
-          title="Incidents that follow the same run"
-          aside={<Badge tone="neutral" text={formatCount(followers.length)} />}
-        >
-          <ul class="lines">
-            {followers.map((follower) => (
-              <IncidentLine key={follower.key} row={follower} />
-            ))}
-          </ul>
+        <Panel title="Incidents that follow the same run" count={followers.length}>
+          <IncidentLines incidents={followers} />
         </Panel>
       )}
       <Panel title="Timeline" isPadded>
         <TimelineView events={events} label={`What happened to ${row.name}`} />
       </Panel>
       {notices.length > 0 && (
-        <Panel title="Notices" aside={<Badge tone="neutral" text={formatCount(notices.length)} />}>
+        <Panel title="Notices" count={notices.length}>
           <Notices notices={notices} />
         </Panel>
       )}
@@ -115,11 +108,7 @@ function Subtitle({ detail: { row } }: { readonly detail: IncidentDetail }) {
       <span class="mono muted" title={row.key}>
         {row.name}
       </span>
-      {row.target !== undefined && (
-        <Link to={targetPath(row.target)} class="mono">
-          {row.target}
-        </Link>
-      )}
+      {row.target !== undefined && <TargetLink target={row.target} />}
     </p>
   );
 }
@@ -137,7 +126,7 @@ function StateText({ detail: { row, message } }: { readonly detail: IncidentDeta
       {row.until !== undefined && row.closedAt === undefined && (
         <>
           {" "}
-          · <Countdown until={row.until} prefix="next check in" />
+          · <IncidentCountdown until={row.until} lane={row.lane} />
         </>
       )}
     </span>
@@ -151,14 +140,7 @@ function IncidentFacts({ detail: { row } }: { readonly detail: IncidentDetail })
         ["Subject", <span class="mono">{row.subject}</span>],
         ["Workflow", row.workflow],
         ["Rule", row.rule],
-        [
-          "Execution",
-          row.execution !== undefined && (
-            <Link to={objectPath("executions", row.execution)} class="mono" title={row.execution}>
-              {shortName(row.execution)}
-            </Link>
-          ),
-        ],
+        ["Execution", row.execution !== undefined && <ObjectLink kind="executions" of={row.execution} />],
         ["Place in the queue", row.position],
         ["Attempt", row.attempt && `${row.attempt.number} of ${row.attempt.of}`],
         ["Opened", <Time at={row.createdAt} />],
@@ -181,14 +163,13 @@ function Occurrences({ detail: { events, series, row } }: { readonly detail: Inc
     const range = fullRange(counted, serverNow());
     return countByTime(points, { ...range, from: Math.min(range.from, Date.parse(row.createdAt)) }, buckets);
   }, [events, series, row.createdAt]);
-  const bars = useMemo(() => [{ label: "Signals", tone: "active" as const, values: counts }], [counts]);
   const firing = series.filter(({ resolvedAt }) => resolvedAt === undefined).length;
   return (
     <>
-      <Chart label="Signals over time" times={starts} series={bars} />
+      <Chart label="Signals over time" tone="active" times={starts} values={counts} />
       {series.length > 0 && (
         <p class="muted">
-          {firing} of {series.length} series fire
+          Firing: {firing} of {series.length} series
         </p>
       )}
     </>
@@ -203,7 +184,8 @@ function Notices({ notices }: { readonly notices: readonly NoticeRow[] }) {
           <Time at={notice.createdAt} />
           <Phase phase={notice.phase} />
           <span class="grow">
-            <Sentence text={notice.subject} /> <span class="muted">{notice.channels.join(", ")}</span>
+            <Sentence text={notice.subject} />
+            {notice.channels.length > 0 && <span class="muted"> · to {notice.channels.join(", ")}</span>}
           </span>
         </li>
       ))}
@@ -211,7 +193,7 @@ function Notices({ notices }: { readonly notices: readonly NoticeRow[] }) {
   );
 }
 
-/** Texts of the sender: an address becomes a link only if it is one of the web. */
+/** Texts of the sender. Web addresses become links. */
 function Texts({ title, texts }: { readonly title: string; readonly texts: Readonly<Record<string, string>> }) {
   const entries = Object.entries(texts);
   if (entries.length === 0) return null;

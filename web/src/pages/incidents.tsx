@@ -4,18 +4,18 @@ import { Phase } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
 import type { FilterChoice } from "../components/filter-bar.tsx";
 import { IncidentCountdown, QueuePlace } from "../components/incident-line.tsx";
-import { Link } from "../components/link.tsx";
+import { Link, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Sentence, Time } from "../components/time.tsx";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
-import { location, targetPath } from "../router.ts";
+import { location } from "../router.ts";
 import { severityTone } from "../tones.ts";
 
 const columns: readonly Column<IncidentRow>[] = [
   {
     title: "Signal",
-    width: "23%",
+    width: "22%",
     onPhone: "first line",
     cell: (row) => (
       <>
@@ -35,16 +35,10 @@ const columns: readonly Column<IncidentRow>[] = [
     width: "18%",
     onPhone: "second line",
     cell: (row) =>
-      row.target === undefined ? (
-        <span class="mono muted">{row.subject}</span>
-      ) : (
-        <Link to={targetPath(row.target)} class="mono">
-          {row.target}
-        </Link>
-      ),
+      row.target === undefined ? <span class="mono muted">{row.subject}</span> : <TargetLink target={row.target} />,
   },
   { title: "Why", cell: (row) => <Why row={row} /> },
-  { title: "Next change", width: "136px", cell: (row) => <NextChange row={row} /> },
+  { title: "Next change", width: "126px", cell: (row) => <NextChange row={row} /> },
   {
     title: "Opened",
     width: "80px",

@@ -4,9 +4,9 @@ import { type LedgerChains, ledgerEventTypes } from "../../../src/console/wire.t
 import { withQuery } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import { type Column, DataTable } from "../components/data-table.tsx";
-import { EmptyState } from "../components/empty-state.tsx";
 import { FilterBar, type FilterChoice } from "../components/filter-bar.tsx";
 import { Link } from "../components/link.tsx";
+import { EmptyList } from "../components/list-page.tsx";
 import { Modal } from "../components/modal.tsx";
 import { PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
@@ -21,7 +21,7 @@ const choices: readonly FilterChoice[] = [
   { name: "type", label: "Type", options: ledgerEventTypes.map((type) => ({ value: type, label: type })) },
 ];
 
-/** Everything that was decided and done, and whether the record is intact. */
+/** All decisions and actions, and whether the record is intact. */
 export function LedgerPage() {
   const list = useLedger(ledgerFilter(location.value.query));
   const [shown, setShown] = useState<LedgerRow>();
@@ -32,9 +32,9 @@ export function LedgerPage() {
       <FilterBar choices={choices} />
       <DataTable
         caption="Events, newest first"
-        list={{ ...list, rows: list.rows.map((event) => ({ ...event, key: event.id })) }}
+        list={list}
         columns={eventColumns(setShown)}
-        empty={<EmptyState title="Nothing matches the filter" command="interlock ledger show --since 24h" />}
+        empty={<EmptyList title="There is no event" command="interlock ledger show --since 24h" />}
       />
       {shown && <EventDialog event={shown} onClose={() => setShown(undefined)} />}
     </>
@@ -46,7 +46,7 @@ function ledgerFilter(query: URLSearchParams): LedgerFilter {
   return Object.fromEntries(names.flatMap((name) => (query.get(name) ? [[name, query.get(name) ?? ""]] : [])));
 }
 
-function eventColumns(show: (event: LedgerRow) => void): readonly Column<LedgerRow & { readonly key: string }>[] {
+function eventColumns(show: (event: LedgerRow) => void): readonly Column<LedgerRow>[] {
   return [
     {
       title: "Type",
@@ -136,7 +136,7 @@ function Chains() {
   );
 }
 
-/** The facts that name what an event is about, and the filter that finds everything about it. */
+/** The facts that name an object, and the filter for all events about it. */
 const subjects = [
   { fact: "target_resource", filter: "target", label: "this target" },
   { fact: "remediation_id", filter: "incident", label: "this incident" },

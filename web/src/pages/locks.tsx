@@ -1,21 +1,20 @@
 import { useMemo } from "preact/hooks";
 import type { Lock } from "../../../src/console/wire.ts";
-import { objectPath } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
-import { Link } from "../components/link.tsx";
+import { ObjectLink, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Countdown, Duration } from "../components/time.tsx";
-import { formatCount, shortName } from "../format.ts";
+import { formatCount } from "../format.ts";
 import { usePolled } from "../live/use-polled.ts";
 import { useRows } from "../live/use-rows.ts";
 import { type HeldLock, orderLocks, toHeldLock } from "../locks.ts";
-import { location, targetPath } from "../router.ts";
+import { location } from "../router.ts";
 
 const columns: readonly Column<HeldLock>[] = [
   {
     title: "Lock",
-    width: "34%",
+    width: "28%",
     onPhone: "first line",
     cell: ({ key, execution }) =>
       execution === undefined ? (
@@ -23,9 +22,7 @@ const columns: readonly Column<HeldLock>[] = [
           {key}
         </span>
       ) : (
-        <Link to={targetPath(key)} class="strong mono" isRow title={key}>
-          {key}
-        </Link>
+        <TargetLink target={key} isRow />
       ),
   },
   {
@@ -34,24 +31,24 @@ const columns: readonly Column<HeldLock>[] = [
     cell: (lock) => <Holder lock={lock} />,
   },
   {
-    title: "Waiters",
+    title: "Waiting",
     width: "90px",
     align: "end",
     onPhone: "first line",
     cell: ({ waiters }) =>
       waiters > 0 ? <Badge tone="wait" text={formatCount(waiters)} /> : <span class="muted">0</span>,
   },
-  { title: "Fence", width: "160px", align: "end", cell: ({ fence }) => <span class="number">{fence ?? ""}</span> },
+  { title: "Fence", width: "145px", align: "end", cell: ({ fence }) => <span class="number">{fence ?? ""}</span> },
   {
-    title: "Age",
-    width: "100px",
+    title: "Held for",
+    width: "90px",
     align: "end",
     onPhone: "second line",
     cell: ({ holder, since }) => holder !== undefined && <Duration from={since} />,
   },
   {
     title: "Expires",
-    width: "110px",
+    width: "90px",
     align: "end",
     cell: ({ expiresAt }) => expiresAt !== undefined && <Countdown until={expiresAt} />,
   },
@@ -59,20 +56,15 @@ const columns: readonly Column<HeldLock>[] = [
 
 function Holder({ lock: { holder, execution } }: { readonly lock: HeldLock }) {
   if (holder === undefined) return <span class="muted">free</span>;
-  if (execution === undefined)
-    return (
-      <span class="mono" title={holder}>
-        {holder}
-      </span>
-    );
+  if (execution !== undefined) return <ObjectLink kind="executions" of={execution} />;
   return (
-    <Link to={objectPath("executions", execution)} class="mono" title={holder}>
-      {shortName(holder)}
-    </Link>
+    <span class="mono" title={holder}>
+      {holder}
+    </span>
   );
 }
 
-/** Who holds what, since when, and how many wait for it. */
+/** The holder of each lock, since when, and the number of waiters. */
 export function LocksPage() {
   const { value: locks, problem } = usePolled<readonly Lock[]>("/locks", 2_000);
   const targets = useRows("targets", { phase: "Held" });

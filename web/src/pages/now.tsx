@@ -24,11 +24,11 @@ import { countOf, formatCount } from "../format.ts";
 import { groupRows, laneTexts, sortLane } from "../lanes.ts";
 import { useNow } from "../live/use-now.ts";
 
-/** A lane shows its first rows; all of them are one click away. What waits for a person is never cut short. */
+/** A lane shows its first rows, with a link to all. The lane of incidents that need an operator is never shortened. */
 const shownRows = 8;
 const shownPauses = 3;
 
-/** What runs, what waits for a person, and why nothing happens. */
+/** The open incidents in lanes, those that need an operator first. */
 export function NowPage() {
   const { value: now, problem } = useNow();
   return (
@@ -87,7 +87,7 @@ function LanePanel({ lane, total, rows }: LanePanelProps) {
   const { meaning, tone } = laneTexts[lane];
   const title = laneTitles[lane];
   const sorted = sortLane(lane, rows);
-  // Each one that needs a person has a decision of its own.
+  // Each incident that needs an operator has a decision of its own.
   const groups = lane === "needsYou" ? sorted.map((row) => ({ row, count: 1 })) : groupRows(sorted).slice(0, shownRows);
   const shownCount = groups.reduce((sum, { count }) => sum + count, 0);
   return (
@@ -105,7 +105,7 @@ function LanePanel({ lane, total, rows }: LanePanelProps) {
         </>
       }
     >
-      <ul class="lines">
+      <ul class="lines" data-lane={lane}>
         {groups.map(({ row, count }) => (
           <IncidentLine
             key={row.key}
@@ -127,7 +127,7 @@ function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
             <strong>Automation is paused: {pause.scope}.</strong> {pause.reason}
             <span class="muted">
               {" "}
-              by {pause.author} <Time at={pause.createdAt} style="relative" />, holds back{" "}
+              · by {pause.author}, <Time at={pause.createdAt} style="relative" /> · holds back{" "}
               {countOf(pause.suppressed, "incident")}
             </span>
           </p>
@@ -140,7 +140,7 @@ function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
   );
 }
 
-/** Runs that a person asked for, and that another person has to approve. */
+/** Requested runs without an incident that wait for an approval. */
 function OtherApprovals({ approvals }: { readonly approvals: readonly ApprovalRow[] }) {
   return (
     <Panel

@@ -36,7 +36,7 @@ const columns: readonly Column<PauseRow>[] = [
   },
 ];
 
-/** The incidents that it holds back now: an ended pause holds back none. */
+/** The number of incidents that a pause holds back; none after its end. */
 function HeldBack({ row }: { readonly row: PauseRow }) {
   if (row.endedAt !== undefined) return null;
   return (
@@ -72,7 +72,7 @@ const choices: readonly FilterChoice[] = [
   },
 ];
 
-/** Where people have paused automation, why, and what that holds back. */
+/** The pauses of automation, with reason and number of incidents that each holds back. */
 export function PausesPage() {
   const list = useRows("pauses", { phase: "Active", ...filterFromQuery(location.value.query) });
   return (

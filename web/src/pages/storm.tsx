@@ -1,7 +1,7 @@
 import { useMemo } from "preact/hooks";
 import type { Storm } from "../../../src/console/wire.ts";
 import { withQuery } from "../api.ts";
-import { Chart, type ChartSeries } from "../components/chart.tsx";
+import { Chart } from "../components/chart.tsx";
 import { Loading } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { Link } from "../components/link.tsx";
@@ -12,7 +12,6 @@ import { formatCount, formatPeriod } from "../format.ts";
 import { type FunnelStep, formatShare, funnelSteps } from "../funnel.ts";
 import { usePolled } from "../live/use-polled.ts";
 import { location } from "../router.ts";
-import type { Tone } from "../tones.ts";
 
 const windows = [
   { value: "15m", label: "15 minutes" },
@@ -24,7 +23,7 @@ const windows = [
 
 const defaultWindow = "1h";
 
-/** What became of all signals: how many were absorbed on the way, by what, and how few runs remained. */
+/** The way from signals to runs: how many signals were absorbed at each stage, and how few runs remained. */
 export function StormPage() {
   const window = location.value.query.get("window") ?? defaultWindow;
   const { value: storm, problem } = usePolled<Storm>(withQuery("/storm", { window }), 5_000);
@@ -128,7 +127,10 @@ function OverTime({ storm }: { readonly storm: Storm }) {
     >
       <div class="panel-body">
         {graphs.map(({ field, label, tone }) => (
-          <Graph key={field} label={label} tone={tone} times={times} values={storm[field]} />
+          <figure key={field} class="graph" data-tone={tone}>
+            <figcaption class="graph-title">{label}</figcaption>
+            <Chart label={`${label} over time`} tone={tone} times={times} values={storm[field]} height={110} />
+          </figure>
         ))}
         <details class="numbers">
           <summary>The same as numbers</summary>
@@ -136,23 +138,6 @@ function OverTime({ storm }: { readonly storm: Storm }) {
         </details>
       </div>
     </Panel>
-  );
-}
-
-interface GraphProps {
-  readonly label: string;
-  readonly tone: Tone;
-  readonly times: readonly number[];
-  readonly values: readonly number[];
-}
-
-function Graph({ label, tone, times, values }: GraphProps) {
-  const series = useMemo((): readonly ChartSeries[] => [{ label, tone, values }], [label, tone, values]);
-  return (
-    <figure class="graph" data-tone={tone}>
-      <figcaption class="graph-title">{label}</figcaption>
-      <Chart label={`${label} over time`} times={times} series={series} height={110} />
-    </figure>
   );
 }
 

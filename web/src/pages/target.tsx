@@ -1,22 +1,22 @@
 import type { Changes, TargetDetail } from "../../../src/console/wire.ts";
-import { objectPath, withQuery } from "../api.ts";
+import { withQuery } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import { ChecksTable } from "../components/checks-table.tsx";
 import { Loading } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ExecutionLines } from "../components/execution-lines.tsx";
-import { IncidentLine } from "../components/incident-line.tsx";
-import { Link } from "../components/link.tsx";
+import { IncidentLines } from "../components/incident-line.tsx";
+import { ObjectLink } from "../components/link.tsx";
 import { OperationButton } from "../components/operation-button.tsx";
 import { Facts, PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Countdown, Duration } from "../components/time.tsx";
 import { TimelineView } from "../components/timeline-view.tsx";
-import { formatCount, shortName } from "../format.ts";
+import { formatCount } from "../format.ts";
 import { useDetail } from "../live/use-detail.ts";
 import { location } from "../router.ts";
 
-/** Everything about one target: its holder, its history, and whether each workflow may act on it now. */
+/** One target: its holder, its history, and whether each workflow may act on it now. */
 export function TargetPage() {
   const target = location.value.query.get("target") ?? "";
   const { value: detail, problem } = useDetail<TargetDetail>(withQuery("/targets/detail", { target }), concernsTarget);
@@ -64,25 +64,22 @@ function Target({ detail }: { readonly detail: TargetDetail }) {
           <EmptyState title="Nothing has happened to this target yet" command={`interlock why ${target}`} />
         )}
       </Panel>
-      <Panel title="May a workflow act now?" aside={<Badge tone="neutral" text={formatCount(workflows.length)} />}>
+      <Panel title="May a workflow act now?" count={workflows.length}>
         {workflows.map((workflow) => (
           <WorkflowWhy key={workflow.workflow} workflow={workflow} />
         ))}
+        {workflows.length === 0 && <p class="panel-body muted">No workflow acts on targets of this kind.</p>}
         {otherWorkflows.length > 0 && (
           <p class="panel-body muted">For targets of other kinds: {otherWorkflows.join(", ")}</p>
         )}
       </Panel>
       {incidents.length > 0 && (
-        <Panel title="Incidents" aside={<Badge tone="neutral" text={formatCount(incidents.length)} />}>
-          <ul class="lines">
-            {incidents.map((row) => (
-              <IncidentLine key={row.key} row={row} />
-            ))}
-          </ul>
+        <Panel title="Incidents" count={incidents.length}>
+          <IncidentLines incidents={incidents} />
         </Panel>
       )}
       {executions.length > 0 && (
-        <Panel title="Executions" aside={<Badge tone="neutral" text={formatCount(executions.length)} />}>
+        <Panel title="Executions" count={executions.length}>
           <ExecutionLines executions={executions} />
         </Panel>
       )}
@@ -97,14 +94,9 @@ function Holder({ detail: { row, executions } }: { readonly detail: TargetDetail
     <div class="holder">
       <Facts
         facts={[
-          [
-            "Held by",
-            <Link to={objectPath("executions", row.holder)} class="mono" title={row.holder}>
-              {shortName(row.holder)}
-            </Link>,
-          ],
+          ["Held by", <ObjectLink kind="executions" of={row.holder} />],
           ["Workflow", holder?.workflow],
-          ["For", <Duration from={row.heldSince} />],
+          ["Held for", <Duration from={row.heldSince} />],
           ["Fence", row.fence !== undefined && <span class="number">{row.fence}</span>],
           ["Waiting", row.waiting > 0 && formatCount(row.waiting)],
         ]}

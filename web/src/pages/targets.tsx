@@ -1,39 +1,28 @@
 import type { TargetRow } from "../../../src/console/wire.ts";
-import { objectPath } from "../api.ts";
 import { Badge } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
-import { Link } from "../components/link.tsx";
+import { ObjectLink, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Duration } from "../components/time.tsx";
-import { formatCount, shortName } from "../format.ts";
+import { formatCount } from "../format.ts";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
-import { location, targetPath } from "../router.ts";
+import { location } from "../router.ts";
 
 const columns: readonly Column<TargetRow>[] = [
   {
     title: "Target",
     onPhone: "first line",
-    cell: (row) => (
-      <Link to={targetPath(row.target)} class="strong mono" isRow>
-        {row.target}
-      </Link>
-    ),
+    cell: (row) => <TargetLink target={row.target} isRow />,
   },
   {
     title: "Holder",
     width: "30%",
     onPhone: "second line",
-    cell: (row) =>
-      row.holder === undefined ? (
-        <span class="muted">free</span>
-      ) : (
-        <Link to={objectPath("executions", row.holder)} class="mono" title={row.holder}>
-          {shortName(row.holder)}
-        </Link>
-      ),
+    cell: ({ holder }) =>
+      holder === undefined ? <span class="muted">free</span> : <ObjectLink kind="executions" of={holder} />,
   },
-  { title: "Held", width: "110px", align: "end", cell: (row) => row.holder && <Duration from={row.heldSince} /> },
+  { title: "Held for", width: "110px", align: "end", cell: (row) => row.holder && <Duration from={row.heldSince} /> },
   { title: "Fence", width: "160px", align: "end", cell: (row) => <span class="number">{row.fence ?? ""}</span> },
   {
     title: "Waiting",

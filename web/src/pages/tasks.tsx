@@ -48,7 +48,7 @@ const choices: readonly FilterChoice[] = [
   { name: "phase", label: "Phase", options: taskPhases.map((phase) => ({ value: phase, label: phase })) },
 ];
 
-/** What the agent was asked to do, and how far it is. */
+/** The tasks of the agent, and their progress. */
 export function TasksPage() {
   const list = useRows("tasks", filterFromQuery(location.value.query));
   return (

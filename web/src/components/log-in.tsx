@@ -1,22 +1,35 @@
 import { useState } from "preact/hooks";
 import type { LogInWay } from "../../../src/console/wire.ts";
 import { ApiError, logIn } from "../api.ts";
+import { location } from "../router.ts";
 import { loadSession } from "../session.ts";
 import { Command } from "./empty-state.tsx";
 
-/** How to sign in, in the ways that the server offers. */
-export function SignIn({ ways }: { readonly ways: readonly LogInWay[] }) {
+/** Why a log-in failed that ended at this page, by the parameter of its path. */
+const failures: ReadonlyMap<string | null, string> = new Map([
+  ["link", "This link is not valid: a link works once, for 10 minutes."],
+  ["provider", "The identity provider refused the log-in, or it took longer than 10 minutes."],
+]);
+
+/** The ways to log in that the server offers. */
+export function LogIn({ ways }: { readonly ways: readonly LogInWay[] }) {
+  const failure = failures.get(location.value.query.get("log-in-failed"));
   return (
     <main class="gate">
-      <h1>Sign in to Interlock</h1>
+      <h1>Log in to Interlock</h1>
+      {failure !== undefined && (
+        <p class="notice" data-tone="bad" role="alert">
+          {failure}
+        </p>
+      )}
       {ways.includes("oidc") && (
         <a class="button" data-primary href="/login/oidc">
-          Sign in with your identity provider
+          Log in with your identity provider
         </a>
       )}
       {ways.includes("link") && (
         <>
-          <p>On the machine where Interlock runs, print a link that signs you in. It works once, for ten minutes.</p>
+          <p>On the machine where Interlock runs, print a link that logs you in. It works once, for 10 minutes.</p>
           <Command text="interlock users link" />
         </>
       )}
@@ -39,7 +52,7 @@ function TokenForm() {
   };
   return (
     <details class="token-form">
-      <summary>Sign in with a token</summary>
+      <summary>Log in with a token</summary>
       <form
         class="form"
         onSubmit={(event) => {
@@ -63,7 +76,7 @@ function TokenForm() {
           </p>
         )}
         <button type="submit" class="button">
-          Sign in
+          Log in
         </button>
       </form>
     </details>
