@@ -46,6 +46,22 @@ describe("a folder of workflows", () => {
     expect(problems).toEqual([`${join(root, "bad", "workflow.yaml")}:1: description is missing`]);
   });
 
+  it("reports a workflow.yaml and a pipeline.yaml that cannot be read, and loads the other workflows", async () => {
+    const local = "version: 1.0.0, description: d, engine: local";
+    await mkdir(join(root, "a", "workflow.yaml"), { recursive: true });
+    await write("b", `{ workflowId: b, ${local} }`);
+    await mkdir(join(root, "b", "pipeline.yaml"));
+    await write("c", "{ workflowId: c, version: 1.0.0, description: d, containerImage: i }");
+
+    const { workflows, problems } = await readCatalog(root, builtInKinds);
+
+    expect(workflows.map(({ spec }) => spec.workflowId)).toEqual(["c"]);
+    expect(problems).toEqual([
+      `${join(root, "a", "workflow.yaml")}:1: cannot be read (EISDIR)`,
+      `${join(root, "b", "workflow.yaml")}:1: the file b/pipeline.yaml cannot be read (EISDIR)`,
+    ]);
+  });
+
   it("with one version twice has a problem that names both files", async () => {
     await write("a", "{ workflowId: a, version: 1.0.0, description: d, containerImage: i }");
     await write("copy", "{ workflowId: a, version: 1.0.0, description: other, containerImage: i }");

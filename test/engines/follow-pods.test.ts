@@ -102,6 +102,16 @@ describe("the output of a run's pods", { timeout: 30_000 }, () => {
     expect(printed).toEqual(["job/workflow done"]);
   });
 
+  it("ends with the error of a line that cannot be printed", async () => {
+    await addPod("one", { task: "look", containers: { "step-a": "running" } });
+    write("one", "step-a", "1", "line");
+    const failingPrint = () => {
+      throw new Error("the reader has gone away");
+    };
+
+    await expect(follow({}, "PipelineRun", failingPrint)).rejects.toThrow("the reader has gone away");
+  });
+
   it("that may not be read is an error that names the missing right, while the run goes on", async () => {
     server.isForbidden = true;
     await addPod("one", { task: "look", containers: { "step-a": "running" } });
@@ -122,11 +132,13 @@ describe("the output of a run's pods", { timeout: 30_000 }, () => {
   });
 });
 
-async function follow(filter: LineFilter = {}, kind = "PipelineRun"): Promise<void> {
-  const print = ({ task, attempt, step, text }: StepLine) =>
-    void printed.push(`${task}/${step}${attempt > 1 ? `#${attempt}` : ""} ${text}`);
+function print({ task, attempt, step, text }: StepLine): void {
+  printed.push(`${task}/${step}${attempt > 1 ? `#${attempt}` : ""} ${text}`);
+}
+
+async function follow(filter: LineFilter = {}, kind = "PipelineRun", printLine = print): Promise<void> {
   await followPods({
-    ...{ client, podLogs, filter, clock, random, print },
+    ...{ client, podLogs, filter, clock, random, print: printLine },
     run: { kind, uid: "run-uid", namespace: "runs" },
     signal: stop.signal,
     runEnded: runEnded.signal,

@@ -31,7 +31,10 @@ export async function readCatalog(
   const files = new Map<string, string>();
   for (const folder of await foldersIn(root)) {
     const path = join(root, folder, "workflow.yaml");
-    const text = await readText(path);
+    const text = await readFile(path, "utf8").catch(({ code }: NodeJS.ErrnoException) => {
+      if (code !== "ENOENT") problems.push(`${path}:1: cannot be read (${code})`);
+      return undefined;
+    });
     if (text === undefined) continue;
     const reading = readWorkflowFile({ path, text, folder }, kinds);
     if (reading.kind === "invalid") {
@@ -57,13 +60,4 @@ export async function readCatalog(
 async function foldersIn(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true });
   return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }

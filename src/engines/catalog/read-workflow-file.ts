@@ -69,13 +69,10 @@ function withName(value: Record<string, unknown>, folder: string): Record<string
   return { ...value, metadata: { ...(isObject(metadata) ? metadata : {}), name }, spec: filled };
 }
 
-/** `spec.parameters["a.b"][0]` as the keys that lead there. */
+/** Splits a path such as `spec.targetKinds[0]` into its keys. */
 function splitPath(path: string): readonly (string | number)[] {
-  const parts = path.match(/"(?:[^"\\]|\\.)*"|[^.[\]]+/g) ?? [];
-  return parts.map((part) => {
-    if (part.startsWith('"')) return JSON.parse(part) as string;
-    return /^\d+$/.test(part) ? Number(part) : part;
-  });
+  const keys = path.match(/[^.[\]]+/g) ?? [];
+  return keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

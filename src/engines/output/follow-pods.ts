@@ -109,8 +109,8 @@ async function followContainer(step: PodStep, hasEnded: () => boolean, options: 
       if (isLast) return;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof KubeError && error.code === "forbidden") throw error;
-      if (error instanceof KubeError && isLast) return problem(error.message);
+      if (!(error instanceof KubeError) || error.code === "forbidden") throw error;
+      if (isLast) return problem(error.message);
     }
     await sleep(clock, retryMs, signal).catch(() => {});
   }

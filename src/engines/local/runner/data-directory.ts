@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { makeDirectory, openLocked, writeDurably } from "../../../disk/index.ts";
 import { type Clock, type Random, sleep } from "../../../time/index.ts";
+import { ignoreAbsence } from "./files.ts";
 
 export interface DataDirectory {
   readonly path: string;
@@ -38,8 +39,13 @@ export async function openDataDirectory(options: DataDirectoryOptions): Promise<
     handle = await openLocked(path);
   }
   const locked = handle;
-  await endPackage(path);
-  return { path, id: await readOrCreateId(path, random), release: () => locked.close() };
+  try {
+    await endPackage(path);
+    return { path, id: await readOrCreateId(path, random), release: () => locked.close() };
+  } catch (error) {
+    await locked.close();
+    throw error;
+  }
 }
 
 /**
@@ -47,13 +53,14 @@ export async function openDataDirectory(options: DataDirectoryOptions): Promise<
  * above it, so a step would mean something else in the folder of another program. An existing file stays.
  */
 async function endPackage(path: string): Promise<void> {
-  if ((await readFile(join(path, "package.json"), "utf8").catch(() => "")) !== "") return;
+  if (await readFile(join(path, "package.json"), "utf8").catch(ignoreAbsence)) return;
   await writeDurably(join(path, "package.json"), '{ "private": true }\n');
 }
 
 async function readOrCreateId(path: string, random: Random): Promise<string> {
   const file = join(path, "id");
-  const known = await readFile(file, "utf8").catch(() => "");
+  // An id that cannot be read is an error: under a new id, the runs of this directory would belong to another one.
+  const known = await readFile(file, "utf8").catch(ignoreAbsence);
   if (known) return known;
   const id = random.id();
   await writeDurably(file, id);

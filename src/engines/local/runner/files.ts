@@ -17,3 +17,8 @@ export function systemFiles(): Files {
     remove: (path) => rm(path, { recursive: true, force: true }),
   };
 }
+
+/** Handles the error of a read: undefined if the file does not exist; any other error is thrown. */
+export function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+}

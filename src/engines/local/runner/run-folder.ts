@@ -3,7 +3,7 @@ import { open, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { allTasks, type PipelineSpec, type PipelineTask } from "../pipeline/spec.ts";
 import type { Attempt, StepEnd, StepRecord, Stop } from "../schedule/world.ts";
-import type { Files } from "./files.ts";
+import { type Files, ignoreAbsence } from "./files.ts";
 
 /** Whose run a folder is of. */
 export interface RunRecord {
@@ -182,14 +182,10 @@ async function resultIn(file: string): Promise<string | undefined> {
   }
 }
 
-/** When a file was written, as milliseconds; undefined if it does not exist. */
+/** Returns when a file was written, in milliseconds since 1970; undefined if it does not exist. */
 export async function readTime(file: string): Promise<number | undefined> {
-  try {
-    return Math.round((await stat(file)).mtimeMs);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  const found = await stat(file).catch(ignoreAbsence);
+  return found && Math.round(found.mtimeMs);
 }
 
 async function readJson<T>(file: string): Promise<T | undefined> {
@@ -199,8 +195,4 @@ async function readJson<T>(file: string): Promise<T | undefined> {
 
 async function listNames(directory: string): Promise<string[]> {
   return (await readdir(directory).catch(ignoreAbsence)) ?? [];
-}
-
-function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
 }
