@@ -46,7 +46,6 @@ export interface RunOrder {
   readonly targetHash: string;
   readonly workflow: {
     readonly id: string;
-    readonly version?: string;
     /** OCI bundle (tekton), image (job) or folder (local). */
     readonly containerImage: string;
     /** Arguments of the image (job). */

@@ -4,7 +4,6 @@ import {
   type NotificationRequest,
   notificationRequests,
   type RemediationTarget,
-  type RemediationTargetStatus,
   remediationTargets,
   type WorkflowExecution,
   type WorkflowExecutionStatus,
@@ -16,8 +15,7 @@ import type { Caches } from "./caches.ts";
 import type { Deps } from "./deps.ts";
 import * as events from "./reports/ledger-events.ts";
 import { cancelRun, createRun, deleteRun, isRunUnchanged, startRun } from "./runs/change-run.ts";
-import type { Snapshot } from "./snapshot.ts";
-import { requiredMarks } from "./snapshot.ts";
+import { findHolder, requiredMarks, type Snapshot } from "./snapshot.ts";
 import { rebuildRecord } from "./targets/rebuild-record.ts";
 
 /** Performs one action. Safe to repeat; every write is conditional on the snapshot. */
@@ -35,13 +33,10 @@ export async function perform(
       return patchExecution(snapshot, markPatch(snapshot), caches, signal);
     case "unmark":
       return patchExecution(snapshot, unmarkPatch(execution), caches, signal);
-    case "set-status":
-      return setStatus(
-        action.decision ? { ...snapshot, decision: action.decision } : snapshot,
-        action.status,
-        caches,
-        signal,
-      );
+    case "set-status": {
+      const { decision } = action;
+      return setStatus({ ...snapshot, ...(decision && { decision }) }, action.status, caches, signal);
+    }
     case "mirror-run":
       return (await isRunUnchanged(action.run, snapshot, caches, signal))
         ? setStatus(snapshot, action.status, caches, signal)
@@ -54,9 +49,9 @@ export async function perform(
       return withRecord(snapshot, await rebuildRecord(snapshot, caches, signal));
     case "write-record": {
       if (!snapshot.record) throw new TypeError("a record is written only after it was read");
-      const isAdmission = isHeldBy(execution, action.status) && !isHeldBy(execution, snapshot.record.status);
-      if (isAdmission && !(await mayAdmit(snapshot, caches, signal))) return { kind: "stale" };
       const next = { ...snapshot.record, status: action.status };
+      const isAdmission = findHolder(execution, next) && !findHolder(execution, snapshot.record);
+      if (isAdmission && !(await mayAdmit(snapshot, caches, signal))) return { kind: "stale" };
       return withRecord(snapshot, await writeStatus(client, remediationTargets, next, signal));
     }
     case "create-run":
@@ -110,10 +105,6 @@ function withRecord(snapshot: Snapshot, record: RemediationTarget | undefined): 
   return { kind: "done", snapshot: { ...snapshot, record, unconfirmed: { ...snapshot.unconfirmed, record: false } } };
 }
 
-function isHeldBy({ metadata }: WorkflowExecution, status: RemediationTargetStatus | undefined): boolean {
-  return status?.holder?.executionUid === metadata.uid;
-}
-
 /**
  * An execution that this process admitted before may have ended since, with another replica: a cache that lags behind
  * would admit it again each time the other replica frees the target. So a second admission requires a fresh read.
@@ -159,9 +150,8 @@ async function patchExecution(
   signal: AbortSignal,
 ): Promise<Performed<Snapshot>> {
   const outcome = await client.patch(workflowExecutions, refOf(snapshot.execution), patch, { signal });
-  return outcome.kind === "updated"
-    ? { kind: "done", snapshot: { ...snapshot, execution: outcome.object } }
-    : { kind: "stale" };
+  if (outcome.kind !== "updated") return { kind: "stale" };
+  return { kind: "done", snapshot: { ...snapshot, execution: outcome.object } };
 }
 
 function markPatch({ execution, plan }: Snapshot): Patch {
@@ -173,7 +163,6 @@ function markPatch({ execution, plan }: Snapshot): Patch {
 
 function unmarkPatch({ metadata }: WorkflowExecution): Patch {
   const { resourceVersion, finalizers = [] } = metadata;
-  return {
-    merge: { metadata: { resourceVersion, finalizers: finalizers.filter((name) => name !== executionFinalizer) } },
-  };
+  const others = finalizers.filter((name) => name !== executionFinalizer);
+  return { merge: { metadata: { resourceVersion, finalizers: others } } };
 }

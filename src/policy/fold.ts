@@ -65,6 +65,13 @@ export function historyOf(
   return status?.workflows?.find((history) => history.workflowId === workflowId);
 }
 
+/** Lists every end in a history. One that is there several times comes first as the latest of its kind. */
+export function listEnds(history: WorkflowHistory): readonly ExecutionEnd[] {
+  const { lastExecutionFailure, lastFailure, lastSuccess, ineffective, recentEnds } = history;
+  const latest = [lastExecutionFailure, lastFailure, lastSuccess, ineffective?.latestSuccess];
+  return [...latest.filter((end) => end !== undefined), ...recentEnds];
+}
+
 /** Whether `end` is in the record already, or so old that it would not change anything. */
 export function isFolded(
   status: RemediationTargetStatus | undefined,

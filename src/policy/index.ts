@@ -19,6 +19,7 @@ export {
   historyOf,
   isCovered,
   isFolded,
+  listEnds,
   neededUntilMs,
   withHolder,
 } from "./fold.ts";

@@ -183,9 +183,9 @@ describe("a workflow that requires an approval", () => {
   it.each([
     ["without an approval", undefined, "refers to none"],
     ["with an approval that does not exist", "missing", "there is no approval missing"],
-    ["with an approval that is not answered", "open", "is not answered yet"],
+    ["with an approval that is not decided", "open", "is not decided yet"],
     ["with an approval that was rejected", "rejected", "is Rejected"],
-    ["with an answer that came too late", "late", "was answered after"],
+    ["with an approval that was decided too late", "late", "was decided after"],
     ["with an approval of another workflow", "other-workflow", "is for workflow restart"],
     ["with an approval of another version", "other-version", "is for version 2"],
     ["with an approval of another target", "other-target", "is for node/worker-2"],

@@ -25,8 +25,8 @@ export const securityMutants: readonly Mutant[] = [
   ...mutantsOf({ file: "src/executor/admission/approval.ts", suite: "test/executor/catalog.test.ts" }, [
     [
       "accepts an approval of other parameters",
-      "sameParameters(recommendedWorkflow.parameters, parameters) ?",
-      "true ?",
+      "isSame ?",
+      "isSame || true ?",
     ],
     ["accepts an approval of another target", "if (spec.targetResource !== plan.target.text)", "if (false)"],
   ]),

@@ -4,7 +4,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { type EventRecorder, toKubeEvent } from "./kube-events.ts";
 import type { ExecutorMetrics } from "./metrics.ts";
 
-/** Updates log, Events and metrics. Never throws, and nothing waits for it. */
+/** Updates log, Events and metrics. Never throws, and does not wait for the Events. */
 export type Announce = (what: Announcement, snapshot: Snapshot) => void;
 
 export function announcer(options: {

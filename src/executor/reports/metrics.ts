@@ -23,16 +23,16 @@ const engines = ["tekton", "job", "local"] as const;
 const openPhases = ["Pending", "Running"] as const;
 
 /** The caches that are read at each scrape. */
-export interface Followed {
+export interface MetricSources {
   readonly executions: Pick<Informer<WorkflowExecution>, "list">;
   readonly records: Pick<Informer<RemediationTarget>, "list">;
   readonly entries: Pick<Informer<RemediationWorkflow>, "list">;
-  /** By the API server's clock, which wrote the times in the objects. */
+  /** The API server's clock, by which the times in the objects are written. */
   nowMs(): number;
 }
 
 /** Declares the executor's metrics. */
-export function executorMetrics(metrics: Metrics, { executions, records, entries, nowMs }: Followed): ExecutorMetrics {
+export function executorMetrics(metrics: Metrics, { executions, records, entries, nowMs }: MetricSources): ExecutorMetrics {
   metrics.gauge(
     "workflowexecution_oldest_seconds",
     "For how long the oldest execution has been Pending, and Running; 0 if none is.",
@@ -95,7 +95,7 @@ export function executorMetrics(metrics: Metrics, { executions, records, entries
   };
 }
 
-/** Returns since when the oldest execution in this phase is in it; infinity without one. */
+/** Returns when the execution that is longest in this phase entered it; infinity if there is none. */
 function oldestMs(executions: readonly WorkflowExecution[], phase: (typeof openPhases)[number]): number {
   let oldest = Number.POSITIVE_INFINITY;
   for (const { metadata, status } of executions) {

@@ -2,10 +2,9 @@ import { type Engine, runOwner } from "../../engines/index.ts";
 import type { KubeObject } from "../../kube/index.ts";
 import { annotationKeys, runName, type WorkflowExecution } from "../../resources/index.ts";
 import { type Caches, type ReadOptions, unlessOutdated } from "../caches.ts";
-import type { CancelReason, ObservedRun, RunOwner, Snapshot } from "../snapshot.ts";
-import { findHolder } from "../targets/read-record.ts";
+import { type CancelReason, findHolder, type ObservedRun, type RunOwner, type Snapshot } from "../snapshot.ts";
 
-/** Reads the run from the server only if the cache does not show it: before it is created, or reported as deleted. */
+/** Reads the run from the cache; from the server if the cache does not show it, or is outdated. */
 export async function readRun(
   snapshot: EngineEvidence,
   caches: Caches,
@@ -17,8 +16,8 @@ export async function readRun(
   const ref = { namespace: caches.namespace, name: runName(plan.target) };
   const shown = caches.runs.get(engine.name)?.get(ref);
   const cached = fresh || !mayBeRunOf(execution, shown) ? undefined : unlessOutdated(shown, caches);
-  const mustAsk = fresh || shown !== undefined || mayHaveRun(execution);
-  const run = cached ?? (mustAsk ? await caches.client.get(engine.runs, ref, { signal }) : undefined);
+  const mustRead = fresh || shown !== undefined || mayHaveRun(execution);
+  const run = cached ?? (mustRead ? await caches.client.get(engine.runs, ref, { signal }) : undefined);
   return run && toObservedRun(run, execution, plan.target.text, { engine, caches, signal });
 }
 
@@ -69,8 +68,9 @@ async function toObservedRun(
   const state = engine.stateOf(object);
   const owner = classifyOwner(object, execution, target, caches);
   const because = object.metadata.annotations?.[annotationKeys.cancelReason] as CancelReason | undefined;
-  const isEnding = isOver(state) && owner.kind === "us" && execution.status?.phase === "Running";
-  const tellsWhy = isEnding && state.kind === "failed";
+  const hasEnded = state.kind === "succeeded" || state.kind === "failed";
+  // The objects below the run are read once: to record its end.
+  const isEnding = hasEnded && owner.kind === "us" && execution.status?.phase === "Running";
   const digests = isEnding ? await engine.readDigests(object, signal) : [];
   const workload = engine.workloadOf(object);
   return {
@@ -79,13 +79,9 @@ async function toObservedRun(
     state,
     owner,
     workload: digests.length > 0 ? { ...workload, imageDigests: digests } : workload,
-    ...(tellsWhy ? { failure: await engine.readFailure(object, signal) } : {}),
+    ...(isEnding && state.kind === "failed" ? { failure: await engine.readFailure(object, signal) } : {}),
     ...(because === undefined ? {} : { cancelledBecause: because }),
   };
-}
-
-function isOver({ kind }: ObservedRun["state"]): boolean {
-  return kind === "succeeded" || kind === "failed";
 }
 
 function classifyOwner(
@@ -94,24 +90,20 @@ function classifyOwner(
   target: string,
   { executions }: Caches,
 ): RunOwner {
-  const marks = runOwner(run);
+  const { executionUid, target: markedTarget } = runOwner(run);
   const what = `the ${run.kind} ${run.metadata.namespace}/${run.metadata.name}`;
-  if (!marks.executionUid || !marks.target) {
-    return {
-      kind: "foreign",
-      why: `${what} has the name of this target's runs, but was not made by an execution: remove it`,
-    };
+  if (!executionUid || !markedTarget) {
+    const why = `${what} has the name of this target's runs, but was not created by an execution: remove it`;
+    return { kind: "foreign", why };
   }
-  if (marks.target !== target) {
-    return {
-      kind: "foreign",
-      why: `${what} is for ${marks.target}, whose name comes out the same: remove it when it has ended`,
-    };
+  if (markedTarget !== target) {
+    const why = `${what} is for ${markedTarget}, whose runs have the same name: remove it when it has ended`;
+    return { kind: "foreign", why };
   }
-  if (marks.executionUid === execution.metadata.uid) return { kind: "us" };
+  if (executionUid === execution.metadata.uid) return { kind: "us" };
 
-  const [other] = executions.byIndex("uid", marks.executionUid);
-  return { kind: "other", name: other?.metadata.name ?? marks.executionUid, settled: !other || hasSettled(other, run) };
+  const [other] = executions.byIndex("uid", executionUid);
+  return { kind: "other", name: other?.metadata.name ?? executionUid, settled: !other || hasSettled(other, run) };
 }
 
 /** Whether the execution has ended with exactly this run, and will not read it again. */
