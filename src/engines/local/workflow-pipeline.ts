@@ -4,7 +4,7 @@ import { type RemediationWorkflowSpec, reservedParameters } from "../../resource
 import { readPipeline } from "./pipeline/read-pipeline.ts";
 import { allTasks, type PipelineSpec } from "./pipeline/spec.ts";
 
-/** The file in a workflow's folder that has its pipeline. */
+/** The file in the folder of a workflow with its pipeline. */
 const pipelineFile = "pipeline.yaml";
 
 export type WorkflowPipeline =
@@ -12,7 +12,7 @@ export type WorkflowPipeline =
   | { readonly kind: "refused"; readonly problems: readonly PipelineProblem[] };
 
 export interface PipelineProblem {
-  /** The file that it is in, below the folder of all workflows; undefined if there is no such file. */
+  /** The file with the problem, below the folder of all workflows; absent if there is no such file. */
   readonly file?: string;
   readonly problem: string;
 }
@@ -39,7 +39,7 @@ export async function readWorkflowPipeline(root: string, name: string): Promise<
 /** Reads the pipeline in a folder below the one of all workflows. */
 export type PipelineReader = (name: string) => Promise<WorkflowPipeline>;
 
-/** Reads each pipeline below `root` once: the reader is for one look at the folder. */
+/** Returns a reader that caches each pipeline below `root`. Use a new one after a change of the folder. */
 export function pipelineReader(root: string): PipelineReader {
   const readings = new Map<string, Promise<WorkflowPipeline>>();
   return (name) => {
@@ -49,18 +49,18 @@ export function pipelineReader(root: string): PipelineReader {
   };
 }
 
-/** Why the pipeline of a workflow could not be run, whatever parameters an execution has. */
+/** Finds the reasons why the pipeline of a workflow cannot be run with any parameters. */
 export async function workflowPipelineProblems(
   readPipelineIn: PipelineReader,
   { containerImage, parameters }: Pick<RemediationWorkflowSpec, "containerImage" | "parameters">,
 ): Promise<readonly PipelineProblem[]> {
   const read = await readPipelineIn(containerImage);
   if (read.kind === "refused") return read.problems;
-  const missing = undeclaredParams(read.pipeline, parameters ?? { properties: {} });
-  return missing.map((problem) => ({ file: read.file, problem }));
+  const problems = findUnfitParams(read.pipeline, parameters ?? { properties: {} });
+  return problems.map((problem) => ({ file: read.file, problem }));
 }
 
-/** Whether a pipeline runs a ready-made action, which needs an API server to act on. */
+/** Whether a pipeline runs a ready-made action, which needs an API server. */
 export function runsAction(pipeline: PipelineSpec): boolean {
   return allTasks(pipeline).some(({ taskSpec }) =>
     taskSpec.steps.some(({ command = [], args = [] }) => {
@@ -70,8 +70,8 @@ export function runsAction(pipeline: PipelineSpec): boolean {
   );
 }
 
-/** Parameters of a pipeline that a run could lack, or get in another type, whatever parameters an execution has. */
-function undeclaredParams(
+/** Finds the parameters of a pipeline that can be missing in a run, or have another type. */
+function findUnfitParams(
   { params = [] }: PipelineSpec,
   { properties = {}, required = [] }: NonNullable<RemediationWorkflowSpec["parameters"]>,
 ): readonly string[] {

@@ -40,18 +40,18 @@ export function stepProblems(
     report(path, "has neither script nor command; there is no image whose entrypoint could be run");
   }
 
-  const world = { taskSpec, params: visibleParams(taskSpec, place.pipeline) };
-  if (step.script !== undefined) codeProblems(step.script, `${path}.script`, world, report);
-  argumentProblems(step, path, world, report);
-  workingDirProblems(step.workingDir ?? "", `${path}.workingDir`, world, report);
+  const scope = { taskSpec, params: visibleParams(taskSpec, place.pipeline) };
+  if (step.script !== undefined) codeProblems(step.script, `${path}.script`, scope, report);
+  argumentProblems(step, path, scope, report);
+  workingDirProblems(step.workingDir ?? "", `${path}.workingDir`, scope, report);
   for (const [at, { name, value = "" }] of (step.env ?? []).entries()) {
     if (reservedVariables.includes(name)) report(`${path}.env[${at}].name`, `${name} is set by the engine`);
     if (isCodeVariable(name)) codeVariableProblems(name, value, `${path}.env[${at}].value`, report);
-    plainTextProblems(value, `${path}.env[${at}].value`, world, report);
+    plainTextProblems(value, `${path}.env[${at}].value`, scope, report);
   }
 }
 
-interface StepWorld {
+interface StepScope {
   readonly taskSpec: TaskSpec;
   readonly params: readonly ParamSpec[];
 }
@@ -64,7 +64,7 @@ function visibleParams({ params: own = [] }: TaskSpec, { params = [] }: Pipeline
 function argumentProblems(
   { script, command = [], args = [] }: Step,
   path: string,
-  world: StepWorld,
+  scope: StepScope,
   report: ReportProblem,
 ) {
   const own = [...command, ...args].map((text, index) => toArgument(text, { index }));
@@ -73,7 +73,7 @@ function argumentProblems(
     index < command.length ? `${path}.command[${index}]` : `${path}.args[${index - command.length}]`;
   for (const argument of own) {
     if (!found.some((problem) => problem.argument.index === argument.index)) {
-      plainTextProblems(argument.text, where(argument), world, report);
+      plainTextProblems(argument.text, where(argument), scope, report);
     }
     secretProblems(argument.text, where(argument), report);
   }
@@ -124,9 +124,9 @@ function viaEnv(written: string): string {
 }
 
 /** Programs load code from the directory that they run in: a script by its relative path, a module, a configuration. */
-function workingDirProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
+function workingDirProblems(text: string, path: string, scope: StepScope, report: ReportProblem) {
   const written = findSubstitutions(text);
-  if (written.length === 0) return plainTextProblems(text, path, world, report);
+  if (written.length === 0) return plainTextProblems(text, path, scope, report);
   for (const { text: substitution } of written) {
     const fix = `Add "env: [{name: DIRECTORY, value: ${substitution}}]" to the step and write cd -- "$DIRECTORY" in its script`;
     report(path, `${substitution} cannot be used here: a program could load code from that directory. ${fix}`);
@@ -151,10 +151,10 @@ function secretProblems(text: string, path: string, report: ReportProblem) {
  * In text that an interpreter reads as code no parameter is replaced: Tekton would put it in as it is, and a value such
  * as `; rm -rf /` would be run. What is left are paths and names that we made ourselves.
  */
-function codeProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
+function codeProblems(text: string, path: string, scope: StepScope, report: ReportProblem) {
   for (const mention of findMentions(text)) {
     const { variable } = mention;
-    if (variable?.kind === "result-path") ownResult(variable.name, path, world, report);
+    if (variable?.kind === "result-path") ownResult(variable.name, path, scope, report);
     else if (variable?.kind === "param" || variable?.kind === "result") {
       report(path, inCode(mention.text));
     } else if (variable?.kind !== "context") reportMisplaced(mention, path, report);
@@ -162,18 +162,18 @@ function codeProblems(text: string, path: string, world: StepWorld, report: Repo
 }
 
 /** Checks arguments and variables, which no program reads as code. */
-function plainTextProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
+function plainTextProblems(text: string, path: string, scope: StepScope, report: ReportProblem) {
   const list = wholeList(text) !== undefined && /\.(args|command)\[/.test(path);
   for (const mention of findMentions(text)) {
     const { variable } = mention;
-    if (variable?.kind === "param") paramProblems(variable, path, { params: world.params, list }, report);
-    else if (variable?.kind === "result-path") ownResult(variable.name, path, world, report);
+    if (variable?.kind === "param") paramProblems(variable, path, { params: scope.params, list }, report);
+    else if (variable?.kind === "result-path") ownResult(variable.name, path, scope, report);
     else if (variable?.kind === "result") report(path, `${mention.text} has to reach the task as one of its params`);
     else if (variable?.kind !== "context") reportMisplaced(mention, path, report);
   }
 }
 
-function ownResult(name: string, path: string, { taskSpec }: StepWorld, report: ReportProblem) {
+function ownResult(name: string, path: string, { taskSpec }: StepScope, report: ReportProblem) {
   if (!taskSpec.results?.some((result) => result.name === name)) {
     report(path, `the task declares no result ${JSON.stringify(name)}`);
   }

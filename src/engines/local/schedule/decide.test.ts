@@ -1,128 +1,128 @@
 import { describe, expect, it } from "vitest";
 import type { PipelineTask } from "../pipeline/spec.ts";
 import { decide } from "./decide.ts";
-import type { Attempt, RunWorld, StepEnd } from "./world.ts";
+import type { Attempt, RunSnapshot, StepEnd } from "./run-snapshot.ts";
 
 const start = 1_000_000;
 
 describe("what to do next", () => {
-  it.each<[string, Partial<RunWorld>, readonly string[], string]>([
+  it.each<[string, Partial<RunSnapshot>, readonly string[], string]>([
     ["begins what waits for nothing", {}, ["start a.0.0", "start c.0.0"], "running"],
-    ["waits while steps run", { attempts: world({ a: [running()], c: [running()] }) }, [], "running"],
+    ["waits while steps run", { attempts: attempts({ a: [running()], c: [running()] }) }, [], "running"],
     [
       "begins the next task, and the next step",
-      { attempts: world({ a: [done()], c: [firstOfTwo()] }) },
+      { attempts: attempts({ a: [done()], c: [firstOfTwo()] }) },
       ["start b.0.0", "start c.0.1"],
       "running",
     ],
     [
       "begins finally when all tasks are done",
-      { attempts: world({ a: [done()], b: [done()], c: [done(), 2] }) },
+      { attempts: attempts({ a: [done()], b: [done()], c: [done(), 2] }) },
       ["start z.0.0"],
       "running",
     ],
-    ["ends", { attempts: world({ a: [done()], b: [done()], c: [done(), 2], z: [done()] }) }, [], "finished"],
+    ["ends", { attempts: attempts({ a: [done()], b: [done()], c: [done(), 2], z: [done()] }) }, [], "finished"],
     [
       "begins nothing after a failure, and waits for what runs",
-      { attempts: world({ a: [failed()], c: [running()] }) },
+      { attempts: attempts({ a: [failed()], c: [running()] }) },
       [],
       "running",
     ],
     [
       "lets a task go on after the failure of another",
-      { attempts: world({ a: [failed()], c: [firstOfTwo()] }) },
+      { attempts: attempts({ a: [failed()], c: [firstOfTwo()] }) },
       ["start c.0.1"],
       "running",
     ],
     [
       "runs finally after a failure",
-      { attempts: world({ a: [failed()], c: [done(), 2] }) },
+      { attempts: attempts({ a: [failed()], c: [done(), 2] }) },
       ["start z.0.0"],
       "running",
     ],
     [
       "tries again what may be tried again",
-      { attempts: world({ b: [failed()], a: [done()], c: [done(), 2] }) },
+      { attempts: attempts({ b: [failed()], a: [done()], c: [done(), 2] }) },
       ["start b.1.0"],
       "running",
     ],
     [
       "but not more often than that",
-      { attempts: world({ b: [failed(), failed()], a: [done()], c: [done(), 2] }) },
+      { attempts: attempts({ b: [failed(), failed()], a: [done()], c: [done(), 2] }) },
       ["start z.0.0"],
       "running",
     ],
     [
       "never tries again what was lost",
-      { attempts: world({ b: [ended("lost")], a: [done()], c: [done(), 2] }) },
+      { attempts: attempts({ b: [ended("lost")], a: [done()], c: [done(), 2] }) },
       ["start z.0.0"],
       "running",
     ],
     [
       "stops everything when cancelled",
-      { asked: "Cancelled", attempts: world({ a: [running()], c: [done(), 2] }) },
+      { asked: "Cancelled", attempts: attempts({ a: [running()], c: [done(), 2] }) },
       ["stop a.0 cancelled"],
       "running",
     ],
-    ["stops once", { asked: "Cancelled", attempts: world({ a: [stopped("cancelled", running())] }) }, [], "running"],
+    ["stops once", { asked: "Cancelled", attempts: attempts({ a: [stopped("cancelled", running())] }) }, [], "running"],
     [
       "has been cancelled",
-      { asked: "Cancelled", attempts: world({ a: [stopped("cancelled", ended("killed"))] }) },
+      { asked: "Cancelled", attempts: attempts({ a: [stopped("cancelled", ended("killed"))] }) },
       [],
       "cancelled",
     ],
     ["is cancelled before it began", { asked: "Cancelled" }, [], "cancelled"],
     [
       "is not cancelled any more when all is done",
-      { asked: "Cancelled", attempts: world({ a: [done()], b: [done()], c: [done(), 2], z: [done()] }) },
+      { asked: "Cancelled", attempts: attempts({ a: [done()], b: [done()], c: [done(), 2], z: [done()] }) },
       [],
       "finished",
     ],
     [
       "runs finally when cancelled with finally",
-      { asked: "CancelledRunFinally", attempts: world({ a: [stopped("cancelled", ended("killed"))] }) },
+      { asked: "CancelledRunFinally", attempts: attempts({ a: [stopped("cancelled", ended("killed"))] }) },
       ["start z.0.0"],
       "running",
     ],
     [
       "does not stop finally then",
-      { asked: "CancelledRunFinally", attempts: world({ a: [stopped("cancelled", ended("killed"))], z: [running()] }) },
+      { asked: "CancelledRunFinally", attempts: attempts({ a: [stopped("cancelled", ended("killed"))], z: [running()] }) },
       [],
       "running",
     ],
     [
       "lets tasks end when stopped with finally",
-      { asked: "StoppedRunFinally", attempts: world({ a: [running()] }) },
+      { asked: "StoppedRunFinally", attempts: attempts({ a: [running()] }) },
       [],
       "running",
     ],
     [
       "and then runs finally",
-      { asked: "StoppedRunFinally", attempts: world({ a: [done()] }) },
+      { asked: "StoppedRunFinally", attempts: attempts({ a: [done()] }) },
       ["start z.0.0"],
       "running",
     ],
     [
       "and then was cancelled",
-      { asked: "StoppedRunFinally", attempts: world({ a: [done()], z: [done()] }) },
+      { asked: "StoppedRunFinally", attempts: attempts({ a: [done()], z: [done()] }) },
       [],
       "cancelled",
     ],
     [
       "goes on until the last moment",
-      { now: start + 59_999, attempts: world({ a: [running()], c: [running()] }) },
+      { now: start + 59_999, attempts: attempts({ a: [running()], c: [running()] }) },
       [],
       "running",
     ],
     [
       "stops everything when its time is up",
-      { now: start + 60_000, attempts: world({ a: [running()], c: [running()] }) },
+      { now: start + 60_000, attempts: attempts({ a: [running()], c: [running()] }) },
       ["stop a.0 run-timeout", "stop c.0 run-timeout"],
       "running",
     ],
     [
       "has run out of time",
-      { now: start + 60_000, attempts: world({ a: [stopped("run-timeout", ended("killed"))] }) },
+      { now: start + 60_000, attempts: attempts({ a: [stopped("run-timeout", ended("killed"))] }) },
       [],
       "timed-out",
     ],
@@ -131,20 +131,20 @@ describe("what to do next", () => {
       {
         now: start + 40_000,
         timeouts: { pipelineMs: 60_000, finallyMs: 20_000 },
-        attempts: world({ a: [running()], c: [done(), 2] }),
+        attempts: attempts({ a: [running()], c: [done(), 2] }),
       },
       ["stop a.0 run-timeout"],
       "running",
     ],
     [
       "has no limit if that is 0",
-      { now: start + 10 ** 9, timeouts: { pipelineMs: 0 }, attempts: world({ a: [running()], c: [running()] }) },
+      { now: start + 10 ** 9, timeouts: { pipelineMs: 0 }, attempts: attempts({ a: [running()], c: [running()] }) },
       [],
       "running",
     ],
     [
       "stops a task whose own time is up",
-      { now: start + 5_000, attempts: world({ a: [done()], b: [running()], c: [done(), 2] }) },
+      { now: start + 5_000, attempts: attempts({ a: [done()], b: [running()], c: [done(), 2] }) },
       ["stop b.0 timeout"],
       "running",
     ],
@@ -152,14 +152,14 @@ describe("what to do next", () => {
       "and tries it again",
       {
         now: start + 5_001,
-        attempts: world({ a: [done()], b: [stopped("timeout", ended("killed"))], c: [done(), 2] }),
+        attempts: attempts({ a: [done()], b: [stopped("timeout", ended("killed"))], c: [done(), 2] }),
       },
       ["start b.1.0"],
       "running",
     ],
     [
       "does not begin the next step of a task that is stopping",
-      { asked: "Cancelled", attempts: world({ c: [stopped("cancelled", firstOfTwo())] }) },
+      { asked: "Cancelled", attempts: attempts({ c: [stopped("cancelled", firstOfTwo())] }) },
       [],
       "cancelled",
     ],
@@ -171,21 +171,21 @@ describe("what to do next", () => {
   });
 
   it("looks again when the nearest time is up", () => {
-    const attempts = world({ a: [done()], b: [running()], c: [running()] });
+    const attempts = attempts({ a: [done()], b: [running()], c: [running()] });
 
     expect(decide({ ...usual, attempts }).wakeAt).toBe(start + 5_000);
     expect(decide({ ...usual, attempts, now: start + 5_000 }).wakeAt).toBe(start + 60_000);
   });
 
   it("is the same for the same world", () => {
-    const seen = { ...usual, attempts: world({ a: [done()], c: [running()] }) };
+    const seen = { ...usual, attempts: attempts({ a: [done()], c: [running()] }) };
 
     expect(decide(seen)).toEqual(decide(seen));
   });
 });
 
 /** a before b (retries 1, 5 s), c beside them with two steps, z in finally. */
-const usual: RunWorld = {
+const usual: RunSnapshot = {
   run: { name: "run", namespace: "ns", uid: "uid" },
   pipeline: {
     tasks: [
@@ -209,7 +209,7 @@ function task(name: string, special: Partial<PipelineTask> = {}): PipelineTask {
 type Sketch = readonly [...Attempt[]] | readonly [Attempt, number];
 
 /** Attempts by task; a number behind an attempt is how many steps of it are done. */
-function world(sketch: Readonly<Record<string, Sketch>>): Map<string, readonly Attempt[]> {
+function attempts(sketch: Readonly<Record<string, Sketch>>): Map<string, readonly Attempt[]> {
   return new Map(
     Object.entries(sketch).map(([name, [first, second, ...more]]) => {
       if (typeof second !== "number") return [name, [first, second, ...more].filter((one) => typeof one === "object")];

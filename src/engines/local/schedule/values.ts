@@ -3,56 +3,55 @@ import { expand, expandList, expandValue, type VariableValues } from "../pipelin
 
 export type Params = Readonly<Record<string, ParamValue>>;
 
-/** A value that a task needs and that does not exist. */
+/** A task needs a result that was not written. */
 export class MissingResult extends Error {
   override readonly name = "MissingResult";
 }
 
-/** What variables stand for before a task begins. */
-export interface Known {
+/** The values of variables before a task begins. */
+export interface ValueSource {
   readonly params: Params;
   result(task: string, name: string): string | undefined;
-  /** `Succeeded`, `Failed` or `None`; of all tasks together without a name. */
+  /** `Succeeded`, `Failed` or `None`; without a name, the status of all tasks. */
   status(task?: string): string;
   context(path: string): string;
   /** The file to which a step writes a result. Absent before the task begins. */
   resultPath?(name: string): string;
 }
 
-/** What a task gets: its own parameters with defaults, and those of the pipeline that it has not itself. */
-export function taskParams(task: PipelineTask, known: Known): Params {
-  const values = toValues(known);
+/** Returns the parameters of a task: its own with defaults, and those of the pipeline that it does not declare itself. */
+export function taskParams(task: PipelineTask, source: ValueSource): Params {
+  const values = toValues(source);
   const given = Object.fromEntries((task.params ?? []).map(({ name, value }) => [name, expandValue(value, values)]));
-  return { ...known.params, ...withDefaults(task.taskSpec.params ?? [], { ...known.params, ...given }) };
+  return { ...source.params, ...withDefaults(task.taskSpec.params ?? [], { ...source.params, ...given }) };
 }
 
-export function isMet({ input, operator, values }: WhenExpression, known: Known): boolean {
-  const isIn = expandList(values, toValues(known)).includes(expand(input, toValues(known)));
+export function isMet({ input, operator, values }: WhenExpression, source: ValueSource): boolean {
+  const isIn = expandList(values, toValues(source)).includes(expand(input, toValues(source)));
   return operator === "in" ? isIn : !isIn;
 }
 
-/** What each variable stands for. */
-export function toValues(known: Known): VariableValues {
+export function toValues(source: ValueSource): VariableValues {
   return {
     text(variable) {
       switch (variable.kind) {
         case "param":
-          return paramText(known.params, variable.name, variable.index);
+          return paramText(source.params, variable.name, variable.index);
         case "result": {
           const { task, name } = variable;
-          const value = known.result(task, name);
+          const value = source.result(task, name);
           if (value === undefined) throw new MissingResult(`the task "${task}" has not written its result "${name}"`);
           return value;
         }
         case "status":
-          return known.status(variable.task);
+          return source.status(variable.task);
         case "result-path":
-          return known.resultPath?.(variable.name) ?? "";
+          return source.resultPath?.(variable.name) ?? "";
         case "context":
-          return known.context(variable.path);
+          return source.context(variable.path);
       }
     },
-    list: (name) => [known.params[name] ?? []].flat(),
+    list: (name) => [source.params[name] ?? []].flat(),
   };
 }
 
@@ -62,7 +61,7 @@ function paramText(params: Params, name: string, index?: "*" | number): string {
   return index === undefined || index === "*" ? value.join(" ") : (value[index] ?? "");
 }
 
-/** The declared parameters: as given, and defaults. What is not declared is left out. */
+/** Returns the declared parameters with their given values or defaults. Parameters that are not declared are omitted. */
 export function withDefaults(specs: NonNullable<PipelineSpec["params"]>, given: Params): Params {
   return Object.fromEntries(
     specs.flatMap(({ name, default: standard }) => {
