@@ -9,8 +9,8 @@ export const securityMutants: readonly Mutant[] = [
     ["trusts any program by its name", "if (!isInstalled(program.text)) {", "if (false) {"],
     [
       "accepts parameters of unknown programs",
-      'rule: "nowhere", ended: false });\n}\n\n/** A name',
-      'rule: "anywhere", ended: false });\n}\n\n/** A name',
+      'rule: "nowhere", ended: false });\n}\n\n/** Whether the program is a name',
+      'rule: "anywhere", ended: false });\n}\n\n/** Whether the program is a name',
     ],
   ]),
   ...mutantsOf({ file: `${commandLine}/shells.ts`, suite: commandLineSuite }, [

@@ -97,10 +97,10 @@ spec: {steps: [{script: "true"}]}
 
 describe("names in a pipeline", () => {
   it.each([
-    ["there twice", "tasks: [{name: a, taskSpec: S}, {name: a, taskSpec: S}]", 'spec.tasks: "a" is there twice'],
+    ["defined twice", "tasks: [{name: a, taskSpec: S}, {name: a, taskSpec: S}]", 'spec.tasks: "a" is defined twice'],
     ["of nothing, in runAfter", "tasks: [{name: a, runAfter: [b], taskSpec: S}]", 'there is no task "b"'],
     [
-      "in a circle",
+      "in a cycle",
       "tasks: [{name: a, runAfter: [b], taskSpec: S}, {name: b, runAfter: [a], taskSpec: S}]",
       "a -> b -> a",
     ],
@@ -119,12 +119,12 @@ describe("names in a pipeline", () => {
     [
       "of a status too early",
       "tasks: [{name: a, taskSpec: S}, {name: b, when: [{input: $(tasks.a.status), operator: in, values: [x]}], taskSpec: S}]",
-      "is known in finally alone",
+      "can be used only in finally",
     ],
     [
       "that Tekton knows and we do not",
       step("script: echo $(workspaces.x.path)"),
-      "is not a variable that the local engine knows",
+      "is not a variable of the local engine",
     ],
     [
       "of a param that a task does not have",
@@ -144,7 +144,7 @@ describe("names in a pipeline", () => {
     [
       "of a list inside text",
       `params: [{name: l, type: array}], ${step("args: ['a$(params.l[*])'], command: [echo]")}`,
-      "has to stand alone",
+      "must be a whole element of a list",
     ],
     [
       "of a variable that the engine sets",
@@ -198,7 +198,7 @@ describe("a parameter in code", () => {
   it("that is a secret cannot be an argument", () => {
     const text = file(`  {params: [{name: api-token}], ${step("command: [login, $(params.api-token)]")}}`);
 
-    expect(problemsIn(text).join()).toContain("would be seen in the list of processes");
+    expect(problemsIn(text).join()).toContain("would be visible in the list of processes");
   });
 });
 
