@@ -103,7 +103,8 @@ function freeRunName(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
     return failedBefore(snapshot, { reason: "PipelineRunCreationFailed", message: owner.why });
   }
   // A run that was created after its execution had lost the target is never started.
-  const isDeletable = state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
+  const isDeletable =
+    state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
   // Its deletion is an event.
   if (run.object.metadata.deletionTimestamp) return requeueAfter(5_000);
   if (isDeletable) return act({ do: "delete-run", run });

@@ -16,7 +16,7 @@ import type { ActionRequest, AskingIncident, Situation } from "./request.ts";
 export type Check = CheckQuestion & ({ readonly answer: "passes"; readonly evidence: string } | Block);
 
 interface CheckQuestion {
-  /** Its place in the order: the first that blocks is the reason. */
+  /** The position of the check: the first that blocks sets the reason. */
   readonly number: number;
   readonly asks: string;
 }
@@ -27,10 +27,10 @@ interface Block {
   readonly cause?: RecentCause;
   /** The evidence, in one sentence without its full stop. */
   readonly evidence: string;
-  /** When it clears, to stand after "clears". */
+  /** When the block clears, as the text after "clears". */
   readonly clears: string;
   readonly clearsAtMs?: number;
-  /** What a person can do. */
+  /** What an operator can do. */
   readonly nextStep: string;
   readonly requiresManualReview: boolean;
   readonly holder?: TargetHolder;
@@ -39,12 +39,12 @@ interface Block {
 
 type CheckResult = { readonly answer: "passes"; readonly evidence: string } | Block;
 
-/** Makes every check, in order. */
-export function askAll(request: ActionRequest, situation: Situation): readonly Check[] {
-  return questions.map(([asks, ask], number) => ({ number, asks, ...ask(request, situation) }));
+/** Evaluates every check, in order. */
+export function evaluateChecks(request: ActionRequest, situation: Situation): readonly Check[] {
+  return checks.map(([asks, check], number) => ({ number, asks, ...check(request, situation) }));
 }
 
-const questions: readonly (readonly [string, (request: ActionRequest, situation: Situation) => CheckResult])[] = [
+const checks: readonly (readonly [string, (request: ActionRequest, situation: Situation) => CheckResult])[] = [
   ["is there a workflow for it", workflowExists],
   ["is automation paused here", notPaused],
   ["does another execution hold the target", targetIsFree],
@@ -73,7 +73,7 @@ function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }:
   if (workflow && !rulesTried) return passes(`workflow ${workflowId} is in the catalog`);
   return blocks("NoMatchingRule", {
     evidence: rulesTried
-      ? `no rule matches; tried ${rulesTried.length === 0 ? "none, as there are none" : rulesTried.join(", ")}`
+      ? `no rule matches; tried ${rulesTried.join(", ") || "none, because there are none"}`
       : `workflow ${workflowId} is not in the catalog`,
     nextStep: rulesTried ? "add a rule that matches" : `add workflow ${workflowId} to the catalog, or name another one`,
   });
@@ -87,7 +87,7 @@ function notPaused(request: ActionRequest, { pauses, nowMs }: Situation): CheckR
 }
 
 function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situation): CheckResult {
-  const holder = record?.holder && withoutGrounds(record.holder);
+  const holder = record?.holder && toTargetHolder(record.holder);
   if (!holder) return passes(`nothing holds ${target}`);
   if (holder.executionUid === executionUid) return passes(`it holds ${target} itself since ${holder.since}`);
   return blocks("ResourceBusy", {
@@ -97,8 +97,8 @@ function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situa
   });
 }
 
-/** The grounds on which it was admitted are the record's own; the decision names only who holds the target. */
-function withoutGrounds({ catalogEntryUid: _entry, approval: _approval, ...holder }: RecordHolder): TargetHolder {
+/** Removes why the holder was admitted: a decision names only the holder. */
+function toTargetHolder({ catalogEntryUid: _entry, approval: _approval, ...holder }: RecordHolder): TargetHolder {
   return holder;
 }
 
@@ -112,8 +112,8 @@ function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: 
     );
   }
   return blocks("PreviousExecutionFailed", {
-    evidence: `execution ${failure.executionName} failed with ${failure.reason ?? "Unknown"} at ${failure.completedAt}, after it had begun to act: what it left behind is not known`,
-    nextStep: `look at what ${failure.executionName} left behind, then: interlock ack ${failure.executionName} --reason "…"`,
+    evidence: `execution ${failure.executionName} failed with ${failure.reason ?? "Unknown"} at ${failure.completedAt}, after it had begun to act: its effects are unknown`,
+    nextStep: `check the effects of ${failure.executionName}, then: interlock ack ${failure.executionName} --reason "…"`,
     requiresManualReview: true,
     earlier: failure,
   });
@@ -140,7 +140,7 @@ function failures(count: number): string {
 
 function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situation): CheckResult {
   const history = historyOf(record, workflowId);
-  if (!history?.nextAllowed) return passes("no failure before acting to wait for");
+  if (!history?.nextAllowed) return passes("no failure before acting");
   const untilMs = Date.parse(history.nextAllowed);
   if (nowMs >= untilMs)
     return passes(`the wait after ${failures(history.consecutiveFailures)} ended ${history.nextAllowed}`);
@@ -149,7 +149,7 @@ function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situati
   return blocks("RecentlyRemediated", {
     cause: "backoff",
     evidence: `${failures(history.consecutiveFailures)} in a row before acting; ${formatRemaining(untilMs - nowMs)} to wait`,
-    nextStep: "wait; it is decided again then",
+    nextStep: "wait; the request is decided again then",
     ...at(untilMs),
     ...(earlier ? { earlier } : {}),
   });
@@ -175,12 +175,12 @@ function fixHolds(
   { target, workflowId, incident }: ActionRequest,
   { record, settings, nowMs }: Situation,
 ): CheckResult {
-  if (!incident) return passes("it is not asked for an incident");
+  if (!incident) return passes("the request is not for an incident");
   const history = historyOf(record, workflowId);
   if (history?.ineffective) {
     const { latestSuccess, foundAt } = history.ineffective;
-    const found = `${workflowId} kept succeeding on ${target} while the problem came back, the last time in ${latestSuccess.executionName}`;
-    return isIneffective(`${found}; this was found at ${foundAt}`, latestSuccess);
+    const found = `after each success of ${workflowId} on ${target} the problem came back, most recently after ${latestSuccess.executionName}`;
+    return ineffective(`${found}; found at ${foundAt}`, latestSuccess);
   }
   const { times, withinMs } = settings.ineffective;
   const within = formatDuration(withinMs);
@@ -190,14 +190,14 @@ function fixHolds(
   const count = `${fixes.length} ${fixes.length === 1 ? "success" : "successes"}`;
   if (latest && fixes.length >= times) {
     const found = `${workflowId} succeeded ${fixes.length} times on ${target} within ${within}`;
-    return isIneffective(`${found}, and the problem came back each time`, latest);
+    return ineffective(`${found}, and the problem came back each time`, latest);
   }
-  // The record was deleted and made again: its content is still in the incident.
+  // The record was deleted and rebuilt: the result is still in the status of the incident.
   if (latest && incident.wasIneffective) {
     const found = `${workflowId} was found before to succeed on ${target} without lasting`;
-    return isIneffective(`${found}, the last time in ${latest.executionName}`, latest);
+    return ineffective(`${found}, most recently in ${latest.executionName}`, latest);
   }
-  return passes(`${count} without lasting within ${within}; ${times} would be too many`);
+  return passes(`${count} without lasting within ${within}; the limit is ${times}`);
 }
 
 function causesAreClosed({ incident }: ActionRequest): CheckResult {
@@ -210,7 +210,7 @@ function causesAreClosed({ incident }: ActionRequest): CheckResult {
   });
 }
 
-/** The latest first, since the latest acknowledgement. */
+/** Returns the successes for incidents since the latest acknowledgement, the latest first. */
 function successesForIncidents(history: WorkflowHistory | undefined): readonly ExecutionEnd[] {
   return (history?.recentEnds ?? []).filter(
     (end) => end.outcome === "Success" && end.signalFingerprint !== undefined && !isCovered(history?.ack, end),
@@ -218,8 +218,8 @@ function successesForIncidents(history: WorkflowHistory | undefined): readonly E
 }
 
 /**
- * Those that were followed by another incident, or by the same one again, before the next of them was started. An incident
- * that was open before a success, and waited for its turn, does not show that the success did not last.
+ * Returns the successes after which an incident was opened, or reported again, before the next success. An incident that was open
+ * before a success and waited for the target is no evidence that the success did not last.
  */
 function withoutLasting(latestFirst: readonly ExecutionEnd[], { sinceMs }: AskingIncident): readonly ExecutionEnd[] {
   return latestFirst.filter(({ completedAt }, i) => {
@@ -229,7 +229,7 @@ function withoutLasting(latestFirst: readonly ExecutionEnd[], { sinceMs }: Askin
   });
 }
 
-function isIneffective(evidence: string, earlier: ExecutionEnd): Block {
+function ineffective(evidence: string, earlier: ExecutionEnd): Block {
   return blocks("Ineffective", {
     evidence,
     nextStep: `find the cause behind it, then: interlock ack ${earlier.executionName} --reason "…"`,
@@ -252,7 +252,7 @@ function at(clearsAtMs: number): Pick<Block, "clears" | "clearsAtMs"> {
   return { clears: `at ${time(clearsAtMs)}`, clearsAtMs };
 }
 
-/** In whole seconds, and rounded up, so that a caller that waits this long has waited long enough. */
+/** Formats a remaining time in whole seconds. Rounded up, so that a caller that waits this time waits long enough. */
 export function formatRemaining(ms: number): string {
   return formatDuration(Math.ceil(ms / 1_000) * 1_000);
 }

@@ -11,7 +11,7 @@ import { parseDuration } from "../time/index.ts";
 import type { WorkflowRules } from "./request.ts";
 import { diagnosisProblems, type Installation } from "./rules/rule-problems.ts";
 
-/** The part of a catalog entry that the policy reads. */
+/** Returns the part of a catalog entry that the policy reads. */
 export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): WorkflowRules {
   const cooldownMs = spec.cooldown === undefined ? undefined : parseDuration(spec.cooldown);
   return {
@@ -23,14 +23,14 @@ export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): Work
 interface DiagnosedUse {
   /** The target of the diagnosis. */
   readonly text: string;
-  /** The target by the kinds of now: its kind may have been deleted since the diagnosis. */
+  /** The target by the current kinds: its kind may have been deleted since the diagnosis. */
   readonly reading: TargetReading;
   readonly parameters: Diagnosis["parameters"];
 }
 
 /**
- * The part of the diagnosed workflow that the policy reads; undefined if the catalog has none of this name. A
- * diagnosis that can never be carried out is blocked at once: no execution is created that would fail.
+ * Returns the rules of the diagnosed workflow; undefined if the catalog does not have it. A diagnosis that can never be applied has
+ * problems, so it is blocked at once, and no execution is created that would fail.
  */
 export function diagnosedWorkflow(
   { text, reading, parameters }: DiagnosedUse,
@@ -52,7 +52,7 @@ export function diagnosedWorkflow(
   }
 }
 
-/** The rules of the workflow that an execution refers to; undefined if the catalog does not have it and must. */
+/** Returns the rules of the workflow of an execution; undefined if the catalog must have it and does not. */
 export function referencedWorkflow(
   workflowRef: Partial<WorkflowRef>,
   found: CatalogLookup,

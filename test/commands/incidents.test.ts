@@ -132,7 +132,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     const said = await blockedByFailure("node/g");
     writeFileSync(broken, "");
 
-    await works(/next: look at what \S+ left behind, then: interlock (ack) (\S+) (--reason) "…"/, said.text);
+    await works(/next: check the effects of \S+, then: interlock (ack) (\S+) (--reason) "…"/, said.text);
 
     expect(await why(said.incident, "Failed")).toContain("outcome      ExecutionFailed");
   });

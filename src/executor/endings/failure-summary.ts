@@ -38,7 +38,11 @@ export function summarise(input: SummaryInput): string {
     .join(" ");
 }
 
-function summariseCancellation({ execution, failure }: SummaryInput, cancellation: Cancellation, after: string): string {
+function summariseCancellation(
+  { execution, failure }: SummaryInput,
+  cancellation: Cancellation,
+  after: string,
+): string {
   const { workflowRef, targetResource } = execution.spec;
   return [
     `${describeCancellation(cancellation)}.`,

@@ -32,7 +32,10 @@ export interface MetricSources {
 }
 
 /** Declares the executor's metrics. */
-export function executorMetrics(metrics: Metrics, { executions, records, entries, nowMs }: MetricSources): ExecutorMetrics {
+export function executorMetrics(
+  metrics: Metrics,
+  { executions, records, entries, nowMs }: MetricSources,
+): ExecutorMetrics {
   metrics.gauge(
     "workflowexecution_oldest_seconds",
     "For how long the oldest execution has been Pending, and Running; 0 if none is.",

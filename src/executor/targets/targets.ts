@@ -1,7 +1,15 @@
 import { type Engine, listUnfinishedPods, runOwner } from "../../engines/index.ts";
 import { deleteExactly, iso, type KubeObject, lostEventMs, refOf, writeStatus } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
-import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered, listEnds, workflowRules } from "../../policy/index.ts";
+import {
+  foldAck,
+  foldEnd,
+  foldIneffective,
+  freeHolder,
+  isCovered,
+  listEnds,
+  workflowRules,
+} from "../../policy/index.ts";
 import {
   annotationKeys,
   type ExecutionEnd,

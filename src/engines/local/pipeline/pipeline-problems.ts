@@ -35,7 +35,8 @@ function taskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, 
 }
 
 function finallyProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: ReportProblem) {
-  if (task.runAfter?.length) report(`${path}.runAfter`, "is not possible in finally: these tasks run last, all at the same time");
+  if (task.runAfter?.length)
+    report(`${path}.runAfter`, "is not possible in finally: these tasks run last, all at the same time");
   anyTaskProblems(task, path, pipeline, report);
 }
 

@@ -168,7 +168,8 @@ function plainTextProblems(text: string, path: string, scope: StepScope, report:
     const { variable } = mention;
     if (variable?.kind === "param") paramProblems(variable, path, { params: scope.params, list }, report);
     else if (variable?.kind === "result-path") ownResult(variable.name, path, scope, report);
-    else if (variable?.kind === "result") report(path, `${mention.text} has to be passed to the task as one of its params`);
+    else if (variable?.kind === "result")
+      report(path, `${mention.text} has to be passed to the task as one of its params`);
     else if (variable?.kind !== "context") reportMisplaced(mention, path, report);
   }
 }

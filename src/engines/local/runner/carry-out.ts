@@ -3,9 +3,9 @@ import type { KubeClient } from "../../../kube/index.ts";
 import type { PipelineRun, TaskRun } from "../../tekton/pipeline-run.ts";
 import { workflowFolderName } from "../local-marks.ts";
 import { allTasks, type PipelineSpec, type PipelineTask } from "../pipeline/spec.ts";
-import { decide, valueSource, type ScheduleDecision, type StepAction } from "../schedule/decide.ts";
-import { type ValueSource, MissingResult, type Params, taskParams } from "../schedule/values.ts";
+import { decide, type ScheduleDecision, type StepAction, valueSource } from "../schedule/decide.ts";
 import type { RunSnapshot } from "../schedule/run-snapshot.ts";
+import { MissingResult, type Params, taskParams, type ValueSource } from "../schedule/values.ts";
 import { pipelineRunStatus } from "../status/pipeline-run-status.ts";
 import { toTaskRun } from "../status/task-run.ts";
 import { listSecrets } from "../steps/output.ts";
@@ -94,12 +94,28 @@ async function perform(action: StepAction, context: RunContext): Promise<void> {
 }
 
 /** Supervises a step, which is started if it never ran. Returns its folder. */
-function runStep({ run, open, snapshot, decision, options }: RunContext, task: PipelineTask, attempt: number, step: number) {
+function runStep(
+  { run, open, snapshot, decision, options }: RunContext,
+  task: PipelineTask,
+  attempt: number,
+  step: number,
+) {
   const { env, files, outputBytes, workflowsRoot } = options;
   const stepFolder = open.folder.step(task.name, attempt, step);
   const attemptFolder = open.folder.attempt(task.name, attempt);
   const workflowDir = join(workflowsRoot, workflowFolderName(run));
-  const place = { run, snapshot, views: decision.tasks, task, attempt, step, attemptFolder, stepFolder, workflowDir, env };
+  const place = {
+    run,
+    snapshot,
+    views: decision.tasks,
+    task,
+    attempt,
+    step,
+    attemptFolder,
+    stepFolder,
+    workflowDir,
+    env,
+  };
   const plan = stepPlan(place);
   const secrets = listSecrets({ ...plan.params, ...plan.env });
   open.supervise({

@@ -3,9 +3,9 @@ import { runOwner } from "../../run-marks.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
 import { type PipelineTask, type Step, scriptInterpreter } from "../pipeline/spec.ts";
 import { expand, expandList } from "../pipeline/variables.ts";
-import { valueSource, type TaskView } from "../schedule/decide.ts";
-import { type ValueSource, type Params, taskParams, toValues } from "../schedule/values.ts";
+import { type TaskView, valueSource } from "../schedule/decide.ts";
 import type { RunSnapshot } from "../schedule/run-snapshot.ts";
+import { type Params, taskParams, toValues, type ValueSource } from "../schedule/values.ts";
 import { taskRunName } from "../status/task-run.ts";
 
 /** How a step is run. */
@@ -53,7 +53,15 @@ export function stepPlan(place: StepPlace): StepPlan {
   return {
     argv: [...program, ...expandList(step.args ?? [], values)],
     ...(script !== undefined && { script }),
-    env: { PATH: stepPath, LANG: "C.UTF-8", ...place.env, HOME: scratch, TMPDIR: scratch, ...own, ...reservedVariables(place) },
+    env: {
+      PATH: stepPath,
+      LANG: "C.UTF-8",
+      ...place.env,
+      HOME: scratch,
+      TMPDIR: scratch,
+      ...own,
+      ...reservedVariables(place),
+    },
     workingDir: isAbsolute(workingDir) ? workingDir : join(scratch, workingDir),
     params: source.params,
   };

@@ -10,7 +10,7 @@ import { runOutcome } from "./local-metrics.ts";
 import { OpenRun } from "./open-run.ts";
 import { TaskRuns, writeRunStatus } from "./publish.ts";
 import { listStepNames, toRunRecord, toRunSnapshot } from "./read-run.ts";
-import { RunFolder, type RunRecord, listRunFolders } from "./run-folder.ts";
+import { listRunFolders, RunFolder, type RunRecord } from "./run-folder.ts";
 
 export interface LocalRunsOptions extends Omit<CarryOutOptions, "nowMs"> {
   readonly directory: { readonly path: string; readonly id: string };

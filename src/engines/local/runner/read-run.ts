@@ -20,7 +20,11 @@ export function listStepNames({ spec }: PipelineRun): Readonly<Record<string, re
 }
 
 /** Returns the snapshot of a run with its attempts on disk. */
-export function toRunSnapshot(run: PipelineRun, attempts: ReadonlyMap<string, readonly Attempt[]>, now: number): RunSnapshot {
+export function toRunSnapshot(
+  run: PipelineRun,
+  attempts: ReadonlyMap<string, readonly Attempt[]>,
+  now: number,
+): RunSnapshot {
   const { params = [], status: asked, timeouts = {} } = run.spec;
   const { uid, name, namespace } = toRunRecord(run);
   return {

@@ -2,8 +2,8 @@ import { parseDuration } from "../../../time/index.ts";
 import { findParents, neededResults } from "../pipeline/dependencies.ts";
 import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
 import { attemptOutcome } from "./attempt-outcome.ts";
-import { isMet, type ValueSource, withDefaults } from "./values.ts";
 import type { Attempt, RunSnapshot, StopReason } from "./run-snapshot.ts";
+import { isMet, type ValueSource, withDefaults } from "./values.ts";
 
 /** An action of the runner. Safe to repeat. */
 export type StepAction =

@@ -3,9 +3,9 @@ import { formatDuration } from "../../../time/index.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
 import { allTasks } from "../pipeline/spec.ts";
 import { expand } from "../pipeline/variables.ts";
-import { valueSource, type ScheduleDecision, type TaskView } from "../schedule/decide.ts";
-import { MissingResult, toValues } from "../schedule/values.ts";
+import { type ScheduleDecision, type TaskView, valueSource } from "../schedule/decide.ts";
 import type { RunSnapshot } from "../schedule/run-snapshot.ts";
+import { MissingResult, toValues } from "../schedule/values.ts";
 import { failedCondition, taskRunName } from "./task-run.ts";
 
 /** The annotation in the status of a local run with the id of its data directory. */
@@ -40,7 +40,9 @@ export function pipelineRunStatus(
       })),
     }),
     ...(isOver && { completionTime: iso(snapshot.now) }),
-    conditions: [{ type: "Succeeded", ...condition, lastTransitionTime: iso(isOver ? snapshot.now : snapshot.startedAt) }],
+    conditions: [
+      { type: "Succeeded", ...condition, lastTransitionTime: iso(isOver ? snapshot.now : snapshot.startedAt) },
+    ],
     ...(finallyStarts.length > 0 && { finallyStartTime: iso(Math.min(...finallyStarts)) }),
     pipelineSpec: pipeline,
     ...(results.length > 0 && { results }),

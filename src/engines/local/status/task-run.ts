@@ -10,8 +10,8 @@ import {
 import { type ParamValue, type PipelineTask, stepName } from "../pipeline/spec.ts";
 import { type AttemptOutcome, attemptOutcome } from "../schedule/attempt-outcome.ts";
 import type { TaskView } from "../schedule/decide.ts";
-import type { Params } from "../schedule/values.ts";
 import type { Attempt, StepRecord, StopReason } from "../schedule/run-snapshot.ts";
+import type { Params } from "../schedule/values.ts";
 
 export interface TaskRunFacts {
   readonly run: PipelineRun;

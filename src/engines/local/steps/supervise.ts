@@ -1,7 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../../time/index.ts";
-import { readTime, readStepRecord } from "../runner/run-folder.ts";
+import { readStepRecord, readTime } from "../runner/run-folder.ts";
 import type { StepEnd } from "../schedule/run-snapshot.ts";
 import type { Launch, Processes } from "./processes.ts";
 
