@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readPipeline } from "./read-pipeline.ts";
 
 describe("a pipeline file", () => {
-  it("is read with the Tasks that it refers to put in their place", () => {
+  it("is read with each referenced Task in place of its reference", () => {
     const reading = readPipeline(`${file("  tasks: [{name: a, taskRef: {name: shared}}]")}
 ---
 apiVersion: tekton.dev/v1
@@ -17,7 +17,7 @@ spec: {steps: [{script: "true"}]}
     });
   });
 
-  it("is refused with everything that is wrong, and where", () => {
+  it("is rejected with all problems and their paths", () => {
     const text = file(`
   workspaces: [{name: source}]
   params: [{name: o, type: object}]
@@ -40,7 +40,7 @@ spec: {steps: [{script: "true"}]}
     ]);
   });
 
-  it("may have fields with nothing behind them, as Tekton writes them", () => {
+  it("can have empty fields, as Tekton writes them", () => {
     const text = file(
       "  {workspaces: null, tasks: [{name: a, taskSpec: {steps: [{script: 'true', computeResources: {}}]}}]}",
     );
@@ -122,7 +122,7 @@ describe("names in a pipeline", () => {
       "can be used only in finally",
     ],
     [
-      "that Tekton knows and we do not",
+      "of a variable that only Tekton has",
       step("script: echo $(workspaces.x.path)"),
       "is not a variable of the local engine",
     ],
