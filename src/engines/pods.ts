@@ -43,6 +43,15 @@ export interface ContainerState {
   };
 }
 
+/** A condition in the status of a run. */
+export interface RunCondition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime: string;
+}
+
 export const pods: ResourceType<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
 /** Whether the cluster evicted the pod: by node pressure, a drain or preemption. */

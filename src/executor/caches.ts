@@ -114,8 +114,3 @@ function openRuns(
   }
   return byEngine;
 }
-
-/** Returns the cached object unless this process has changed or deleted it since. */
-export function unlessOutdated<T extends KubeObject>(shown: T | undefined, { ownWrites }: Caches): T | undefined {
-  return shown && !ownWrites.isOutdated(shown) ? shown : undefined;
-}

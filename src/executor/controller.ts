@@ -52,8 +52,8 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const { executions, records, pauses, entries, kinds } = caches;
   const runInformers = [...new Set(caches.runs.values())];
   const recorder = eventRecorder(client, log);
-  const metrics = executorMetrics(options.metrics, { executions, records, entries, nowMs: () => client.serverNowMs() });
-  const deps = { caches, ledger, announce: announcer({ log, metrics, recorder }), reportedLost: new Set<string>() };
+  const count = executorMetrics(options.metrics, { executions, records, entries, nowMs: () => client.serverNowMs() });
+  const deps = { caches, ledger, announce: announcer({ log, count, recorder }), reportedLost: new Set<string>() };
 
   /** Returns the execution that created the run, and the holder of its target, which may wait for the deletion of the run. */
   const runKeys = (run: KubeObject) => {

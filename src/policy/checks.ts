@@ -179,7 +179,7 @@ function fixHolds(
   const history = historyOf(record, workflowId);
   if (history?.ineffective) {
     const { latestSuccess, foundAt } = history.ineffective;
-    const found = `after each success of ${workflowId} on ${target} the problem came back, most recently after ${latestSuccess.executionName}`;
+    const found = `${workflowId} succeeded on ${target}, and the problem came back each time, most recently after ${latestSuccess.executionName}`;
     return ineffective(`${found}; found at ${foundAt}`, latestSuccess);
   }
   const { times, withinMs } = settings.ineffective;

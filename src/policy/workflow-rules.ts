@@ -37,19 +37,13 @@ export function diagnosedWorkflow(
   found: CatalogLookup,
   installation: Installation,
 ): WorkflowRules | undefined {
-  switch (found.kind) {
-    case "unknown":
-      return undefined;
-    case "unusable":
-      return { problems: [found.problem] };
-    case "entry": {
-      const problems =
-        reading.kind === "problem"
-          ? [`target ${text} ${reading.problem}`]
-          : diagnosisProblems({ target: reading.target, parameters }, found.entry, installation);
-      return { ...workflowRules(found.entry), ...(problems.length === 0 ? {} : { problems }) };
-    }
-  }
+  if (found.kind === "unknown") return undefined;
+  if (found.kind === "unusable") return { problems: [found.problem] };
+  const problems =
+    reading.kind === "problem"
+      ? [`target ${text} ${reading.problem}`]
+      : diagnosisProblems({ target: reading.target, parameters }, found.entry, installation);
+  return { ...workflowRules(found.entry), ...(problems.length === 0 ? {} : { problems }) };
 }
 
 /** Returns the rules of the workflow of an execution; undefined if the catalog must have it and does not. */
@@ -58,14 +52,8 @@ export function referencedWorkflow(
   found: CatalogLookup,
   defaults: CatalogDefaults & { readonly allowOutsideCatalog: boolean },
 ): WorkflowRules | undefined {
-  switch (found.kind) {
-    case "unknown":
-      return defaults.allowOutsideCatalog ? { outsideCatalog: true } : undefined;
-    case "unusable":
-      return { difference: found.problem };
-    case "entry": {
-      const difference = catalogDifference(workflowRef, found.entry, defaults);
-      return { ...workflowRules(found.entry), ...(difference === undefined ? {} : { difference }) };
-    }
-  }
+  if (found.kind === "unknown") return defaults.allowOutsideCatalog ? { outsideCatalog: true } : undefined;
+  if (found.kind === "unusable") return { difference: found.problem };
+  const difference = catalogDifference(workflowRef, found.entry, defaults);
+  return { ...workflowRules(found.entry), ...(difference === undefined ? {} : { difference }) };
 }

@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe("an execution that is deleted after it was decided to start its run", () => {
-  it("does not have its run started, because it is read once more before that", async () => {
+  it("does not have its run started, because it is read again before that", async () => {
     let isDecided = false;
     const client: KubeClient = {
       ...world.client,
@@ -56,7 +56,7 @@ describe("an execution that is deleted after it was decided to start its run", (
 });
 
 describe("a replica that receives changes of runs late", () => {
-  it("does not declare a run gone because of a cached earlier one with that name", async () => {
+  it("does not treat its run as deleted because of a cached earlier run of that name", async () => {
     const late = deafReplica(runs);
     await world.executor(late);
     await world.executor();
@@ -88,7 +88,7 @@ describe("two replicas, one of which receives changes late", () => {
     expect(late.writes).toBeLessThan(3);
   });
 
-  it("of executions, admit one that was skipped at most once more", async () => {
+  it("of executions, admit a skipped execution at most once more", async () => {
     const late = deafReplica(workflowExecutions);
     await world.executor(late);
     await world.execution("holder", restart);
@@ -119,7 +119,7 @@ describe("an execution that was skipped on one replica and admitted on another",
 });
 
 describe("an execution that is gone", () => {
-  it("and is admitted once more by a replica that was paused gives the target back: its success stays one", async () => {
+  it("and is admitted again by a replica that was paused frees the target: its success is counted once", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("True");
@@ -136,7 +136,7 @@ describe("an execution that is gone", () => {
 });
 
 describe("a target record that is deleted", () => {
-  it("and made again while an execution is on its way out: the cooldown after that one is over", async () => {
+  it("and rebuilt while an execution is being deleted has no cooldown of that execution", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("True");
@@ -152,7 +152,7 @@ describe("a target record that is deleted", () => {
     expect(await world.status("b")).toMatchObject({ phase: "Running" });
   });
 
-  it("before the run of its holder was started: that run is cancelled without having begun", async () => {
+  it("before the run of its holder is started has that run cancelled before its first step", async () => {
     let isDeleted = false;
     await world.executor(
       replicaClient({
@@ -176,7 +176,7 @@ describe("a target record that is deleted", () => {
     });
   });
 
-  it("while the run of an execution goes on that was removed by force: the target is held until it has stopped", async () => {
+  it("during the run of an execution that was removed by force keeps the target held until the run has stopped", async () => {
     const first = await world.executor();
     await world.execution("a");
     await world.report("Unknown");
@@ -195,7 +195,7 @@ describe("a target record that is deleted", () => {
     expect((await world.record()).status?.holder).toBeUndefined();
   });
 
-  it("and is being made again: an acknowledgement that comes first does not make it pass for whole", async () => {
+  it("and is being rebuilt is not taken for complete because of an earlier acknowledgement", async () => {
     await world.executor();
     await world.execution("failed", restart);
     await world.report("Unknown");
@@ -210,7 +210,7 @@ describe("a target record that is deleted", () => {
     expect(status?.workflows?.find(({ workflowId }) => workflowId === "restart")?.ack?.reason).toBe("looked at it");
   });
 
-  it("does not keep the run of an execution that was removed by force from being removed", async () => {
+  it("does not prevent the deletion of the run of an execution that was removed by force", async () => {
     const first = await world.executor();
     await world.execution("a");
     await world.report("Unknown");
@@ -228,7 +228,7 @@ describe("a target record that is deleted", () => {
 });
 
 describe("an execution that is removed by force", () => {
-  it("while its run is being started: the run is asked to stop, not torn away", async () => {
+  it("while its run is being started has the run cancelled, and not deleted", async () => {
     let isStarted = false;
     const paused = replicaClient({
       patch: (type, ...rest) => (type.kind === runs.kind ? new Promise(() => {}) : world.client.patch(type, ...rest)),

@@ -1,5 +1,5 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
-import { listBelow, pods } from "../pods.ts";
+import { listBelow, pods, type RunCondition } from "../pods.ts";
 
 /** The fields of a batch/v1 Job that we read and write. */
 export interface Job extends KubeObject {
@@ -41,12 +41,8 @@ export interface Container {
   readonly volumeMounts: readonly object[];
 }
 
-export interface JobCondition {
+export interface JobCondition extends RunCondition {
   readonly type: "Complete" | "Failed" | "Suspended" | "FailureTarget" | "SuccessCriteriaMet";
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason?: string;
-  readonly message?: string;
-  readonly lastTransitionTime: string;
 }
 
 export const jobs: ResourceType<Job> = { apiVersion: "batch/v1", kind: "Job", plural: "jobs", namespaced: true };

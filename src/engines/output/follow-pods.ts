@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { informer, type KubeClient, KubeError, type PodLogs } from "../../kube/index.ts";
 import { type Random, sleep } from "../../time/index.ts";
 import { type Pod, pods } from "../pods.ts";
@@ -55,7 +56,7 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
     await cache.synced;
     const followCached = () => followNew(cache.list());
     cache.subscribe(followCached);
-    await whenAborted([runEnded, signal]);
+    await whenAborted(AbortSignal.any([runEnded, signal]));
     if (!signal.aborted) {
       followCached();
       // The cache may not show the last pods yet.
@@ -127,10 +128,6 @@ function sinceText({ sinceMs }: LineFilter): string | undefined {
   return sinceMs === undefined ? undefined : `${new Date(sinceMs).toISOString().slice(0, 19)}Z`;
 }
 
-function whenAborted(signals: readonly AbortSignal[]): Promise<void> {
-  return new Promise((resolve) => {
-    const any = AbortSignal.any([...signals]);
-    if (any.aborted) resolve();
-    else any.addEventListener("abort", () => resolve(), { once: true });
-  });
+async function whenAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }

@@ -1,12 +1,11 @@
 import { byAge, type KubeClient, type KubeObject, type ObjectRef, type ResourceType } from "../../kube/index.ts";
 import { jobs, listJobPods } from "../job/job.ts";
-import { type ContainerState, listIfReadable, type Pod } from "../pods.ts";
+import { type ContainerState, listIfReadable, type Pod, type RunCondition } from "../pods.ts";
 import { runOwner } from "../run-marks.ts";
 import {
   listTaskRuns,
   type PipelineRun,
   pipelineRuns,
-  type RunCondition,
   succeededCondition,
   type TaskRun,
   tektonLabels,

@@ -1,5 +1,5 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
-import { type ContainerState, listBelow } from "../pods.ts";
+import { type ContainerState, listBelow, type RunCondition } from "../pods.ts";
 
 /** The fields of a tekton.dev/v1 PipelineRun that we read and write. */
 export interface PipelineRun extends KubeObject {
@@ -36,14 +36,6 @@ export interface Param {
 export interface PipelineSpec {
   readonly tasks?: readonly { readonly name: string }[];
   readonly finally?: readonly { readonly name: string }[];
-}
-
-export interface RunCondition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason?: string;
-  readonly message?: string;
-  readonly lastTransitionTime: string;
 }
 
 export interface ChildReference {

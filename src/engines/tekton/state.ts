@@ -1,7 +1,8 @@
 import type { Patch } from "../../kube/index.ts";
 import type { RunProgress, RunState } from "../engine.ts";
 import { patchAtVersion } from "../patch-at-version.ts";
-import { type PipelineRun, type PipelineSpec, type RunCondition, succeededCondition } from "./pipeline-run.ts";
+import type { RunCondition } from "../pods.ts";
+import { type PipelineRun, type PipelineSpec, succeededCondition } from "./pipeline-run.ts";
 
 /** Returns the state of a PipelineRun. Only its condition ends it: a cancellation that Tekton has not read yet stops nothing. */
 export function pipelineRunState(run: PipelineRun): RunState {

@@ -11,10 +11,8 @@ import type { Metrics } from "../../telemetry/index.ts";
 import type { Announcement } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** Counts announcements. */
-export interface ExecutorMetrics {
-  count(what: Announcement, snapshot: Snapshot): void;
-}
+/** Counts an announcement. */
+export type CountAnnouncement = (what: Announcement, snapshot: Snapshot) => void;
 
 const phases = ["Pending", "Running", "Completed", "Failed", "Skipped"] as const;
 const skipReasons = Object.keys(blockReasons) as BlockReason[];
@@ -35,7 +33,7 @@ export interface MetricSources {
 export function executorMetrics(
   metrics: Metrics,
   { executions, records, entries, nowMs }: MetricSources,
-): ExecutorMetrics {
+): CountAnnouncement {
   metrics.gauge(
     "workflowexecution_oldest_seconds",
     "For how long the oldest execution has been Pending, and Running; 0 if none is.",
@@ -65,36 +63,34 @@ export function executorMetrics(
     [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600],
     { outcome: ["Success", "Failed"] },
   );
-  return {
-    count(what, { plan }) {
-      switch (what.kind) {
-        case "pending":
-          return transitions.with({ phase: "Pending" }).inc();
-        case "skipped":
-          transitions.with({ phase: "Skipped" }).inc();
-          return skips.with({ reason: what.reason }).inc();
-        case "run-created":
-          if (plan.kind === "valid") runs.with({ engine: plan.engine }).inc();
-          return;
-        case "started":
-          return transitions.with({ phase: "Running" }).inc();
-        case "completed":
-          transitions.with({ phase: "Completed" }).inc();
-          return durations.with({ outcome: "Success" }).observe(what.durationMs / 1_000);
-        case "failed":
-          transitions.with({ phase: "Failed" }).inc();
-          failures.with({ reason: what.details.reason }).inc();
-          if (what.durationMs !== undefined) durations.with({ outcome: "Failed" }).observe(what.durationMs / 1_000);
-          return;
-        case "admitted":
-        case "freed":
-        case "run-removed":
-        case "acknowledged":
-        case "blocked-by-run":
-        case "cleanup-failed":
-          return;
-      }
-    },
+  return (what, { plan }) => {
+    switch (what.kind) {
+      case "pending":
+        return transitions.with({ phase: "Pending" }).inc();
+      case "skipped":
+        transitions.with({ phase: "Skipped" }).inc();
+        return skips.with({ reason: what.reason }).inc();
+      case "run-created":
+        if (plan.kind === "valid") runs.with({ engine: plan.engine }).inc();
+        return;
+      case "started":
+        return transitions.with({ phase: "Running" }).inc();
+      case "completed":
+        transitions.with({ phase: "Completed" }).inc();
+        return durations.with({ outcome: "Success" }).observe(what.durationMs / 1_000);
+      case "failed":
+        transitions.with({ phase: "Failed" }).inc();
+        failures.with({ reason: what.details.reason }).inc();
+        if (what.durationMs !== undefined) durations.with({ outcome: "Failed" }).observe(what.durationMs / 1_000);
+        return;
+      case "admitted":
+      case "freed":
+      case "run-removed":
+      case "acknowledged":
+      case "blocked-by-run":
+      case "cleanup-failed":
+        return;
+    }
   };
 }
 

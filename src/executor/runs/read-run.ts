@@ -1,7 +1,7 @@
 import { type Engine, runOwner } from "../../engines/index.ts";
 import type { KubeObject } from "../../kube/index.ts";
 import { annotationKeys, runName, type WorkflowExecution } from "../../resources/index.ts";
-import { type Caches, type ReadOptions, unlessOutdated } from "../caches.ts";
+import type { Caches, ReadOptions } from "../caches.ts";
 import { type CancelReason, findHolder, type ObservedRun, type RunOwner, type Snapshot } from "../snapshot.ts";
 
 /** Reads the run from the cache; from the server if the cache does not show it, or is outdated. */
@@ -15,9 +15,10 @@ export async function readRun(
   if (!engine || !plan.target) return undefined;
   const ref = { namespace: caches.namespace, name: runName(plan.target) };
   const shown = caches.runs.get(engine.name)?.get(ref);
-  const cached = fresh || !mayBeRunOf(execution, shown) ? undefined : unlessOutdated(shown, caches);
-  const mustRead = fresh || shown !== undefined || mayHaveRun(execution);
-  const run = cached ?? (mustRead ? await caches.client.get(engine.runs, ref, { signal }) : undefined);
+  const isCurrent = shown && !fresh && mayBeRunOf(execution, shown) && !caches.ownWrites.isOutdated(shown);
+  const mayExist = fresh || shown !== undefined || mayHaveRun(execution);
+  const read = () => (mayExist ? caches.client.get(engine.runs, ref, { signal }) : undefined);
+  const run = isCurrent ? shown : await read();
   return run && toObservedRun(run, execution, plan.target.text, { engine, caches, signal });
 }
 
@@ -27,8 +28,8 @@ export function isRunDeleted({ status }: WorkflowExecution, run: ObservedRun | u
 }
 
 /** An outdated cache may still show an earlier run of that name, which does not mean that our run is deleted. */
-function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject | undefined): boolean {
-  return status?.phase !== "Running" || status.pipelineRunRef.uid === shown?.metadata.uid;
+function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject): boolean {
+  return status?.phase !== "Running" || status.pipelineRunRef.uid === shown.metadata.uid;
 }
 
 /** A skipped execution has no run unless the cache shows one, so none of them costs a read of the server. */

@@ -1,5 +1,3 @@
-import type { ParamValue } from "./spec.ts";
-
 /** A variable that `$(…)` in a pipeline refers to. */
 export type Variable =
   | { readonly kind: "param"; readonly name: string; readonly index?: "*" | number }
@@ -22,33 +20,12 @@ export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(mention)].map(([all, inner = ""]) => ({ text: all, variable: parseVariable(inner) }));
 }
 
-/** The values of variables. */
-export interface VariableValues {
-  text(variable: Variable): string;
-  /** The elements of a parameter. */
-  list(param: string): readonly string[];
-}
-
-/** Replaces every variable in `text` by its value. Variables in values are not replaced. */
-export function expand(text: string, values: VariableValues): string {
+/** Replaces every variable in `text`. Variables in the replacements are not replaced. */
+export function replaceVariables(text: string, replace: (variable: Variable) => string): string {
   return text.replace(mention, (all, inner: string) => {
     const variable = parseVariable(inner);
-    return variable ? values.text(variable) : all;
+    return variable ? replace(variable) : all;
   });
-}
-
-/** Expands the elements of a list. One that is exactly `$(params.x[*])` is replaced by all elements of `x`. */
-export function expandList(list: readonly string[], values: VariableValues): string[] {
-  return list.flatMap((text) => {
-    const whole = wholeList(text);
-    return whole === undefined ? [expand(text, values)] : values.list(whole);
-  });
-}
-
-/** Expands the value of a task's parameter: text or a list. A text that is exactly `$(params.x[*])` becomes a list. */
-export function expandValue(value: ParamValue, values: VariableValues): ParamValue {
-  const isText = typeof value === "string" && wholeList(value) === undefined;
-  return isText ? expand(value, values) : expandList([value].flat(), values);
 }
 
 /** Returns the name of the parameter if `text` is exactly `$(params.name[*])`. */

@@ -2,10 +2,9 @@ import { isAbsolute, join } from "node:path";
 import { runOwner } from "../../run-marks.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
 import { type PipelineTask, type Step, scriptInterpreter } from "../pipeline/spec.ts";
-import { expand, expandList } from "../pipeline/variables.ts";
 import { type TaskView, valueSource } from "../schedule/decide.ts";
 import type { RunSnapshot } from "../schedule/run-snapshot.ts";
-import { type Params, taskParams, toValues, type ValueSource } from "../schedule/values.ts";
+import { expand, expandList, type Params, taskParams, type ValueSource } from "../schedule/values.ts";
 import { taskRunName } from "../status/task-run.ts";
 
 /** How a step is run. */
@@ -40,18 +39,17 @@ export function stepPlan(place: StepPlace): StepPlan {
   const { task, attemptFolder, stepFolder } = place;
   const step = task.taskSpec.steps[place.step] as Step;
   const source = stepValueSource(place);
-  const values = toValues(source);
 
   const scratch = join(attemptFolder, "scratch");
-  const workingDir = expand(step.workingDir ?? "", values);
-  const own = Object.fromEntries((step.env ?? []).map(({ name, value = "" }) => [name, expand(value, values)]));
-  const script = step.script === undefined ? undefined : expand(step.script, values);
+  const workingDir = expand(step.workingDir ?? "", source);
+  const own = Object.fromEntries((step.env ?? []).map(({ name, value = "" }) => [name, expand(value, source)]));
+  const script = step.script === undefined ? undefined : expand(step.script, source);
   const program =
     script === undefined
-      ? expandList(step.command ?? [], values)
+      ? expandList(step.command ?? [], source)
       : [...scriptInterpreter(script), join(stepFolder, "script")];
   return {
-    argv: [...program, ...expandList(step.args ?? [], values)],
+    argv: [...program, ...expandList(step.args ?? [], source)],
     ...(script !== undefined && { script }),
     env: {
       PATH: stepPath,

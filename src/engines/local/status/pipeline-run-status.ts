@@ -2,10 +2,9 @@ import { iso } from "../../../kube/index.ts";
 import { formatDuration } from "../../../time/index.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
 import { allTasks } from "../pipeline/spec.ts";
-import { expand } from "../pipeline/variables.ts";
 import { type ScheduleDecision, type TaskView, valueSource } from "../schedule/decide.ts";
 import type { RunSnapshot } from "../schedule/run-snapshot.ts";
-import { MissingResult, toValues } from "../schedule/values.ts";
+import { expand, MissingResult } from "../schedule/values.ts";
 import { failedCondition, taskRunName } from "./task-run.ts";
 
 /** The annotation in the status of a local run with the id of its data directory. */
@@ -117,10 +116,10 @@ function describeCounts({ completed, failed, incomplete, skipped }: Counts): str
 }
 
 function toResults(snapshot: RunSnapshot, { tasks }: ScheduleDecision): readonly { name: string; value: string }[] {
-  const values = toValues(valueSource(snapshot, tasks));
+  const source = valueSource(snapshot, tasks);
   return (snapshot.pipeline.results ?? []).flatMap(({ name, value }) => {
     try {
-      return [{ name, value: expand(value, values) }];
+      return [{ name, value: expand(value, source) }];
     } catch (error) {
       // The task of this result did not run.
       if (error instanceof MissingResult) return [];

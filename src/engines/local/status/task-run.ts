@@ -1,7 +1,7 @@
 import { iso, nameHash } from "../../../kube/index.ts";
+import type { RunCondition } from "../../pods.ts";
 import {
   type PipelineRun,
-  type RunCondition,
   type StepState,
   type TaskRun,
   taskRuns,
