@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Pod, tektonEngine } from "../../src/engines/index.ts";
+import { jobEngine, type Pod, tektonEngine } from "../../src/engines/index.ts";
 import { pods } from "../../src/engines/pods.ts";
 import type { KubeClient, KubeObject, ResourceType, WatchEvent } from "../../src/kube/index.ts";
 import {
   annotationKeys,
   executionNamespace,
+  findStall,
   type RemediationTarget,
   remediationTargets,
   type WorkflowExecution,
@@ -224,6 +225,39 @@ describe("a target record that is deleted", () => {
     await world.passTime(10_000);
 
     expect(await world.run()).toBeUndefined();
+  });
+});
+
+describe("a running execution whose engine is not configured any more", () => {
+  beforeEach(async () => {
+    const first = await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    await first.stop({ deadlineMs: 0 });
+  });
+
+  it("keeps its target, and is stalled until the engine is configured again", async () => {
+    const second = await world.executor({ engines: [jobEngine(world.client)] });
+    await world.passTime(10_000);
+
+    expect((await world.status("a")).phase).toBe("Running");
+    expect((await world.record()).status?.holder?.executionName).toBe("a");
+    expect(findStall(await world.seen("a"))?.error).toContain("the engine tekton of the run is not configured here");
+
+    await second.stop({ deadlineMs: 0 });
+    await world.executor();
+    await world.report("True");
+    expect((await world.status("a")).phase).toBe("Completed");
+  });
+
+  it("keeps its target when it is removed by force", async () => {
+    await removeByForce("a");
+
+    await world.executor({ engines: [jobEngine(world.client)] });
+    await world.passTime(10_000);
+
+    expect((await world.record()).status?.holder?.executionName).toBe("a");
+    expect(findStall(await world.record())?.error).toContain("the engine tekton of the run is not configured here");
   });
 });
 

@@ -1,6 +1,6 @@
 import { type Engine, runOwner } from "../../engines/index.ts";
 import type { KubeObject } from "../../kube/index.ts";
-import { annotationKeys, runName, type WorkflowExecution } from "../../resources/index.ts";
+import { annotationKeys, type Engine as EngineName, runName, type WorkflowExecution } from "../../resources/index.ts";
 import type { Caches, ReadOptions } from "../caches.ts";
 import { type CancelReason, findHolder, type ObservedRun, type RunOwner, type Snapshot } from "../snapshot.ts";
 
@@ -12,6 +12,8 @@ export async function readRun(
 ): Promise<ObservedRun | undefined> {
   const { execution, plan } = snapshot;
   const engine = chooseEngine(snapshot, caches);
+  // Without its engine, the execution would seem to have lost its run, and would free its target while the run still acts.
+  if (!engine && execution.status?.phase === "Running") throw new Error(missingEngine(engineName(snapshot, caches)));
   if (!engine || !plan.target) return undefined;
   const ref = { namespace: caches.namespace, name: runName(plan.target) };
   const shown = caches.runs.get(engine.name)?.get(ref);
@@ -39,19 +41,23 @@ function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
 
 type EngineEvidence = Pick<Snapshot, "execution" | "plan" | "record">;
 
-/**
- * Returns the engine of the execution; undefined if it is not configured. An execution that was admitted stays with its
- * engine, even if the catalog changes.
- */
-export function chooseEngine(
-  { execution, plan, record }: EngineEvidence,
-  { engines, defaults }: Caches,
-): Engine | undefined {
+/** Returns the engine of the execution; undefined if it is not configured. */
+export function chooseEngine(evidence: EngineEvidence, caches: Caches): Engine | undefined {
+  return caches.engines.get(engineName(evidence, caches));
+}
+
+/** An execution that was admitted stays with its engine, even if the catalog changes. */
+function engineName({ execution, plan, record }: EngineEvidence, { defaults }: Caches): EngineName {
   const { spec, status } = execution;
   const workload = status && "workload" in status ? status.workload : undefined;
   const known = findHolder(execution, record)?.engine ?? workload?.engine;
   const planned = plan.kind === "valid" ? plan.engine : spec.workflowRef.engine;
-  return engines.get(known ?? planned ?? defaults.engine);
+  return known ?? planned ?? defaults.engine;
+}
+
+/** Describes why a run cannot be read. */
+export function missingEngine(name: EngineName): string {
+  return `the engine ${name} of the run is not configured here; add it to execution.engines until the run has ended`;
 }
 
 interface RunContext {

@@ -26,6 +26,7 @@ import type { Deps } from "../deps.ts";
 import { readAcknowledgement } from "../endings/endings.ts";
 import { recheckMs, recordKeptUntilMs } from "../endings/retention.ts";
 import { admissionFacts } from "../reports/ledger-events.ts";
+import { missingEngine } from "../runs/read-run.ts";
 import { readRunsOn } from "./rebuild-record.ts";
 
 /**
@@ -54,6 +55,8 @@ export async function reconcileTarget(
   if (orphans.length > 0) return lookAgainMs;
   const holder = record?.status?.holder;
   if (!holder || uids.has(holder.executionUid)) return undefined;
+  // Without its engine, the run of the holder is not among the runs above.
+  if (!caches.engines.has(holder.engine)) throw new Error(missingEngine(holder.engine));
   const pods = await listUnfinishedPods(caches.client, { namespace: caches.namespace, targetHash: name, signal });
   if (pods.length > 0) return lookAgainMs;
   return (await free(record, holder, deps, signal)) ? undefined : lostEventMs;

@@ -1,12 +1,6 @@
 import { iso, nameHash } from "../../../kube/index.ts";
 import type { RunCondition } from "../../pods.ts";
-import {
-  type PipelineRun,
-  type StepState,
-  type TaskRun,
-  taskRuns,
-  tektonLabels,
-} from "../../tekton/pipeline-run.ts";
+import { type PipelineRun, type StepState, type TaskRun, taskRuns, tektonLabels } from "../../tekton/pipeline-run.ts";
 import { type ParamValue, type PipelineTask, stepName } from "../pipeline/spec.ts";
 import { type AttemptOutcome, attemptOutcome } from "../schedule/attempt-outcome.ts";
 import type { TaskView } from "../schedule/decide.ts";
