@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 describe("the output of a run's pods", { timeout: 30_000 }, () => {
-  it("is printed as it is written, by task and step, also of pods that begin later", async () => {
+  it("is printed while it is written, by task and step, also of pods that begin later", async () => {
     await addPod("one", { task: "look", containers: { "step-measure": "running", sidecar: "waiting" } });
     write("one", "step-measure", "1", "used: 91 %");
     const following = follow();
@@ -112,7 +112,7 @@ describe("the output of a run's pods", { timeout: 30_000 }, () => {
     await expect(follow({}, "PipelineRun", failingPrint)).rejects.toThrow("the reader has gone away");
   });
 
-  it("that may not be read is an error that names the missing right, while the run goes on", async () => {
+  it("that is forbidden is an error that names the missing permission, during the run", async () => {
     server.isForbidden = true;
     await addPod("one", { task: "look", containers: { "step-a": "running" } });
 
@@ -122,7 +122,7 @@ describe("the output of a run's pods", { timeout: 30_000 }, () => {
     });
   });
 
-  it("of pods that may not be listed is an error that names the missing right, while the run goes on", async () => {
+  it("of pods that must not be listed is an error that names the missing permission, during the run", async () => {
     cluster.forbid("list", "pods");
 
     await expect(follow()).rejects.toMatchObject({
