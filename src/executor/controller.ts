@@ -113,7 +113,7 @@ async function reconcileExecution(
   const { caches } = deps;
   return reconcile(await observe(cached, caches, signal), {
     decide,
-    perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+    perform: (action, snapshot) => perform(action, snapshot, { ...deps, signal }),
     observeAgain: async (after) => after ?? observeFresh(cached, caches, signal),
   });
 }

@@ -1,5 +1,5 @@
 import type { Engine } from "../../engines/index.ts";
-import { exactly, KubeError, type KubeObject, type Patch, type Performed, refOf } from "../../kube/index.ts";
+import { exactly, KubeError, type KubeObject, type Patch, refOf } from "../../kube/index.ts";
 import {
   annotationKeys,
   type FailureReason,
@@ -11,15 +11,11 @@ import {
   workflowExecutions,
 } from "../../resources/index.ts";
 import type { Caches } from "../caches.ts";
-import type { Deps } from "../deps.ts";
+import type { ActionContext, ActionOutcome } from "../deps.ts";
 import { type CancelReason, findHolder, type ObservedRun, type Snapshot } from "../snapshot.ts";
 import { chooseEngine } from "./read-run.ts";
 
-export async function createRun(
-  snapshot: Snapshot,
-  { caches, announce }: Deps,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+export async function createRun(snapshot: Snapshot, { caches, announce, signal }: ActionContext): ActionOutcome {
   const engine = needEngine(snapshot, caches);
   const prepared = await engine.prepare(toRunOrder(snapshot, caches), signal);
   if (prepared.kind === "refused") return { kind: "done", snapshot: { ...snapshot, refusal: prepared } };
@@ -51,12 +47,7 @@ function refusalIn(error: unknown): { reason: FailureReason; message: string } |
  * The second half of the lock. A replica that was suspended may have created the run late. So execution and record are read
  * once more, and only then is exactly this run started.
  */
-export async function startRun(
-  snapshot: Snapshot,
-  run: ObservedRun,
-  caches: Caches,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+export async function startRun(snapshot: Snapshot, run: ObservedRun, { caches, signal }: ActionContext): ActionOutcome {
   const { client, namespace } = caches;
   const engine = needEngine(snapshot, caches);
   const name = snapshot.record?.metadata.name ?? "";
@@ -80,11 +71,9 @@ function canStart(execution: WorkflowExecution, run: ObservedRun): boolean {
 
 export async function cancelRun(
   snapshot: Snapshot,
-  run: ObservedRun,
-  because: CancelReason,
-  caches: Caches,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+  { run, because }: { readonly run: ObservedRun; readonly because: CancelReason },
+  { caches, signal }: ActionContext,
+): ActionOutcome {
   const engine = needEngine(snapshot, caches);
   const patch = withCancelReason(engine.cancel(run.object), because);
   const outcome = await caches.client.patch(engine.runs, refOf(run.object), patch, { signal });
@@ -102,12 +91,8 @@ function withCancelReason(patch: Patch, because: CancelReason): Patch {
 }
 
 /** Deletes exactly the observed run. A run of that name that belongs to another execution, or was started since, stays. */
-export async function deleteRun(
-  snapshot: Snapshot,
-  run: ObservedRun,
-  { caches, announce }: Deps,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+export async function deleteRun(snapshot: Snapshot, run: ObservedRun, context: ActionContext): ActionOutcome {
+  const { caches, announce, signal } = context;
   const { client, ownWrites } = caches;
   const { runs } = needEngine(snapshot, caches);
   const { name } = refOf(run.object);
@@ -126,10 +111,9 @@ export async function deleteRun(
 
 /** Whether the server has the observed version of the run. */
 export async function isRunUnchanged(
-  { object }: ObservedRun,
   snapshot: Snapshot,
-  caches: Caches,
-  signal: AbortSignal,
+  { object }: ObservedRun,
+  { caches, signal }: ActionContext,
 ): Promise<boolean> {
   const run = await caches.client.get(needEngine(snapshot, caches).runs, refOf(object), { signal });
   return run?.metadata.resourceVersion === object.metadata.resourceVersion;
