@@ -46,7 +46,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
     });
 
     describe("a new run", () => {
-      it("is suspended, and marked with its owner, its target and its fence", async () => {
+      it("is suspended, and has annotations with its owner, its target and its fence", async () => {
         const order = bench.order("succeed");
 
         const run = await create(order);
@@ -61,7 +61,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         });
       });
 
-      it("runs nothing, however long others take", async () => {
+      it("runs no step while it is suspended", async () => {
         const waiting = await create(bench.order("succeed"));
 
         const other = bench.order("succeed");
@@ -73,7 +73,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
     });
 
     describe("starting", () => {
-      it("runs it once, and the run knows its execution, target and fence", async () => {
+      it("runs it once, with execution, target and fence as inputs", async () => {
         const order = bench.order("succeed");
 
         const state = await ended(await started(await create(order)));
@@ -111,7 +111,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         expect(bench.engine.stateOf(await read(suspended))).toEqual({ kind: "suspended" });
       });
 
-      it("is a conflict for a run that took the place of the one that was read", async () => {
+      it("is a conflict for a run that replaced the one that was read", async () => {
         const order = bench.order("succeed");
         const first = await seen(await create(order));
         await remove(first);
@@ -125,7 +125,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
     });
 
     describe("failing", () => {
-      it("reports which step failed, with what, and that something may have changed", async () => {
+      it("reports the failed step, its exit code, and that something may have changed", async () => {
         const run = await started(await create(bench.order("fail")));
 
         expect((await ended(run)).kind).toBe("failed");
@@ -136,7 +136,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         expect(failure).not.toHaveProperty("unfinished");
       });
 
-      it("before anything began is safe to try again", async () => {
+      it("before the first step allows a retry", async () => {
         const order = bench.order("never-begin", { timeoutMs: 1_000 });
 
         const failure = await neverBegun(order);
@@ -146,7 +146,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         expect(await bench.witnessed()).toEqual([]);
       });
 
-      it("by taking too long ends the run, and all that belongs to it", async () => {
+      it("by a timeout ends the run and all of its processes", async () => {
         const run = await started(await create(bench.order("hang", { timeoutMs: 1_000 })));
 
         expect((await ended(run)).kind).toBe("failed");
@@ -167,7 +167,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         expect(await bench.witnessed()).toEqual([]);
       });
 
-      it("ends a run at work, and all that belongs to it", async () => {
+      it("ends a running run and all of its processes", async () => {
         const run = await started(await create(bench.order("hang")));
         await begun(run);
 
@@ -178,7 +178,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         await nothingLeft(run);
       });
 
-      it("is harmless to repeat", async () => {
+      it("is safe to repeat", async () => {
         const run = await started(await create(bench.order("hang")));
         await begun(run);
 
@@ -190,7 +190,7 @@ export function engineContract(name: string, open: () => Promise<EngineBench>): 
         await nothingLeft(run);
       });
 
-      it("is a conflict for a run that ended since it was read, and leaves its end as it is", async () => {
+      it("is a conflict for a run that has ended since it was read, and does not change its end", async () => {
         const order = bench.order("succeed");
         const run = await started(await create(order));
         await ended(run);

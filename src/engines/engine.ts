@@ -2,36 +2,36 @@ import type { KubeObject, Patch, ResourceType } from "../kube/index.ts";
 import type { Engine as EngineName, FailureReason, ParameterValue, Workload } from "../resources/index.ts";
 
 /**
- * Port: what runs workflows. A run is an object in the API server, so that every replica sees it, one name is one run,
- * and uid and resourceVersion make each write conditional. It is created suspended, and nothing of it runs before
- * `start` has been applied. Everything here but `prepare`, `readDigests` and `readFailure` is pure; the writes are the caller's. A run is
- * deleted in the foreground: to Tekton a TaskRun that is left over is the result of the next run with that name.
+ * Port: an engine that runs workflows. A run is an object in the API server: every replica can read it, there is one per name, and
+ * uid and resourceVersion make each write conditional. It is created suspended, and no step runs before the patch of `start` was
+ * applied. All functions but `prepare`, `readDigests` and `readFailure` are pure; the caller performs the writes. A run is deleted
+ * in the foreground, because Tekton adopts a remaining TaskRun as the result of the next run with that name.
  */
 export interface Engine {
   readonly name: EngineName;
-  /** The kind of its runs. */
+  /** The kind of the engine's runs. */
   readonly runs: ResourceType<KubeObject>;
-  /** The run as it has to be created: suspended, and marked with its owner. */
+  /** Returns the run to create: suspended, and marked with its owner. */
   prepare(order: RunOrder, signal?: AbortSignal): Promise<PreparedRun>;
-  /** The state of the run, from its own status. */
+  /** Returns the state of the run, by its own status. */
   stateOf(run: KubeObject): RunState;
-  /** What the run executes, as it is written in the run itself. */
+  /** Returns the workload that the spec of the run names. */
   workloadOf(run: KubeObject): Workload;
   /**
-   * Digests of the images that were pulled for the run, as the objects below it report them; empty if they report none, are gone or
-   * must not be read. Throws only if the API server does not answer.
+   * Returns the digests of the images that were pulled for the run, by the objects below it; empty if these have none, are gone or
+   * are forbidden. Throws only if the API server is unavailable.
    */
   readDigests(run: KubeObject, signal?: AbortSignal): Promise<readonly string[]>;
-  /** Starts this suspended run, and only it: a run that was replaced, changed or started meanwhile is a conflict. */
+  /** Starts exactly this suspended run: if it was replaced, changed or started meanwhile, the patch is a conflict. */
   start(run: KubeObject): Patch;
   /**
-   * Asks the run to stop, a suspended one too. Harmless to repeat; a run that changed meanwhile is a conflict, and has
-   * to be looked at again. It has stopped when `stateOf` is `succeeded`, or `failed` with nothing `unfinished`.
+   * Requests the run to stop, a suspended one too. Safe to repeat; if the run changed meanwhile, the patch is a conflict, and the
+   * caller reads it again. The run has stopped when `stateOf` is `succeeded`, or `failed` with nothing `unfinished`.
    */
   cancel(run: KubeObject): Patch;
   /**
-   * Why a run in state `failed` failed, from the objects below it. If those are gone or must not be read, from the run
-   * itself. Throws only if the API server does not answer.
+   * Returns why a run in state `failed` failed, by the objects below it; by the run itself if these are gone or forbidden. Throws
+   * only if the API server is unavailable.
    */
   readFailure(run: KubeObject, signal?: AbortSignal): Promise<RunFailure>;
 }
@@ -46,7 +46,6 @@ export interface RunOrder {
   readonly targetHash: string;
   readonly workflow: {
     readonly id: string;
-    readonly version?: string;
     /** OCI bundle (tekton), image (job) or folder (local). */
     readonly containerImage: string;
     /** Arguments of the image (job). */
@@ -58,7 +57,7 @@ export interface RunOrder {
   /** Complete and checked: defaults are filled in. */
   readonly parameters: Readonly<Record<string, ParameterValue>>;
   readonly timeoutMs: number;
-  /** How long the finished run is kept at least, where the engine removes runs by itself. */
+  /** For an engine that deletes finished runs by itself: the minimum time that it keeps them. */
   readonly keepMs: number;
   /** The resourceVersion with which the target record admitted the execution. */
   readonly fence: string;
@@ -66,7 +65,7 @@ export interface RunOrder {
 
 export type PreparedRun =
   | { readonly kind: "prepared"; readonly run: KubeObject }
-  /** It cannot be built, and trying again will not change that. */
+  /** The run cannot be built, and a retry would not help. */
   | { readonly kind: "refused"; readonly reason: FailureReason; readonly message: string };
 
 export type RunState =
@@ -75,7 +74,7 @@ export type RunState =
   | { readonly kind: "succeeded"; readonly progress: RunProgress; readonly completedAt: string }
   | { readonly kind: "failed"; readonly progress: RunProgress; readonly completedAt: string };
 
-/** The progress of a run, for display; reason and message are the engine's. */
+/** The progress of a run, for display. Reason and message come from the engine. */
 export interface RunProgress {
   readonly startedAt?: string;
   readonly reason?: string;
@@ -87,14 +86,14 @@ export interface RunProgress {
 export interface RunFailure {
   readonly reason: FailureReason;
   readonly message: string;
-  /** Whether any step had begun: then something may have changed. In doubt, true. */
+  /** Whether any step had begun and may have changed something. True if that is unknown. */
   readonly anythingStarted: boolean;
   readonly failedTaskName?: string;
   readonly failedStepName?: string;
   readonly exitCode?: number;
   /**
-   * Names of the objects that are still alive below the run: one that was cancelled, or ran out of time, is over before its pods
-   * are. No other run may act on the target until this is absent.
+   * Names of the pods of the run that have not ended: a run that was cancelled or timed out ends before its pods. No other run may
+   * act on the target until this is absent.
    */
   readonly unfinished?: readonly string[];
 }

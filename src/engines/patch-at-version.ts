@@ -1,9 +1,9 @@
 import type { KubeObject, Patch } from "../kube/index.ts";
 
 /**
- * Changes this version of this object, and no other. The resourceVersion names one state of one object in the whole store, so
- * this is a conflict for a run that was replaced, changed or started meanwhile. (A `test` in a JSON patch on uid and status does
- * the same, but the server answers with an error that looks like a webhook's refusal.)
+ * Returns a patch that changes exactly this version of an object. A resourceVersion is unique in the whole store, so the patch of
+ * an object that was replaced or changed meanwhile is a conflict. (A JSON patch with `test` on uid and status has the same effect,
+ * but its error cannot be distinguished from the rejection of a webhook.)
  */
 export function patchAtVersion(
   { metadata: { resourceVersion } }: KubeObject,

@@ -9,7 +9,7 @@ import {
 import { labelKeys } from "../resources/index.ts";
 import type { RunFailure } from "./engine.ts";
 
-/** v1 Pod, as far as we read it. */
+/** The fields of a v1 Pod that we read. */
 export interface Pod extends KubeObject {
   readonly status?: {
     readonly phase?: "Pending" | "Running" | "Succeeded" | "Failed" | "Unknown";
@@ -28,12 +28,12 @@ export interface ContainerStatus {
   readonly state?: ContainerState;
 }
 
-/** The state of a container. Tekton reports the steps of a TaskRun in the same form. */
+/** The state of a container, and of a step of a TaskRun. */
 export interface ContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
   readonly running?: { readonly startedAt?: string };
   readonly terminated?: {
-    /** Absent if the end was written by a controller that did not see the container end. */
+    /** Absent if a controller that did not observe the end wrote this state. */
     readonly containerID?: string;
     readonly exitCode: number;
     readonly reason?: string;
@@ -43,26 +43,35 @@ export interface ContainerState {
   };
 }
 
-export const pods: ResourceType<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
-
-/** Whether the cluster put the pod out: its node ran short, was drained, or something more important came. */
-export function wasEvicted({ status }: Pod): boolean {
-  if (status?.reason === "Evicted") return true;
-  return status?.conditions?.some((c) => c.type === "DisruptionTarget" && c.status === "True") ?? false;
+/** A condition in the status of a run. */
+export interface RunCondition {
+  readonly type: string;
+  readonly status: "True" | "False" | "Unknown";
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime: string;
 }
 
-/** The security context of every pod of a run: an ordinary user without privileges. */
+export const pods: ResourceType<Pod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
+
+/** Whether the cluster evicted the pod: by node pressure, a drain or preemption. */
+export function wasEvicted({ status }: Pod): boolean {
+  if (status?.reason === "Evicted") return true;
+  return status?.conditions?.some(({ type, status }) => type === "DisruptionTarget" && status === "True") ?? false;
+}
+
+/** The security context of every pod of a run: an unprivileged user. */
 export const podSecurity = { runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } } as const;
 
-/** The pods whose processes may still be alive. Being deleted takes as long as the grace period of a pod. */
+/** Returns the names of the pods whose processes may still be alive, also while a pod is being deleted. */
 export function unfinishedPods(pods: readonly Pod[] = []): Pick<RunFailure, "unfinished"> {
   const alive = pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed");
   return alive.length > 0 ? { unfinished: alive.map(({ metadata }) => metadata.name ?? "") } : {};
 }
 
 /**
- * Lists the names of unfinished pods on a target; none if we must not read them. Job controller and Tekton copy the labels of a run to
- * its pods, which outlive a run that is deleted by their grace period, and one that is deleted without its dependents by more.
+ * Lists the names of unfinished pods on a target; none if reading them is forbidden. Job controller and Tekton copy the labels of a
+ * run to its pods. These outlive a deleted run by their grace period, and longer if the run was deleted without its dependents.
  */
 export async function listUnfinishedPods(
   client: KubeClient,
@@ -72,7 +81,7 @@ export async function listUnfinishedPods(
   return unfinishedPods(await listIfReadable(client, pods, { namespace, labelSelector, signal })).unfinished ?? [];
 }
 
-/** Reasons for which a container waits because its image does not come. */
+/** Reasons of a waiting container whose image cannot be pulled. */
 export const imageReasons: ReadonlySet<string> = new Set([
   "ErrImageNeverPull",
   "ErrImagePull",
@@ -83,7 +92,7 @@ export const imageReasons: ReadonlySet<string> = new Set([
   "SignatureValidationFailed",
 ]);
 
-/** Reasons for which a container could be made and not be started: nothing of it ran. */
+/** Reasons of a container that could not be started: no process of it ran. */
 export const startReasons: ReadonlySet<string> = new Set([
   "ContainerCannotRun",
   "CreateContainerConfigError",
@@ -92,13 +101,13 @@ export const startReasons: ReadonlySet<string> = new Set([
   "StartError",
 ]);
 
-/** Whether a process of the container had begun. In doubt, yes. */
+/** Whether a process of the container had begun. True if that is unknown. */
 export function containerBegan({ state, imageID, containerID }: ContainerStatus): boolean {
   if (startReasons.has(state?.terminated?.reason ?? state?.waiting?.reason ?? "")) return false;
   return Boolean(state?.running || state?.terminated?.containerID || containerID || imageID);
 }
 
-/** The objects that fit `query`; undefined if we must not read them, or the server does not have their kind. */
+/** Lists the objects that match `query`; undefined if that is forbidden, or the server does not have their kind. */
 export async function listIfReadable<T extends KubeObject>(
   client: KubeClient,
   type: ResourceType<T>,
@@ -113,7 +122,7 @@ export async function listIfReadable<T extends KubeObject>(
   }
 }
 
-/** Lists the objects below a run, which `uidLabel` marks with its uid; undefined if we must not read them. */
+/** Lists the objects below a run, whose label `uidLabel` is the uid of the run; undefined if that is forbidden. */
 export function listBelow<T extends KubeObject>(
   client: KubeClient,
   type: ResourceType<T>,
@@ -130,10 +139,7 @@ const serviceAccounts: ResourceType<KubeObject> = {
   namespaced: true,
 };
 
-/**
- * Whether a service account is known to be missing. Kubernetes reports only in a sentence why a pod could not be
- * made, so the usual cause is checked.
- */
+/** Whether a service account is missing: the usual reason why a pod cannot be created, which no field of the API reports. */
 export async function isServiceAccountMissing(client: KubeClient, ref: ObjectRef, signal?: AbortSignal) {
   try {
     return (await client.get(serviceAccounts, ref, signal && { signal })) === undefined;

@@ -12,7 +12,7 @@ import {
 } from "../resources/index.ts";
 import type { RunOrder } from "./engine.ts";
 
-/** Metadata of a new run: its name, and the marks of its owner. */
+/** Returns the metadata of a new run: its name, and the labels and annotations of its owner. */
 export function runMetadata(order: RunOrder, engine: Engine): ObjectMeta {
   const { execution, workflow } = order;
   return {
@@ -34,15 +34,15 @@ export function runMetadata(order: RunOrder, engine: Engine): ObjectMeta {
   };
 }
 
-/** The owner of a run, by its marks. A field is absent on a run that is not one of ours. */
+/** The owner of a run, by its annotations. A field is absent on a run that is not one of ours. */
 export interface RunOwner {
   readonly executionUid?: string;
-  /** In canonical form, and in clear: names of runs are cut, so two targets could share one. */
+  /** In canonical form. The name of a run contains only a part of the target's hash, so two targets could share one. */
   readonly target?: string;
   readonly fence?: string;
 }
 
-/** Reads the marks by which a run is adopted. Labels are for people and selectors; ownership is decided by these. */
+/** Reads the annotations that determine the owner of a run. Labels are only for selectors and for display. */
 export function runOwner({ metadata: { annotations = {} } }: KubeObject): RunOwner {
   const executionUid = annotations[annotationKeys.executionUid];
   const target = annotations[annotationKeys.targetResource];
@@ -51,8 +51,8 @@ export function runOwner({ metadata: { annotations = {} } }: KubeObject): RunOwn
 }
 
 /**
- * The inputs of a workflow: its parameters, and three values under reserved names that every run has. A parameter with a
- * reserved name is replaced: only the execution determines the target of its run.
+ * Returns the inputs of a workflow: its parameters, and three values with reserved names. A parameter with a reserved name is
+ * replaced: only the execution determines the target of its run.
  */
 export function runInputs(order: RunOrder): Record<string, ParameterValue> {
   const own: Record<(typeof reservedParameters)[number], string> = {
@@ -63,7 +63,7 @@ export function runInputs(order: RunOrder): Record<string, ParameterValue> {
   return { ...order.parameters, ...own };
 }
 
-/** What a run executes. A reference that names its digest needs no report of the cluster. */
+/** Returns the workload of a run. If the image reference contains a digest, that is the digest of the image. */
 export function workload(engine: Engine, image: string, serviceAccountName: string | undefined): Workload {
   return {
     engine,
@@ -73,10 +73,10 @@ export function workload(engine: Engine, image: string, serviceAccountName: stri
   };
 }
 
-/** Image ids as a cluster reports them, each once; without those that name no digest. */
+/** Returns the digests among the image ids that a cluster reports, each once. */
 export function digests(imageIds: readonly (string | undefined)[]): readonly string[] {
   const named = imageIds.filter((id): id is string => id !== undefined && isPinned(id));
-  // Some runtimes prefix how they got the image.
+  // Some runtimes add a prefix such as `docker-pullable://`.
   const plain = named.map((id) => id.replace(/^[a-z-]+:\/\//, ""));
   return [...new Set(plain)].sort().slice(0, maxImageDigests);
 }

@@ -15,9 +15,9 @@ export type Action =
   /** Sets the labels by which the execution is found, and the finalizer that keeps it until its run is deleted. */
   | { readonly do: "mark" }
   | { readonly do: "unmark" }
-  /** Compares the cached record, or the cached catalog entry, with the server's. If it has changed, all is observed again. */
+  /** Compares the cached record, or the cached catalog entry, with the server's. If it has changed, everything is observed again. */
   | { readonly do: "confirm"; readonly what: keyof Snapshot["unconfirmed"] }
-  /** Observes everything again, as the server has it. */
+  /** Reads everything again, from the server. */
   | { readonly do: "observe-again" }
   | { readonly do: "set-status"; readonly status: WorkflowExecutionStatus; readonly decision?: Blocked }
   /** Copies the state of the run if it is current: an outdated one would undo the write of another replica. */
@@ -34,7 +34,7 @@ export type Action =
   | { readonly do: "delete-execution" }
   /** Appends an event to the ledger. If that fails, the following actions are not performed. */
   | { readonly do: "record"; readonly event: LedgerEvent }
-  /** Records the end of an execution that held its target, and that the target is free since: not before the write that freed it. */
+  /** Records the end of an execution that held its target, and that the target is free. Performed after the write that freed it. */
   | { readonly do: "record-freed"; readonly ended: LedgerEvent | undefined }
   | { readonly do: "notify"; readonly notice: NotificationRequest }
   /** Updates log, Events and metrics. Never fails. */
@@ -42,7 +42,7 @@ export type Action =
 
 export const act = decision<Action>;
 
-/** Confirms the catalog entry, if that was not done yet: one that was just removed or replaced is not run. */
+/** Confirms the catalog entry unless that was done before: one that was just removed or replaced must not run. */
 export function confirmEntry({ unconfirmed }: Snapshot): readonly Action[] {
   return unconfirmed.entry ? [{ do: "confirm", what: "entry" }] : [];
 }

@@ -52,14 +52,12 @@ export interface Caches {
 
 export type AcknowledgersKnownSince = (signal: AbortSignal) => Promise<NameGuarantee | undefined>;
 
-/** How the state of an execution is read. */
 export interface ReadOptions {
   readonly signal: AbortSignal;
-  /** Reads everything from the server, because a cache was outdated a moment ago. */
+  /** Whether to read everything from the server, because a cache was found to be outdated. */
   readonly fresh: boolean;
 }
 
-/** The options from which the caches are opened. */
 export interface CachesOptions
   extends Pick<Caches, "client" | "kinds" | "catalogNamespace" | "namespace" | "settings" | "acknowledgersKnownSince"> {
   readonly engines: readonly Engine[];
@@ -110,14 +108,9 @@ function openRuns(
   const byKind = new Map<string, Informer<KubeObject, "target">>();
   const byEngine = new Map<EngineName, Informer<KubeObject, "target">>();
   for (const { name, runs } of engines) {
-    const known = byKind.get(runs.kind) ?? open(runs);
-    byKind.set(runs.kind, known);
-    byEngine.set(name, known);
+    const informer = byKind.get(runs.kind) ?? open(runs);
+    byKind.set(runs.kind, informer);
+    byEngine.set(name, informer);
   }
   return byEngine;
-}
-
-/** Returns the cached object unless this process has changed or deleted it since. */
-export function unlessOutdated<T extends KubeObject>(shown: T | undefined, { ownWrites }: Caches): T | undefined {
-  return shown && !ownWrites.isOutdated(shown) ? shown : undefined;
 }

@@ -52,10 +52,10 @@ export function startExecutor(options: ExecutorOptions): Executor {
   const { executions, records, pauses, entries, kinds } = caches;
   const runInformers = [...new Set(caches.runs.values())];
   const recorder = eventRecorder(client, log);
-  const metrics = executorMetrics(options.metrics, { executions, records, entries, nowMs: () => client.serverNowMs() });
-  const deps = { caches, ledger, announce: announcer({ log, metrics, recorder }), reportedLost: new Set<string>() };
+  const count = executorMetrics(options.metrics, { executions, records, entries, nowMs: () => client.serverNowMs() });
+  const deps = { caches, ledger, announce: announcer({ log, count, recorder }), reportedLost: new Set<string>() };
 
-  /** A run concerns the execution that created it, and the one that holds its target now: that may wait for its removal. */
+  /** Returns the execution that created the run, and the holder of its target, which may wait for the deletion of the run. */
   const runKeys = (run: KubeObject) => {
     const uid = run.metadata.annotations?.[annotationKeys.executionUid] ?? "";
     const [name = ""] = targetHashKey(run);
@@ -69,7 +69,7 @@ export function startExecutor(options: ExecutorOptions): Executor {
     sources: [
       keysFrom(executions, (execution) => [objectKey(execution)]),
       keysFrom(records, ({ status }) => holderKey(status?.holder)),
-      // Without the defined kinds, a valid execution would look invalid.
+      // Without the kinds of the API server, a valid execution would be found invalid.
       ...[entries, pauses, kinds].map(onlySynced),
       ...runInformers.map((informer) => keysFrom(informer, runKeys)),
     ],
@@ -113,12 +113,12 @@ async function reconcileExecution(
   const { caches } = deps;
   return reconcile(await observe(cached, caches, signal), {
     decide,
-    perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+    perform: (action, snapshot) => perform(action, snapshot, { ...deps, signal }),
     observeAgain: async (after) => after ?? observeFresh(cached, caches, signal),
   });
 }
 
-/** Observes everything as the API server has it, after a cache was found to be outdated. */
+/** Reads everything from the API server, after a cache was found to be outdated. */
 async function observeFresh(cached: WorkflowExecution, caches: Caches, signal: AbortSignal) {
   const current = await caches.client.get(workflowExecutions, refOf(cached), { signal });
   if (current) caches.ownWrites.note(current);

@@ -30,13 +30,13 @@ const runningStatus: WorkflowExecutionStatus = {
 };
 
 describe("a new execution", () => {
-  it("is marked first, so that it is found and kept whatever happens next", () => {
+  it("gets its labels and its finalizer before anything else", () => {
     const bare = { ...execution(undefined), metadata: { name: "wfe-a", namespace: "ns", uid: "me" } };
 
     expect(steps(decide(snapshot({ execution: bare })))).toEqual(["mark"]);
   });
 
-  it("becomes Pending once it is marked", () => {
+  it("becomes Pending when it has its labels and its finalizer", () => {
     expect(steps(decide(snapshot({ execution: execution(undefined) })))).toEqual(["set-status Pending", "announce"]);
   });
 });
@@ -45,15 +45,15 @@ describe("a pending execution", () => {
   const pending = execution({ phase: "Pending" });
 
   it.each<[string, Partial<Snapshot>, readonly string[]]>([
-    ["without a record has it made", { record: undefined }, ["create-record"]],
-    ["on a free target takes it", {}, ["write-record", "announce"]],
+    ["creates the record of its target if there is none", { record: undefined }, ["create-record"]],
+    ["is admitted on a free target", {}, ["write-record", "announce"]],
     [
       "is skipped when another execution holds the target",
       { record: heldBy("other") },
       ["set-status Skipped", "announce"],
     ],
-    ["that holds the target has its run made", { record: heldBy("me") }, ["record", "create-run"]],
-    ["whose run was refused fails", { record: heldBy("me"), refusal }, ["set-status Failed", "announce"]],
+    ["creates its run when it holds the target", { record: heldBy("me") }, ["record", "create-run"]],
+    ["fails if its run is refused", { record: heldBy("me"), refusal }, ["set-status Failed", "announce"]],
     [
       "finds its own run after a crash, and never skips itself",
       { record: heldBy("me"), run: run({ kind: "suspended" }) },
@@ -126,7 +126,7 @@ describe("a pending execution", () => {
     expect(steps(decide(snapshot({ execution: pending, unconfirmed, ...world })))).toEqual(expected);
   });
 
-  it("that is being deleted writes that it holds the target, deletes its run, frees the target, and records that", () => {
+  it("records that it holds the target, deletes its run and frees the target while it is being deleted", () => {
     const deleted = being(pending);
     const owed = {
       type: "TargetFreed",
@@ -154,7 +154,7 @@ describe("a running execution", () => {
 
   it.each<[string, Partial<Snapshot>, readonly string[]]>([
     ["starts its run", { run: run({ kind: "suspended" }) }, ["record", "start-run", "announce"]],
-    ["waits while nothing new is to be seen", { run: run(working) }, []],
+    ["waits while its run does not change", { run: run(working) }, []],
     [
       "mirrors what is new",
       { run: run({ kind: "running", progress: { completedTasks: 1, totalTasks: 3 } }) },
@@ -162,7 +162,7 @@ describe("a running execution", () => {
     ],
     ["completes with its run", { run: run(succeeded) }, ["set-status Completed", "announce"]],
     ["fails with its run", { run: run(failed) }, ["set-status Failed", "announce"]],
-    ["fails when its run is gone", { run: undefined }, ["set-status Failed", "announce"]],
+    ["fails when its run was deleted", { run: undefined }, ["set-status Failed", "announce"]],
     [
       "fails when another run has the name",
       { run: { ...run(working), uid: "run-2" } },
@@ -177,7 +177,7 @@ describe("a running execution", () => {
     expect(steps(decide(snapshot({ execution: running, record: heldBy("me"), ...world })))).toEqual(expected);
   });
 
-  it("that takes too long is cancelled once, and waits for the end", () => {
+  it("is cancelled once at its timeout, and waits for the end of its run", () => {
     const late = { execution: running, record: heldBy("me"), nowMs: now + 60 * minute };
 
     expect(steps(decide(snapshot({ ...late, run: run(working) })))).toEqual(["record", "cancel-run"]);
@@ -185,7 +185,7 @@ describe("a running execution", () => {
     expect(steps(decide(snapshot({ ...late, run: cancelled })))).toEqual([]);
   });
 
-  it("that is being deleted is cancelled, and keeps the target until that has stopped", () => {
+  it("is cancelled when it is deleted, and keeps the target until its run has stopped", () => {
     const next = decide(snapshot({ execution: being(running), record: heldBy("me"), run: run(working) }));
 
     expect(steps(next)).toEqual(["record", "cancel-run"]);
@@ -218,7 +218,7 @@ describe("an execution that has ended", () => {
     ]);
   });
 
-  it("removes a run that was created for it too late", () => {
+  it("deletes a run that was created for it too late", () => {
     expect(steps(decide(snapshot({ execution: told, run: { ...run({ kind: "suspended" }), uid: "run-2" } })))).toEqual([
       "delete-run",
     ]);
@@ -228,20 +228,20 @@ describe("an execution that has ended", () => {
 
   it.each<[string, Partial<Snapshot>, readonly string[]]>([
     ["is kept until its retention is over", { nowMs: now + retained - 1 }, []],
-    ["is deleted then", { nowMs: now + retained }, ["delete-execution"]],
-    ["is deleted although its record is gone", { nowMs: now + retained, record: undefined }, ["delete-execution"]],
+    ["is deleted at the end of its retention", { nowMs: now + retained }, ["delete-execution"]],
+    ["is deleted although its record was deleted", { nowMs: now + retained, record: undefined }, ["delete-execution"]],
     ["is kept while its workflow's cooldown lasts", { plan: { ...plan(), cooldownMs: 2 * retention.retentionMs } }, []],
     [
       "is kept while its workflow awaits an acknowledgement on the target",
       { record: withHistory({ ineffective: { latestSuccess: foldedHistory().lastSuccess, foundAt: iso(now) } }) },
       [],
     ],
-    ["is left to its owner", { execution: owned(told) }, []],
+    ["is not deleted if it has an owner", { execution: owned(told) }, []],
   ])("%s", (_what, world, expected) => {
     expect(steps(decide(snapshot({ execution: told, nowMs: now + retained, ...world })))).toEqual(expected);
   });
 
-  it("that failed while acting is kept if its record is gone, because the record is made again from it", () => {
+  it("is kept after a failure while acting if its record was deleted, because the record is rebuilt from it", () => {
     const failureDetails = {
       ...{ reason: "TaskRunFailed" as const, message: "exit 1", failedAt: iso(now), naturalLanguageSummary: "" },
       ...{ wasExecutionFailure: true, requiresManualReview: true },
@@ -394,14 +394,14 @@ describe("an execution that an operator cancels", () => {
     return { ...rest, metadata: { ...metadata, annotations } };
   };
 
-  it("before its run is created never runs", () => {
+  it("never runs if it is cancelled before its run is created", () => {
     const { actions } = decide(snapshot({ execution: cancelled({ phase: "Pending" }), record: heldBy("me") }));
 
     expect(actions.map(({ do: action }) => action)).not.toContain("create-run");
     expect(steps({ actions })).toContain("set-status Failed");
   });
 
-  it("before its run is started has the run cancelled instead", () => {
+  it("has its run cancelled if that is not started yet", () => {
     const next = decide(
       snapshot({ execution: cancelled(runningStatus), record: heldBy("me"), run: run({ kind: "suspended" }) }),
     );
@@ -410,7 +410,7 @@ describe("an execution that an operator cancels", () => {
   });
 });
 
-describe("an execution whose target another one holds by now", () => {
+describe("an execution whose target is held by another execution", () => {
   it("does not start its run", () => {
     const next = decide(
       snapshot({ execution: execution(runningStatus), record: heldBy("other"), run: run({ kind: "suspended" }) }),

@@ -14,9 +14,8 @@ import {
 } from "./endings/endings.ts";
 import { settle } from "./endings/settle.ts";
 import * as events from "./reports/ledger-events.ts";
-import type { CancelReason, ObservedRun, Snapshot } from "./snapshot.ts";
-import { isMarked } from "./snapshot.ts";
-import { mirroredStatus, pendingStatus, runningStatus } from "./statuses.ts";
+import { type CancelReason, findHolder, isMarked, type ObservedRun, type Snapshot } from "./snapshot.ts";
+import { mirroredStatus, type PhaseStatus, runningStatus } from "./statuses.ts";
 
 /**
  * Decides the next step of an execution.
@@ -45,14 +44,14 @@ export function decide(snapshot: Snapshot): Decision<Action> {
 
 function decideNew(snapshot: Snapshot): Decision<Action> {
   if (snapshot.execution.metadata.deletionTimestamp) return settle(snapshot);
-  // The label by which it is found and the finalizer that keeps it are set before anything else.
+  // First of all: the label by which the execution is found, and the finalizer that keeps it.
   if (snapshot.plan.target && !isMarked(snapshot.execution, snapshot.plan.target)) return act({ do: "mark" });
-  return act({ do: "set-status", status: pendingStatus() }, { do: "announce", what: { kind: "pending" } });
+  return act({ do: "set-status", status: { phase: "Pending" } }, { do: "announce", what: { kind: "pending" } });
 }
 
 function decidePending(snapshot: Snapshot): Decision<Action> {
   const { execution, plan, record, run, refusal, unconfirmed } = snapshot;
-  const holdsTarget = record?.status?.holder?.executionUid === execution.metadata.uid;
+  const holdsTarget = findHolder(execution, record) !== undefined;
   if (execution.metadata.deletionTimestamp) return settle(snapshot);
   const cancel = readCancellation(snapshot);
   if (cancel) return cancelledBefore(snapshot, cancel);
@@ -67,7 +66,7 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
   // A record that was rebuilt has neither the entry nor the approval by which the execution was admitted.
   if (!run && record.status.holder?.catalogEntryUid !== plan.entry?.metadata.uid) {
     if (unconfirmed.record) return act({ do: "observe-again" });
-    const message = "the target's record was lost before the run was created: it is not known what admitted it";
+    const message = "the target's record was lost before the run was created: the admission cannot be verified";
     return failAfterAdmission(snapshot, message);
   }
   if (!run) {
@@ -80,7 +79,7 @@ function decidePending(snapshot: Snapshot): Decision<Action> {
   if (run.owner.kind !== "us") return freeRunName(snapshot, run);
   // Before the run is started: another replica may be about to skip this execution, and only one of the two can be written.
   return act(
-    { do: "record", event: events.runCreated(snapshot, run) },
+    { do: "record", event: events.runCreatedEvent(snapshot, run) },
     { do: "set-status", status: runningStatus(snapshot, run) },
   );
 }
@@ -97,23 +96,24 @@ function approvalGap({ execution, approval, record }: Snapshot, plan: ValidPlan)
   return approvalProblem({ execution, plan, approval, record: record?.status });
 }
 
-/** Decides how to free the name of the run, which is taken. */
+/** Decides how to free the run's name, which the run of another owner has. */
 function freeRunName(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
   const { owner, state } = run;
   if (owner.kind === "foreign") {
     return failedBefore(snapshot, { reason: "PipelineRunCreationFailed", message: owner.why });
   }
   // A run that was created after its execution had lost the target is never started.
-  const mayGo = state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
+  const isDeletable =
+    state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
   // Its deletion is an event.
   if (run.object.metadata.deletionTimestamp) return requeueAfter(5_000);
-  if (mayGo) return act({ do: "delete-run", run });
+  if (isDeletable) return act({ do: "delete-run", run });
 
   const why = `the run of ${owner.kind === "other" ? owner.name : "another execution"} is not settled yet`;
   return { actions: [{ do: "announce", what: { kind: "blocked-by-run", why } }], requeueAfterMs: 1_000 };
 }
 
-type RunningStatus = Extract<NonNullable<Snapshot["execution"]["status"]>, { phase: "Running" }>;
+type RunningStatus = PhaseStatus<"Running">;
 
 function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Action> {
   const run = snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined;
@@ -122,7 +122,7 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Acti
     case "succeeded":
       return completeExecution(snapshot, run, run.state);
     case "failed":
-      // A part of the run is still active: the target is not free before that has ended, too.
+      // Pods of the run are still active: the target is freed when they have ended, too.
       return run.failure?.unfinished ? requeueAfter(1_000) : failExecution(snapshot, explainFailure(snapshot, run));
     case "suspended":
       return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);
@@ -131,7 +131,7 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Acti
   }
 }
 
-/** Fails an execution whose run was deleted. The target is not free before the pods of the run have ended, too. */
+/** Fails an execution whose run was deleted, when the pods of the run have ended, too. */
 function failWithoutRun(snapshot: Snapshot, { pipelineRunRef }: RunningStatus): Decision<Action> {
   if (snapshot.remainingPods?.length) return requeueAfter(1_000);
   return failExecution(snapshot, { ...deletedRun, message: `the run ${pipelineRunRef.name} was deleted` });
@@ -154,7 +154,7 @@ function keepWatching(snapshot: Snapshot, status: RunningStatus, run: ObservedRu
   const requested = cancel === "Requested" ? readCancellation(snapshot) : undefined;
   if (cancel && !run.cancelledBecause) {
     return act(
-      ...(requested ? [{ do: "record", event: events.cancelRequested(snapshot, requested) } as const] : []),
+      ...(requested ? [{ do: "record", event: events.cancelRequestedEvent(snapshot, requested) } as const] : []),
       { do: "record", event: events.runCancelledEvent(snapshot, run, cancel) },
       { do: "cancel-run", run, because: cancel },
     );
@@ -170,11 +170,10 @@ function mirror(status: RunningStatus, run: ObservedRun): readonly Action[] {
 }
 
 function cancelReason(snapshot: Snapshot, status: RunningStatus, run: ObservedRun): CancelReason | undefined {
-  const { metadata } = snapshot.execution;
-  const { status: record } = snapshot.record ?? {};
-  if (metadata.deletionTimestamp) return "ExecutionDeleted";
-  if (readCancelRequest(snapshot.execution)) return "Requested";
-  if (run.state.kind === "suspended" && record && record.holder?.executionUid !== metadata.uid) return "TargetLost";
+  const { execution, record } = snapshot;
+  if (execution.metadata.deletionTimestamp) return "ExecutionDeleted";
+  if (readCancelRequest(execution)) return "Requested";
+  if (run.state.kind === "suspended" && record?.status && !findHolder(execution, record)) return "TargetLost";
   return snapshot.nowMs >= deadlineMs(snapshot, status) ? "Timeout" : undefined;
 }
 

@@ -17,8 +17,8 @@ import { type Plan, planExecution, planTarget, type TargetPlan } from "./admissi
 import type { Caches, ReadOptions } from "./caches.ts";
 import { isAcknowledged } from "./endings/endings.ts";
 import { isRunDeleted, readRun } from "./runs/read-run.ts";
-import type { Snapshot } from "./snapshot.ts";
-import { findHolder, readRecord } from "./targets/read-record.ts";
+import { findHolder, type Snapshot } from "./snapshot.ts";
+import { readRecord } from "./targets/read-record.ts";
 
 /** Reads everything that the next step of `execution` depends on. */
 export async function observe(
@@ -79,7 +79,7 @@ async function readTarget(execution: WorkflowExecution, caches: Caches, signal: 
 
 /**
  * Returns the target by which an execution was marked while its kind was known. The execution may hold that target and have a
- * run on it, which end as usual although nothing else is started.
+ * run on it. Both end as usual, but nothing new is started.
  */
 function markedTarget(execution: WorkflowExecution, { records, runs, namespace }: Caches): ObjectTarget | undefined {
   const hash = execution.metadata.labels?.[labelKeys.targetHash];
@@ -102,7 +102,7 @@ interface PlanEvidence extends Pick<Snapshot, "execution" | "record"> {
   readonly target: ReadTarget;
 }
 
-/** Combines the execution with its catalog entry. `isConfirmed`: no outdated entry of a cache is in the plan. */
+/** Combines the execution with its catalog entry. `isConfirmed`: the entry in the plan is not from a cache. */
 async function readPlan(
   { execution, record, target: { read, kinds } }: PlanEvidence,
   caches: Caches,

@@ -4,7 +4,6 @@ import {
   type NotificationRequest,
   notificationRequests,
   type RemediationTarget,
-  type RemediationTargetStatus,
   remediationTargets,
   type WorkflowExecution,
   type WorkflowExecutionStatus,
@@ -12,61 +11,50 @@ import {
 } from "../resources/index.ts";
 import type { Action } from "./action.ts";
 import { isUnchanged } from "./admission/find-entry.ts";
-import type { Caches } from "./caches.ts";
-import type { Deps } from "./deps.ts";
+import type { ActionContext, ActionOutcome } from "./deps.ts";
 import * as events from "./reports/ledger-events.ts";
 import { cancelRun, createRun, deleteRun, isRunUnchanged, startRun } from "./runs/change-run.ts";
-import type { Snapshot } from "./snapshot.ts";
-import { requiredMarks } from "./snapshot.ts";
+import { findHolder, requiredMarks, type Snapshot } from "./snapshot.ts";
 import { rebuildRecord } from "./targets/rebuild-record.ts";
 
 /** Performs one action. Safe to repeat; every write is conditional on the snapshot. */
-export async function perform(
-  action: Action,
-  snapshot: Snapshot,
-  deps: Deps,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
-  const { caches, ledger } = deps;
+export async function perform(action: Action, snapshot: Snapshot, context: ActionContext): ActionOutcome {
+  const { caches, ledger, announce, signal } = context;
   const { client } = caches;
   const { execution } = snapshot;
   switch (action.do) {
     case "mark":
-      return patchExecution(snapshot, markPatch(snapshot), caches, signal);
+      return patchExecution(snapshot, markPatch(snapshot), context);
     case "unmark":
-      return patchExecution(snapshot, unmarkPatch(execution), caches, signal);
-    case "set-status":
-      return setStatus(
-        action.decision ? { ...snapshot, decision: action.decision } : snapshot,
-        action.status,
-        caches,
-        signal,
-      );
+      return patchExecution(snapshot, unmarkPatch(execution), context);
+    case "set-status": {
+      const { decision } = action;
+      return setStatus({ ...snapshot, ...(decision && { decision }) }, action.status, context);
+    }
     case "mirror-run":
-      return (await isRunUnchanged(action.run, snapshot, caches, signal))
-        ? setStatus(snapshot, action.status, caches, signal)
-        : { kind: "stale" };
+      if (!(await isRunUnchanged(snapshot, action.run, context))) return { kind: "stale" };
+      return setStatus(snapshot, action.status, context);
     case "confirm":
-      return confirm(action.what, snapshot, caches, signal);
+      return confirm(action.what, snapshot, context);
     case "observe-again":
       return { kind: "stale" };
     case "create-record":
       return withRecord(snapshot, await rebuildRecord(snapshot, caches, signal));
     case "write-record": {
       if (!snapshot.record) throw new TypeError("a record is written only after it was read");
-      const isAdmission = isHeldBy(execution, action.status) && !isHeldBy(execution, snapshot.record.status);
-      if (isAdmission && !(await mayAdmit(snapshot, caches, signal))) return { kind: "stale" };
       const next = { ...snapshot.record, status: action.status };
+      const isAdmission = findHolder(execution, next) && !findHolder(execution, snapshot.record);
+      if (isAdmission && !(await mayAdmit(snapshot, context))) return { kind: "stale" };
       return withRecord(snapshot, await writeStatus(client, remediationTargets, next, signal));
     }
     case "create-run":
-      return createRun(snapshot, deps, signal);
+      return createRun(snapshot, context);
     case "start-run":
-      return startRun(snapshot, action.run, caches, signal);
+      return startRun(snapshot, action.run, context);
     case "cancel-run":
-      return cancelRun(snapshot, action.run, action.because, caches, signal);
+      return cancelRun(snapshot, action, context);
     case "delete-run":
-      return deleteRun(snapshot, action.run, deps, signal);
+      return deleteRun(snapshot, action.run, context);
     case "delete-execution":
       return { kind: (await deleteExactly(client, workflowExecutions, execution, { signal })) ? "waiting" : "stale" };
     case "record":
@@ -79,20 +67,17 @@ export async function perform(
       ]);
       return { kind: "done", snapshot };
     case "notify":
-      await createNotice(action.notice, caches, signal);
+      await createNotice(action.notice, context);
       return { kind: "done", snapshot };
     case "announce":
-      deps.announce(action.what, snapshot);
+      announce(action.what, snapshot);
       return { kind: "done", snapshot };
   }
 }
 
-async function confirm(
-  what: keyof Snapshot["unconfirmed"],
-  snapshot: Snapshot,
-  caches: Caches,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+type Confirmable = keyof Snapshot["unconfirmed"];
+
+async function confirm(what: Confirmable, snapshot: Snapshot, { caches, signal }: ActionContext): ActionOutcome {
   if (what === "record") {
     if (!snapshot.record) throw new TypeError("a record is confirmed only after it was read");
     const { resourceVersion } = snapshot.record.metadata;
@@ -110,15 +95,12 @@ function withRecord(snapshot: Snapshot, record: RemediationTarget | undefined): 
   return { kind: "done", snapshot: { ...snapshot, record, unconfirmed: { ...snapshot.unconfirmed, record: false } } };
 }
 
-function isHeldBy({ metadata }: WorkflowExecution, status: RemediationTargetStatus | undefined): boolean {
-  return status?.holder?.executionUid === metadata.uid;
-}
-
 /**
  * An execution that this process admitted before may have ended since, with another replica: a cache that lags behind
  * would admit it again each time the other replica frees the target. So a second admission requires a fresh read.
  */
-async function mayAdmit({ execution }: Snapshot, { admitted, client }: Caches, signal: AbortSignal): Promise<boolean> {
+async function mayAdmit({ execution }: Snapshot, { caches, signal }: ActionContext): Promise<boolean> {
+  const { admitted, client } = caches;
   const { uid = "", resourceVersion } = execution.metadata;
   if (!admitted.has(uid)) {
     admitted.add(uid);
@@ -132,9 +114,9 @@ async function mayAdmit({ execution }: Snapshot, { admitted, client }: Caches, s
  * Creates the notice. A namespace that is being terminated accepts none and would delete it: an execution there must not wait for
  * it, because its finalizer keeps the namespace.
  */
-async function createNotice(notice: NotificationRequest, { client }: Caches, signal: AbortSignal): Promise<void> {
+async function createNotice(notice: NotificationRequest, { caches, signal }: ActionContext): Promise<void> {
   try {
-    await client.create(notificationRequests, notice, { signal });
+    await caches.client.create(notificationRequests, notice, { signal });
   } catch (error) {
     // The API server returns the same code for a missing permission; only the message differs.
     const isTerminating = error instanceof KubeError && /because it is being terminated/.test(error.message);
@@ -145,23 +127,16 @@ async function createNotice(notice: NotificationRequest, { client }: Caches, sig
 async function setStatus(
   snapshot: Snapshot,
   status: WorkflowExecutionStatus,
-  { client }: Caches,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
-  const execution = await writeStatus(client, workflowExecutions, { ...snapshot.execution, status }, signal);
+  { caches, signal }: ActionContext,
+): ActionOutcome {
+  const execution = await writeStatus(caches.client, workflowExecutions, { ...snapshot.execution, status }, signal);
   return execution ? { kind: "done", snapshot: { ...snapshot, execution } } : { kind: "stale" };
 }
 
-async function patchExecution(
-  snapshot: Snapshot,
-  patch: Patch,
-  { client }: Caches,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
-  const outcome = await client.patch(workflowExecutions, refOf(snapshot.execution), patch, { signal });
-  return outcome.kind === "updated"
-    ? { kind: "done", snapshot: { ...snapshot, execution: outcome.object } }
-    : { kind: "stale" };
+async function patchExecution(snapshot: Snapshot, patch: Patch, { caches, signal }: ActionContext): ActionOutcome {
+  const outcome = await caches.client.patch(workflowExecutions, refOf(snapshot.execution), patch, { signal });
+  if (outcome.kind !== "updated") return { kind: "stale" };
+  return { kind: "done", snapshot: { ...snapshot, execution: outcome.object } };
 }
 
 function markPatch({ execution, plan }: Snapshot): Patch {
@@ -173,7 +148,6 @@ function markPatch({ execution, plan }: Snapshot): Patch {
 
 function unmarkPatch({ metadata }: WorkflowExecution): Patch {
   const { resourceVersion, finalizers = [] } = metadata;
-  return {
-    merge: { metadata: { resourceVersion, finalizers: finalizers.filter((name) => name !== executionFinalizer) } },
-  };
+  const others = finalizers.filter((name) => name !== executionFinalizer);
+  return { merge: { metadata: { resourceVersion, finalizers: others } } };
 }

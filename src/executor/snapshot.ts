@@ -6,6 +6,7 @@ import {
   type FailureReason,
   labelKeys,
   type ObjectTarget,
+  type RecordHolder,
   type RemediationApprovalRequest,
   type RemediationTarget,
   targetHash,
@@ -33,9 +34,9 @@ export interface Snapshot {
   readonly pauses: readonly Pause[];
   /** The permanent refusal of the run in this reconciliation. */
   readonly refusal?: { readonly reason: FailureReason; readonly message: string };
-  /** Why it was skipped in this reconciliation. After a crash only its status remains. */
+  /** Why the execution was skipped in this reconciliation. After a crash, only its status shows the reason. */
   readonly decision?: Blocked;
-  /** Since when no user can acknowledge or cancel in another user's name, by the API server's clock. Read if one did. */
+  /** Since when no user can acknowledge or cancel in another user's name. Read if the execution was acknowledged or cancelled. */
   readonly acknowledgersKnownSinceMs?: NameGuarantee | undefined;
   readonly settings: ExecutorSettings;
 }
@@ -44,7 +45,6 @@ export interface ObservedRun {
   readonly object: KubeObject;
   readonly uid: string;
   readonly state: RunState;
-  /** Its workload: what it runs, on which engine, and as which service account. */
   readonly workload: Workload;
   /** Why the run failed, if it did. */
   readonly failure?: RunFailure;
@@ -76,6 +76,15 @@ export interface ExecutorSettings extends PolicySettings {
   readonly targetRetentionMs: number;
   /** The namespace of incidents and approvals. Users who may write there are trusted to act for incidents. */
   readonly incidentsNamespace: string;
+}
+
+/** Returns the holder of the target if it is the execution. */
+export function findHolder(
+  { metadata }: WorkflowExecution,
+  record: Pick<RemediationTarget, "status"> | undefined,
+): RecordHolder | undefined {
+  const holder = record?.status?.holder;
+  return holder?.executionUid === metadata.uid ? holder : undefined;
 }
 
 /** Returns the labels and the finalizer that an execution needs before anything else is done. Its creator may set them. */

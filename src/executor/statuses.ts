@@ -1,14 +1,11 @@
-import type { RunProgress } from "../engines/index.ts";
+import { isDeepStrictEqual } from "node:util";
 import { iso } from "../kube/index.ts";
 import type { RunRef, RunStatus, UsedApproval, WorkflowExecutionStatus } from "../resources/index.ts";
 import { usedApproval } from "./admission/approval.ts";
-import type { ObservedRun, Snapshot } from "./snapshot.ts";
+import { findHolder, type ObservedRun, type Snapshot } from "./snapshot.ts";
 
-type PhaseStatus<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
-
-export function pendingStatus(): PhaseStatus<"Pending"> {
-  return { phase: "Pending" };
-}
+/** The status of an execution in one phase. */
+export type PhaseStatus<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
 
 export function runningStatus(snapshot: Snapshot, run: ObservedRun): PhaseStatus<"Running"> {
   const { nowMs } = snapshot;
@@ -27,16 +24,16 @@ export function runningStatus(snapshot: Snapshot, run: ObservedRun): PhaseStatus
  * but the execution refers to it.
  */
 export function approvalIn({ execution, record, approval }: Snapshot): { readonly approvalRef?: UsedApproval } {
-  const holder = record?.status?.holder;
-  if (holder?.executionUid !== execution.metadata.uid) return {};
-  const used = holder?.approval ?? (approval && usedApproval(approval));
+  const holder = findHolder(execution, record);
+  const used = holder && (holder.approval ?? (approval && usedApproval(approval)));
   return used ? { approvalRef: used } : {};
 }
 
 /** Returns the status with the current state of the run; the same object if nothing changed. */
 export function mirroredStatus(status: PhaseStatus<"Running">, run: ObservedRun): PhaseStatus<"Running"> {
   const pipelineRunStatus = toSummary(run);
-  return sameSummary(status.pipelineRunStatus, pipelineRunStatus) ? status : { ...status, pipelineRunStatus };
+  const isUnchanged = isDeepStrictEqual(status.pipelineRunStatus, pipelineRunStatus);
+  return isUnchanged ? status : { ...status, pipelineRunStatus };
 }
 
 export function refTo({ object, uid }: ObservedRun): RunRef {
@@ -46,32 +43,13 @@ export function refTo({ object, uid }: ObservedRun): RunRef {
 
 export function toSummary({ state }: ObservedRun): RunStatus {
   const status = state.kind === "succeeded" ? "True" : state.kind === "failed" ? "False" : "Unknown";
-  const { reason, message, completedTasks, totalTasks } = toProgress(state);
-  return {
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(message === undefined ? {} : { message }),
-    ...(completedTasks === undefined ? {} : { completedTasks }),
-    ...(totalTasks === undefined ? {} : { totalTasks }),
-  };
+  if (state.kind === "suspended") return { status };
+  const { startedAt: _, ...progress } = state.progress;
+  return { status, ...progress };
 }
 
 /** Returns the start time of the run as its engine reports it, with milliseconds. */
 export function runStartTime({ state }: ObservedRun): string | undefined {
-  const { startedAt } = toProgress(state);
+  const startedAt = state.kind === "suspended" ? undefined : state.progress.startedAt;
   return startedAt === undefined ? undefined : iso(startedAt);
-}
-
-function toProgress(state: ObservedRun["state"]): RunProgress {
-  return state.kind === "suspended" ? {} : state.progress;
-}
-
-function sameSummary(a: RunStatus | undefined, b: RunStatus): boolean {
-  return (
-    a?.status === b.status &&
-    a.reason === b.reason &&
-    a.message === b.message &&
-    a.completedTasks === b.completedTasks &&
-    a.totalTasks === b.totalTasks
-  );
 }

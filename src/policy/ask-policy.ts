@@ -5,7 +5,7 @@ import { diagnosedWorkflow, referencedWorkflow } from "./workflow-rules.ts";
 
 type Defaults = Parameters<typeof referencedWorkflow>[2];
 
-/** A question to the policy: may this workflow act on this target now? */
+/** A request to the policy for one workflow on one target. */
 export interface PolicyQuestion extends Omit<ActionRequest, "namespace" | "rulesTried"> {
   readonly namespace: string | undefined;
   /** The catalog's entry for the workflow. */
@@ -16,13 +16,13 @@ export interface PolicyQuestion extends Omit<ActionRequest, "namespace" | "rules
     | { readonly workflowRef: Partial<WorkflowRef>; readonly defaults: Defaults };
 }
 
-/** The request as the policy read it, and its decision. */
+/** A request and the decision of the policy. */
 export interface PolicyReport {
   readonly request: ActionRequest;
   readonly decision: PolicyDecision;
 }
 
-/** Decides a question in a situation. The one place that builds a request from a catalog entry. */
+/** Decides a request by its catalog entry. */
 export function askPolicy(
   { namespace, entry, usage, ...question }: PolicyQuestion,
   { kinds, ...situation }: Omit<Situation, "workflow"> & { readonly kinds: Kinds },

@@ -16,8 +16,9 @@ import type { ActionRequest, AskingIncident, Situation } from "./request.ts";
 export type Check = CheckQuestion & ({ readonly answer: "passes"; readonly evidence: string } | Block);
 
 interface CheckQuestion {
-  /** Its place in the order: the first that blocks is the reason. */
+  /** The position of the check: the first that blocks sets the reason. */
   readonly number: number;
+  /** The condition under which a workflow may act. */
   readonly asks: string;
 }
 
@@ -27,10 +28,10 @@ interface Block {
   readonly cause?: RecentCause;
   /** The evidence, in one sentence without its full stop. */
   readonly evidence: string;
-  /** When it clears, to stand after "clears". */
+  /** When the block clears, as the text after "clears". */
   readonly clears: string;
   readonly clearsAtMs?: number;
-  /** What a person can do. */
+  /** What an operator can do. */
   readonly nextStep: string;
   readonly requiresManualReview: boolean;
   readonly holder?: TargetHolder;
@@ -39,21 +40,21 @@ interface Block {
 
 type CheckResult = { readonly answer: "passes"; readonly evidence: string } | Block;
 
-/** Makes every check, in order. */
-export function askAll(request: ActionRequest, situation: Situation): readonly Check[] {
-  return questions.map(([asks, ask], number) => ({ number, asks, ...ask(request, situation) }));
+/** Evaluates every check, in order. */
+export function evaluateChecks(request: ActionRequest, situation: Situation): readonly Check[] {
+  return checks.map(([asks, check], number) => ({ number, asks, ...check(request, situation) }));
 }
 
-const questions: readonly (readonly [string, (request: ActionRequest, situation: Situation) => CheckResult])[] = [
-  ["is there a workflow", workflowExists],
-  ["is automation paused", notPaused],
-  ["does another execution hold the target", targetIsFree],
-  ["did the workflow fail here while acting", noUnreviewedFailure],
-  ["did it fail too often before acting", retriesLeft],
-  ["is it in backoff after failures before acting", backoffIsOver],
-  ["is it in cooldown after a success", cooldownIsOver],
-  ["did it succeed here repeatedly without lasting", fixHolds],
-  ["is an incident open that is the cause", causesAreClosed],
+const checks: readonly (readonly [string, (request: ActionRequest, situation: Situation) => CheckResult])[] = [
+  ["a workflow is found", workflowExists],
+  ["automation is not paused", notPaused],
+  ["no other execution holds the target", targetIsFree],
+  ["no unacknowledged failure while acting", noUnreviewedFailure],
+  ["not too many failures before acting", retriesLeft],
+  ["not in backoff after failures before acting", backoffIsOver],
+  ["not in cooldown after a success", cooldownIsOver],
+  ["earlier successes lasted", fixHolds],
+  ["no incident of a cause is open", causesAreClosed],
 ];
 
 function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }: Situation): CheckResult {
@@ -81,13 +82,13 @@ function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }:
 
 function notPaused(request: ActionRequest, { pauses, nowMs }: Situation): CheckResult {
   const paused = pausedBy(request, pauses, nowMs);
-  if (!paused) return passes("automation is not paused");
+  if (!paused) return passes("no pause applies");
   const { pauses: _, ...found } = paused;
   return blocks("Paused", found);
 }
 
 function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situation): CheckResult {
-  const holder = record?.holder && withoutGrounds(record.holder);
+  const holder = record?.holder && toTargetHolder(record.holder);
   if (!holder) return passes(`no execution holds ${target}`);
   if (holder.executionUid === executionUid) return passes(`this execution has held ${target} since ${holder.since}`);
   return blocks("ResourceBusy", {
@@ -97,8 +98,8 @@ function targetIsFree({ target, executionUid }: ActionRequest, { record }: Situa
   });
 }
 
-/** The grounds on which it was admitted are the record's own; the decision names only who holds the target. */
-function withoutGrounds({ catalogEntryUid: _entry, approval: _approval, ...holder }: RecordHolder): TargetHolder {
+/** Removes why the holder was admitted: a decision names only the holder. */
+function toTargetHolder({ catalogEntryUid: _entry, approval: _approval, ...holder }: RecordHolder): TargetHolder {
   return holder;
 }
 
@@ -112,8 +113,8 @@ function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: 
     );
   }
   return blocks("PreviousExecutionFailed", {
-    evidence: `execution ${failure.executionName} failed (${failure.reason ?? "Unknown"}) at ${failure.completedAt} while acting: the state of ${target} is unknown`,
-    nextStep: `check ${target}, then: interlock ack ${failure.executionName} --reason "…"`,
+    evidence: `execution ${failure.executionName} failed (${failure.reason ?? "Unknown"}) at ${failure.completedAt} while acting: its effects are unknown`,
+    nextStep: `check the effects of ${failure.executionName}, then: interlock ack ${failure.executionName} --reason "…"`,
     requiresManualReview: true,
     earlier: failure,
   });
@@ -140,7 +141,7 @@ function failures(count: number): string {
 
 function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situation): CheckResult {
   const history = historyOf(record, workflowId);
-  if (!history?.nextAllowed) return passes("no backoff: the last attempt did not fail before acting");
+  if (!history?.nextAllowed) return passes("no failure before acting");
   const untilMs = Date.parse(history.nextAllowed);
   if (nowMs >= untilMs)
     return passes(`the backoff after ${failures(history.consecutiveFailures)} ended at ${history.nextAllowed}`);
@@ -179,8 +180,8 @@ function fixHolds(
   const history = historyOf(record, workflowId);
   if (history?.ineffective) {
     const { latestSuccess, foundAt } = history.ineffective;
-    const found = `${workflowId} kept succeeding on ${target} while the problem came back, the last time in ${latestSuccess.executionName}`;
-    return isIneffective(`${found}; detected at ${foundAt}`, latestSuccess);
+    const found = `${workflowId} succeeded on ${target}, and the problem came back each time, most recently after ${latestSuccess.executionName}`;
+    return ineffective(`${found}; detected at ${foundAt}`, latestSuccess);
   }
   const { times, withinMs } = settings.ineffective;
   const within = formatDuration(withinMs);
@@ -190,19 +191,19 @@ function fixHolds(
   const count = `${fixes.length} ${fixes.length === 1 ? "success" : "successes"}`;
   if (latest && fixes.length >= times) {
     const found = `${workflowId} succeeded ${fixes.length} times on ${target} within ${within}`;
-    return isIneffective(`${found}, and the problem came back each time`, latest);
+    return ineffective(`${found}, and the problem came back each time`, latest);
   }
-  // The record was deleted and made again: its content is still in the incident.
+  // The record was deleted and rebuilt: the result is still in the status of the incident.
   if (latest && incident.wasIneffective) {
     const found = `${workflowId} was already found to succeed on ${target} without lasting`;
-    return isIneffective(`${found}, the last time in ${latest.executionName}`, latest);
+    return ineffective(`${found}, most recently in ${latest.executionName}`, latest);
   }
-  return passes(`${count} without lasting within ${within}; blocked from ${times} on`);
+  return passes(`${count} without lasting within ${within}; the limit is ${times}`);
 }
 
 function causesAreClosed({ incident }: ActionRequest): CheckResult {
   const [first, ...others] = incident?.causes ?? [];
-  if (!first) return passes("no open incident is the cause");
+  if (!first) return passes("no cause is open");
   const more = others.length === 0 ? "" : `, and so are ${others.length} more`;
   return blocks("CauseOpen", {
     evidence: `incident ${first.incident} of rule ${first.rule} on ${first.within} is open${more}`,
@@ -210,7 +211,7 @@ function causesAreClosed({ incident }: ActionRequest): CheckResult {
   });
 }
 
-/** The latest first, since the latest acknowledgement. */
+/** Returns the successes for incidents since the latest acknowledgement, the latest first. */
 function successesForIncidents(history: WorkflowHistory | undefined): readonly ExecutionEnd[] {
   return (history?.recentEnds ?? []).filter(
     (end) => end.outcome === "Success" && end.signalFingerprint !== undefined && !isCovered(history?.ack, end),
@@ -218,8 +219,8 @@ function successesForIncidents(history: WorkflowHistory | undefined): readonly E
 }
 
 /**
- * Those that were followed by another incident, or by the same one again, before the next of them was started. An incident
- * that was open before a success, and waited for its turn, does not show that the success did not last.
+ * Returns the successes after which an incident was opened, or reported again, before the next success. An incident that was open
+ * before a success and waited for the target is no evidence that the success did not last.
  */
 function withoutLasting(latestFirst: readonly ExecutionEnd[], { sinceMs }: AskingIncident): readonly ExecutionEnd[] {
   return latestFirst.filter(({ completedAt }, i) => {
@@ -229,7 +230,7 @@ function withoutLasting(latestFirst: readonly ExecutionEnd[], { sinceMs }: Askin
   });
 }
 
-function isIneffective(evidence: string, earlier: ExecutionEnd): Block {
+function ineffective(evidence: string, earlier: ExecutionEnd): Block {
   return blocks("Ineffective", {
     evidence,
     nextStep: `find the cause behind it, then: interlock ack ${earlier.executionName} --reason "…"`,
@@ -252,7 +253,7 @@ function at(clearsAtMs: number): Pick<Block, "clears" | "clearsAtMs"> {
   return { clears: `at ${time(clearsAtMs)}`, clearsAtMs };
 }
 
-/** In whole seconds, and rounded up, so that a caller that waits this long has waited long enough. */
+/** Formats a remaining time in whole seconds. Rounded up, so that a caller that waits this time waits long enough. */
 export function formatRemaining(ms: number): string {
   return formatDuration(Math.ceil(ms / 1_000) * 1_000);
 }

@@ -54,7 +54,7 @@ describe("the decision table", () => {
     expect(verdict({}, { record: ended(...failures(5)) })).toBe("ExhaustedRetries");
   });
 
-  it("answers every check, also after the first that blocks", () => {
+  it("contains every check, also those after the first that blocks", () => {
     const { checks } = decide(request(), situation({ record: ended(failedActing(), success(1)) }));
 
     expect(checks.map(({ number, answer }) => [number, answer])).toEqual([
@@ -72,7 +72,7 @@ describe("the decision table", () => {
 });
 
 describe("the evidence of a block", () => {
-  it("names the rest of a wait in whole seconds, rounded up", () => {
+  it("contains the remaining time in whole seconds, rounded up", () => {
     const decision = decide(request(), situation({ record: ended(success(1)), nowMs: now + 1 }));
 
     expect(decision.message).toContain("; 4m of the cooldown left; clears at 2026-03-01T12:04:00.000Z");
@@ -91,7 +91,7 @@ describe("the skip matrix", () => {
     expect(verdict(asked, { record })).toBe(expected);
   });
 
-  it("any, different target: the other target's record is not the one that is read", () => {
+  it("does not block by the record of another target", () => {
     expect(verdict({ target: other }, { record: undefined })).toBe("allow");
   });
 });
@@ -113,7 +113,7 @@ describe("a pause", () => {
     expect(decision.verdict).toBe(blocks ? "block" : "allow");
   });
 
-  it("clears when the last one ends, and at no known time if one of them has no end", () => {
+  it("clears with the last pause to end; at no known time if one of them has no end", () => {
     const [soon, later, open] = [minute, 5 * minute, undefined].map((ms, i) => {
       return { name: `p${i}`, spec: spec(ms ? { scope: "All", until: iso(now + ms) } : { scope: "All" }) };
     }) as [Pause, Pause, Pause];
@@ -122,7 +122,7 @@ describe("a pause", () => {
     expect(decide(request(), situation({ pauses: [soon, open] }))).not.toHaveProperty("clearsAtMs");
   });
 
-  it("that was ended, or that is over, is not active; its target is read in every spelling", () => {
+  it("is not active when it was ended or has expired; its target can have any spelling", () => {
     const metadata = { name: "p" };
     const target = { metadata, spec: spec({ scope: "Target", targetResource: "payment/deploy/api" }) };
     const ended = { ...target, status: { endedAt: iso(now), endedBy: "kim", endReason: "done" } };
@@ -154,7 +154,7 @@ describe("boundaries", () => {
     expect(verdict({}, { record, nowMs: now + minutes * minute })).toBe("allow");
   });
 
-  it("no wait is longer than the greatest one", () => {
+  it("the backoff is never longer than its maximum", () => {
     const record = ended(...failures(9));
     const settings = { ...defaultPolicy, maxConsecutiveFailures: 20 };
 
@@ -162,7 +162,7 @@ describe("boundaries", () => {
     expect(verdict({}, { record, settings, nowMs: now + 10 * minute })).toBe("allow");
   });
 
-  it("the workflow's own cooldown is used instead of the usual one", () => {
+  it("the workflow's own cooldown overrides the default", () => {
     const record = ended(success(1));
 
     expect(verdict({}, { record, workflow: { cooldownMs: minute } })).toBe("allow");
@@ -189,7 +189,7 @@ describe("Ineffective", () => {
     expect(verdict({ ...asked, workflowId: "restart" }, { record })).toBe("allow");
   });
 
-  it("does not count runs that were not made for an incident", () => {
+  it("does not count runs without an incident", () => {
     const byHand = [10, 20, 30].map((minutes) => ({ ...end(minutes), outcome: "Success" as const }));
 
     expect(verdict(asked, { record: ended(...byHand) })).toBe("allow");
@@ -211,7 +211,7 @@ describe("Ineffective", () => {
     expect(verdict(asked, { record: ended(...chained) })).toBe("Ineffective");
   });
 
-  it("lasts after its window until an acknowledgement, once it is in the record", () => {
+  it("continues after its window until an acknowledgement, if the record contains it", () => {
     const record = marked(threeFixes(), success(10));
     const nowMs = now + 7 * 24 * 60 * minute;
 
@@ -222,7 +222,7 @@ describe("Ineffective", () => {
     expect(verdict({ incident: { sinceMs: nowMs } }, { record: marked(acked, success(10)), nowMs })).toBe("allow");
   });
 
-  it("lasts although many other runs ended since", () => {
+  it("continues although many other runs have ended since", () => {
     const later = Array.from({ length: 30 }, (_, i) => ({ ...end(-i - 1), outcome: "Success" as const }));
     let record = marked(threeFixes(), success(10));
     for (const end of later) record = foldEnd(record, { workflowId: "cleanup", end, backoff: defaultPolicy.backoff });
@@ -231,7 +231,7 @@ describe("Ineffective", () => {
     expect(verdict({ incident: { sinceMs: nowMs } }, { record, nowMs })).toBe("Ineffective");
   });
 
-  it("lasts for an incident that it blocks when the record was made again", () => {
+  it("continues for an incident that it blocks when the record was rebuilt", () => {
     const nowMs = now + 24 * 60 * minute;
     const incident = { sinceMs: now, wasIneffective: true };
 
@@ -248,7 +248,7 @@ describe("Ineffective", () => {
 
     const text = explain(asks, decision).join("\n");
 
-    expect(text).toContain(`the last time in wfe-10; detected at ${iso(now)}`);
+    expect(text).toContain(`most recently after wfe-10; detected at ${iso(now)}`);
     expect(text).toContain('interlock ack wfe-10 --reason "…"');
   });
 });
@@ -266,7 +266,7 @@ describe("an acknowledgement", () => {
     expect(verdict({}, { record })).toBe("PreviousExecutionFailed");
   });
 
-  it("lifts exhausted retries, and the wait with them", () => {
+  it("lifts exhausted retries and their backoff", () => {
     const all = failures(5);
     const record = foldAck(ended(...all), acknowledging(all[0] as ExecutionEnd));
 
@@ -275,7 +275,7 @@ describe("an acknowledgement", () => {
 });
 
 describe("an execution that holds its target", () => {
-  it("is reported as admitted, not as one that may run now", () => {
+  it("is described as admitted, not as allowed to run now", () => {
     const decision = decide(request({ executionUid: holder().executionUid }), situation({ record: held() }));
 
     const message = `was admitted at ${holder().since} and holds the target`;
@@ -284,7 +284,7 @@ describe("an execution that holds its target", () => {
 });
 
 describe("the message of a block", () => {
-  it("carries the holder, when it changes and what to do", () => {
+  it("contains the holder, when the block clears and the next step", () => {
     expect(decide(request(), situation({ record: held() }))).toMatchObject({
       holder: { executionName: "wfe-other" },
       message: expect.stringContaining("held by execution wfe-other"),
@@ -315,7 +315,7 @@ describe("the message of a block", () => {
     expect(text).toContain("next: wait, or run a different workflow");
   });
 
-  it("repeated failures are not listed as RecentlyRemediated", () => {
+  it("is ExhaustedRetries after repeated failures, and not RecentlyRemediated", () => {
     const asked = request();
 
     const text = explain(asked, decide(asked, situation({ record: ended(...failures(3)) }))).join("\n");
@@ -326,7 +326,7 @@ describe("the message of a block", () => {
 });
 
 describe("observe mode", () => {
-  it("of a rule starts nothing, and names the rule", () => {
+  it("of a rule starts nothing and names the rule", () => {
     const incident = { sinceMs: 0, observedRule: "restart-deployments" };
 
     expect(decide(request({ incident }), situation({}))).toMatchObject({
@@ -345,7 +345,7 @@ describe("observe mode", () => {
   );
 });
 
-describe("for any past", () => {
+describe("with any history, the policy", () => {
   it("never admits while another execution holds the target", () => {
     fc.assert(
       fc.property(anyPast(), fc.nat(1e9), (ends, ms) => {
@@ -355,7 +355,7 @@ describe("for any past", () => {
     );
   });
 
-  it("a block that names its time clears then, and stays cleared as long as nothing happens", () => {
+  it("clears a block with a known end at that time, and does not block again without a new event", () => {
     fc.assert(
       fc.property(anyPast(), fc.nat(1e7), (ends, ms) => {
         const record = ended(...ends);

@@ -1,13 +1,13 @@
 import type { BlockReason, ExecutionEnd, RecentCause, TargetHolder } from "../resources/index.ts";
-import { askAll, type Check } from "./checks.ts";
+import { type Check, evaluateChecks } from "./checks.ts";
 import type { ActionRequest, Situation } from "./request.ts";
 
-/** The answer, with every check that was made on the way, in order. */
+/** The decision, with the results of all checks in order. */
 export type PolicyDecision = Allowed | Blocked;
 
 export interface Allowed {
   readonly verdict: "allow";
-  /** True: it would run, but only watching was asked for. Nothing is started. */
+  /** Whether observe mode applies: the workflow may run, but is not started. */
   readonly observeOnly: boolean;
   readonly message: string;
   readonly checks: readonly Check[];
@@ -18,31 +18,31 @@ export interface Blocked {
   readonly reason: BlockReason;
   readonly cause?: RecentCause;
   readonly message: string;
-  /** When the answer changes by itself; undefined if something has to happen first. */
+  /** When the block ends by itself; absent if an event has to end it. */
   readonly clearsAtMs?: number;
   readonly nextStep: string;
   readonly requiresManualReview: boolean;
   readonly holder?: TargetHolder;
-  /** The earlier execution that stands in the way. */
+  /** The earlier execution because of which it is blocked. */
   readonly earlier?: ExecutionEnd;
   readonly checks: readonly Check[];
 }
 
-/** May `request` be carried out now? The reason is the first check that blocks; the others are answered all the same. */
+/** Decides whether the request is allowed now. The first check that blocks sets the reason; the others are evaluated, too. */
 export function decide(request: ActionRequest, situation: Situation): PolicyDecision {
-  const checks = askAll(request, situation);
+  const checks = evaluateChecks(request, situation);
   const first = checks.find(({ answer }) => answer === "blocks");
   if (first?.answer === "blocks") {
     const { answer: _, asks: __, number: ___, evidence, clears, ...rest } = first;
     return { verdict: "block", message: `${evidence}; clears ${clears}`, ...rest, checks };
   }
-  const observed = observation(request, situation);
+  const observed = observeReason(request, situation);
   const message = allowedMessage(request, situation, observed);
   return { verdict: "allow", observeOnly: observed !== undefined, message, checks };
 }
 
-/** Why it is only observed; undefined if it is not. */
-function observation(
+/** Returns why the request is only observed; undefined if it is not. */
+function observeReason(
   { target, workflowId, incident }: ActionRequest,
   { settings, workflow }: Situation,
 ): string | undefined {

@@ -3,12 +3,12 @@ import type { Check } from "./checks.ts";
 import type { PolicyDecision } from "./decide.ts";
 import type { ActionRequest } from "./request.ts";
 
-/** The decision for people, in lines: the verdict, every check with its evidence, when the answer changes, what to do. */
+/** Explains a decision in lines: the verdict, then every check with its evidence, when it clears, and the next step. */
 export function explain({ target, workflowId }: ActionRequest, decision: PolicyDecision): readonly string[] {
   return [`${workflowId} on ${target}: ${headline(decision)}`, "", ...explainChecks(decision.checks)];
 }
 
-/** A check as it was made, or as it was written down. */
+/** A check, or the stored form of one. */
 export type StoredCheck = Pick<Check, "number" | "asks" | "answer" | "evidence"> & {
   readonly reason?: string;
   readonly cause?: string;
@@ -16,7 +16,7 @@ export type StoredCheck = Pick<Check, "number" | "asks" | "answer" | "evidence">
   readonly nextStep?: string;
 };
 
-/** A check to be stored. What to do is stated once, with the decision. */
+/** Returns the stored form of a check. Its next step is stored once, with the decision. */
 export function toStoredCheck(check: Check): StoredCheck {
   const { number, asks, answer, evidence } = check;
   if (check.answer === "passes") return { number, asks, answer, evidence };
@@ -24,10 +24,10 @@ export function toStoredCheck(check: Check): StoredCheck {
   return { number, asks, answer, evidence, reason, ...(cause ? { cause } : {}), clears };
 }
 
-/** Each check with its evidence. */
+/** Explains each check with its evidence, in lines. */
 export function explainChecks(checks: readonly StoredCheck[]): readonly string[] {
   return checks.flatMap(({ number, asks, answer, evidence, reason = "", cause, clears, nextStep }) => [
-    `  ${number}  ${`${asks}?`.padEnd(66)} ${answer === "passes" ? "ok" : blockText(reason, cause)}`,
+    `  ${number}  ${asks.padEnd(50)} ${answer === "passes" ? "ok" : blockText(reason, cause)}`,
     `     ${evidence}`,
     ...(clears ? [`     clears ${clears}`] : []),
     ...(nextStep ? [`     next: ${nextStep}`] : []),

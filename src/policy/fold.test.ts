@@ -26,7 +26,7 @@ describe("facts about a target", () => {
     );
   });
 
-  it("are known to be folded once they are, and then folding them changes nothing", () => {
+  it("are reported as folded after the fold, and a second fold changes nothing", () => {
     fc.assert(
       fc.property(someFacts(), someFacts(), (past, facts) => {
         const status = folded(past);
@@ -65,7 +65,7 @@ describe("the holder of a target", () => {
 });
 
 describe("the later of two ends", () => {
-  it("is found by time, however the times are written", () => {
+  it("is determined by time, whatever the precision of the times", () => {
     const early = { ...success("early", 0), completedAt: "2026-03-01T12:00:00Z" };
     const late = { ...success("late", 0), completedAt: "2026-03-01T12:00:00.500Z" };
 
@@ -93,14 +93,14 @@ describe("failures before acting", () => {
     expect(historyOf(folded(facts), "cleanup")).toMatchObject({ consecutiveFailures: 2 });
   });
 
-  it("of one workflow do not concern another", () => {
+  it("of one workflow do not affect another", () => {
     const status = folded([fact(failure("a", 1)), { workflowId: "restart", end: success("b", 2) }]);
 
     expect(historyOf(status, "cleanup")).toMatchObject({ consecutiveFailures: 1 });
     expect(historyOf(status, "restart")).toMatchObject({ consecutiveFailures: 0 });
   });
 
-  it("with jitter wait equally long, whichever replica folds them", () => {
+  it("have the same backoff with jitter, whichever replica folds them", () => {
     const jittered = { ...backoff, jitter: 0.5 };
     const end = failure("a", 0);
     const [one, other] = [1, 2].map(() => foldEnd(undefined, { workflowId: "cleanup", end, backoff: jittered }));
@@ -125,7 +125,7 @@ describe("the end of an execution", () => {
     expect(folded([fact(success("a", 1))], status).holder?.executionUid).toBe("b");
   });
 
-  it("is not folded as long as its execution holds the target", () => {
+  it("is not reported as folded while its execution holds the target", () => {
     const status = withHolder(folded([fact(success("a", 1))]), holder("a"));
 
     expect(isFolded(status, fact(success("a", 1)))).toBe(false);

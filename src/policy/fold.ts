@@ -10,10 +10,10 @@ import {
 import { backoffMs } from "../time/index.ts";
 import type { FailureBackoff, PolicySettings } from "./settings.ts";
 
-// The record of a target is a set of facts, each kept once, and figures derived from them. So facts may arrive in any
-// order, from any replica, any number of times: the record comes out the same.
+// The record of a target contains facts, each once, and values derived from them. So the record does not depend on the order in
+// which replicas fold facts, nor on how often they do.
 
-/** The record with `end` in it, and without a holder if that execution held the target. */
+/** Returns the record with an end, and without its holder if that is the ended execution. */
 export function foldEnd(
   status: RemediationTargetStatus | undefined,
   { workflowId, end, backoff }: { workflowId: string; end: ExecutionEnd; backoff: FailureBackoff },
@@ -22,7 +22,7 @@ export function foldEnd(
   return withHistory(freed, workflowId, (history) => derive(withEnd(history, end), backoff));
 }
 
-/** The record with a person's acknowledgement that trying again is safe. */
+/** Returns the record with an operator's acknowledgement that a retry is safe. */
 export function foldAck(
   status: RemediationTargetStatus | undefined,
   { workflowId, ack, backoff }: { workflowId: string; ack: Acknowledgement; backoff: FailureBackoff },
@@ -32,7 +32,7 @@ export function foldAck(
   });
 }
 
-/** The record with the fact that the workflow's successes do not last here. */
+/** Returns the record with the fact that the successes of a workflow do not last on this target. */
 export function foldIneffective(
   status: RemediationTargetStatus | undefined,
   { workflowId, ineffective, backoff }: { workflowId: string; ineffective: Ineffectiveness; backoff: FailureBackoff },
@@ -42,22 +42,22 @@ export function foldIneffective(
   });
 }
 
-/** Whether a person has acknowledged `end`, or anything that ended later. */
+/** Whether the acknowledgement covers this end: it covers all that ended up to its time. */
 export function isCovered(ack: Acknowledgement | undefined, { completedAt }: ExecutionEnd): boolean {
   return ack !== undefined && Date.parse(ack.coversUntil) >= Date.parse(completedAt);
 }
 
-/** The record with the holder of the target in it. */
+/** Returns the record with a holder of the target. */
 export function withHolder(status: RemediationTargetStatus | undefined, holder: RecordHolder): RemediationTargetStatus {
   return { ...status, holder };
 }
 
-/** The record without its holder, if that is `executionUid`: it was admitted, but never ran. */
+/** Returns the record without its holder if that is `executionUid`, which was admitted and never ran. */
 export function freeHolder(status: RemediationTargetStatus | undefined, executionUid: string): RemediationTargetStatus {
   return status?.holder?.executionUid === executionUid ? withoutHolder(status) : { ...status };
 }
 
-/** The history of `workflowId` in the record, if there is one. */
+/** Returns the history of `workflowId` in the record, if there is one. */
 export function historyOf(
   status: RemediationTargetStatus | undefined,
   workflowId: string,
@@ -65,7 +65,14 @@ export function historyOf(
   return status?.workflows?.find((history) => history.workflowId === workflowId);
 }
 
-/** Whether `end` is in the record already, or so old that it would not change anything. */
+/** Lists every end in a history. One that is there several times comes first as the latest of its kind. */
+export function listEnds(history: WorkflowHistory): readonly ExecutionEnd[] {
+  const { lastExecutionFailure, lastFailure, lastSuccess, ineffective, recentEnds } = history;
+  const latest = [lastExecutionFailure, lastFailure, lastSuccess, ineffective?.latestSuccess];
+  return [...latest.filter((end) => end !== undefined), ...recentEnds];
+}
+
+/** Whether the record contains this end, or would drop it because all kept ends are later. */
 export function isFolded(
   status: RemediationTargetStatus | undefined,
   { workflowId, end }: { workflowId: string; end: ExecutionEnd },
@@ -109,7 +116,7 @@ function withEnd(history: WorkflowHistory, reported: ExecutionEnd): WorkflowHist
   };
 }
 
-/** The figures of a history, from its facts alone. */
+/** Derives the values of a history from its facts. */
 function derive(
   { nextAllowed: _old, ineffective, ...facts }: WorkflowHistory,
   backoff: FailureBackoff,
@@ -137,13 +144,13 @@ function later<T>(a: T | undefined, b: T, order: (fact: T) => string): T {
   return a !== undefined && order(a) > order(b) ? a : b;
 }
 
-/** Times written by different replicas may be equal, or differ in how they are written: compare as time, then by uid. */
+/** Returns a text that orders ends by time, then by uid. Times can be equal, or be written with different precision. */
 function endOrder({ completedAt, executionUid }: ExecutionEnd): string {
   return `${instant(completedAt)} ${executionUid}`;
 }
 
 function ineffectiveOrder({ latestSuccess, foundAt }: Ineffectiveness): string {
-  // The same finding may name the success before and after its cooldown was ended; the later fact wins.
+  // Two facts can have the same success, before and after its cooldown was ended. The latter is kept.
   return `${endOrder(latestSuccess)} ${instant(foundAt)} ${latestSuccess.cooldownEnded ?? false}`;
 }
 
@@ -167,7 +174,7 @@ function byWorkflow(a: WorkflowHistory, b: WorkflowHistory): number {
   return a.workflowId < b.workflowId ? -1 : 1;
 }
 
-/** When a workflow may be tried again after its `count`-th failure in a row before acting. */
+/** Returns when a retry is allowed after the `count`-th failure in a row before acting. */
 function nextAllowedAfter(
   { completedAt, executionUid }: ExecutionEnd,
   count: number,
@@ -178,7 +185,7 @@ function nextAllowedAfter(
   return new Date(Date.parse(completedAt) + Math.round(delayMs)).toISOString();
 }
 
-/** A number in [0, 1) that every replica draws alike: each one that folds the failure has to compute the same time. */
+/** Returns a number in [0, 1) that depends only on `uid`: every replica that folds the failure has to compute the same time. */
 function jitterFraction(uid: string): number {
   let hash = 2_166_136_261;
   for (let i = 0; i < uid.length; i++) hash = Math.imul(hash ^ uid.charCodeAt(i), 16_777_619);
@@ -186,8 +193,8 @@ function jitterFraction(uid: string): number {
 }
 
 /**
- * Until when a check can answer otherwise because of what a workflow did to a target: its cooldown, its backoff, and the
- * time in which successes that do not last are counted. Infinite while a person has to acknowledge something.
+ * Returns until when a history can change the result of a check: by its cooldown, its backoff, and the period in which successes
+ * that do not last are counted. Infinite while an acknowledgement is due.
  */
 export function neededUntilMs(
   history: WorkflowHistory,
@@ -197,10 +204,6 @@ export function neededUntilMs(
   const isUnreviewed = lastExecutionFailure !== undefined && !isCovered(ack, lastExecutionFailure);
   const isExhausted = consecutiveFailures >= settings.maxConsecutiveFailures;
   if (isUnreviewed || isExhausted || ineffective) return Number.POSITIVE_INFINITY;
-  const successes = lastSuccess ? [Date.parse(lastSuccess.completedAt)] : [];
-  return Math.max(
-    Number.NEGATIVE_INFINITY,
-    ...(nextAllowed === undefined ? [] : [Date.parse(nextAllowed)]),
-    ...successes.map((completedMs) => completedMs + Math.max(cooldownMs, settings.ineffective.withinMs)),
-  );
+  const lastsMs = Math.max(cooldownMs, settings.ineffective.withinMs);
+  return Math.max(parseTime(nextAllowed), parseTime(lastSuccess?.completedAt) + lastsMs);
 }

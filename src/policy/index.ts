@@ -1,4 +1,4 @@
-export { askPolicy, type PolicyQuestion, type PolicyReport } from "./ask-policy.ts";
+export { askPolicy, type PolicyReport } from "./ask-policy.ts";
 export { type Check, formatRemaining } from "./checks.ts";
 export { type Allowed, type Blocked, decide, type PolicyDecision } from "./decide.ts";
 export {
@@ -9,7 +9,7 @@ export {
 } from "./expectations/check-expectation.ts";
 export { droppedLabels } from "./expectations/dropped-labels.ts";
 export type { Expectation } from "./expectations/expectation.ts";
-export { type ExpectationsReading, type ReadingOptions, readExpectations } from "./expectations/read-expectations.ts";
+export { readExpectations } from "./expectations/read-expectations.ts";
 export { explain, explainChecks, type StoredCheck, toStoredCheck } from "./explanation.ts";
 export {
   foldAck,
@@ -19,21 +19,20 @@ export {
   historyOf,
   isCovered,
   isFolded,
+  listEnds,
   neededUntilMs,
   withHolder,
 } from "./fold.ts";
 export { isLasting, isOn, lastingPauses, type Pause, type Paused, pausedBy } from "./pauses.ts";
-export type { ActionRequest, AskingIncident, Situation, WorkflowRules } from "./request.ts";
-export { askingIncident } from "./request.ts";
+export { type AskingIncident, askingIncident } from "./request.ts";
 export { type OpenCause, openCauses } from "./rules/deferral.ts";
 export { deferralProblems } from "./rules/deferral-problems.ts";
 export { type Analysis, diagnose, diagnoseWithFacts } from "./rules/diagnose.ts";
 export { distinctLabels } from "./rules/distinct-labels.ts";
 export type { Facts, FactsReading } from "./rules/facts.ts";
-export type { Pattern, Rule, RuleMatch } from "./rules/rule.ts";
-export { type RulesReading, readRules } from "./rules/rule.ts";
-export { type RuleContext, ruleProblems } from "./rules/rule-problems.ts";
-export { defaultPolicy, type FailureBackoff, type PolicySettings } from "./settings.ts";
+export { type Rule, readRules } from "./rules/rule.ts";
+export { ruleProblems } from "./rules/rule-problems.ts";
+export { defaultPolicy, type PolicySettings } from "./settings.ts";
 export { pausableTask, pauseOver, taskPause } from "./task-pause.ts";
 export { isVerifiedName, type NameGuarantee } from "./verified-name.ts";
 export { workflowRules } from "./workflow-rules.ts";

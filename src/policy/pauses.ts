@@ -11,33 +11,33 @@ export interface Pause {
 export interface Pausable {
   /** In canonical form. */
   readonly target: string;
-  /** `git:host/id` of the repository where it was asked for, if it was in one. Its branch may be in another: a fork. */
+  /** `git:host/id` of the repository of the request, if it has one. The branch can be in another repository, a fork. */
   readonly repository?: string;
   readonly namespace?: string;
-  /** Undefined if it runs no workflow. */
+  /** Absent if no workflow is run. */
   readonly workflowId?: string;
 }
 
 /** Why an action has to wait, and for how long. */
 export interface Paused {
-  /** All that cover it, the last to end first. */
+  /** All pauses that cover it, the last to end first. */
   readonly pauses: readonly [Pause, ...Pause[]];
-  /** Who and why, in one sentence without its full stop. */
+  /** The authors and reasons, in one sentence without its full stop. */
   readonly evidence: string;
-  /** To stand after "clears". */
+  /** The text after "clears". */
   readonly clears: string;
-  /** Undefined if a person has to end it. */
+  /** Absent if an operator has to end it. */
   readonly clearsAtMs?: number;
-  /** What a person can do. */
+  /** What an operator can do. */
   readonly nextStep: string;
 }
 
-/** Whether it is not ended by a person, not over, and not deleted. */
+/** Whether the pause was neither ended nor deleted, and has not expired. */
 export function isLasting({ metadata, spec, status }: AutomationPause, nowMs: number): boolean {
   return status === undefined && metadata.deletionTimestamp === undefined && endMs(spec) > nowMs;
 }
 
-/** The pauses that last at `nowMs`. */
+/** Returns the pauses that are active at `nowMs`. */
 export function lastingPauses(pauses: readonly AutomationPause[], nowMs: number, kinds: Kinds): readonly Pause[] {
   return pauses
     .filter((pause) => isLasting(pause, nowMs))
@@ -50,9 +50,9 @@ function canonicalSpec(spec: Pause["spec"], kinds: Kinds): Pause["spec"] {
   return read.kind === "target" ? { ...spec, targetResource: read.text } : spec;
 }
 
-/** Why `asked` has to wait at `nowMs`; undefined if no pause covers it. */
-export function pausedBy(asked: Pausable, pauses: readonly Pause[], nowMs: number): Paused | undefined {
-  const covering = pauses.filter((pause) => endMs(pause.spec) > nowMs && covers(pause, asked));
+/** Returns why an action has to wait at `nowMs`; undefined if no pause covers it. */
+export function pausedBy(action: Pausable, pauses: readonly Pause[], nowMs: number): Paused | undefined {
+  const covering = pauses.filter((pause) => endMs(pause.spec) > nowMs && covers(pause, action));
   const [last, ...others] = covering.sort((a, b) =>
     endMs(a.spec) === endMs(b.spec) ? 0 : endMs(b.spec) - endMs(a.spec),
   );
@@ -81,13 +81,13 @@ function covers({ spec }: Pause, { target, repository, namespace, workflowId }: 
   }
 }
 
-/** Whether it is about this very target or, if that is a whole repository, about any branch there. */
+/** Whether the action is on the named target or, if that is a repository, on any of its branches. */
 export function isOn({ target, repository }: Pick<Pausable, "target" | "repository">, named: string): boolean {
   if (target === named || repository === named) return true;
   return named.startsWith("git:") && target.startsWith(`${named}@`);
 }
 
-/** Text of people goes into sentences, and from there into comments, in which a new line may be a command. */
+/** Removes line breaks: the text becomes part of comments, in which a line can be a command. */
 function onOneLine(text: string): string {
   return text.replace(/\s+/g, " ");
 }

@@ -10,19 +10,19 @@ export interface ActionRequest {
   /** The target's namespace, if its kind has one. */
   readonly namespace?: string;
   readonly workflowId: string;
-  /** The execution that asks, if there is one already: it never blocks itself. */
+  /** The execution of the request, if there is one: it is not blocked by its own hold. */
   readonly executionUid?: string;
-  /** The incident for which it is asked. Without one it is not known whether a fix lasted. */
+  /** The incident of the request. Without one, it is unknown whether a fix lasted. */
   readonly incident?: AskingIncident;
   /** The rules that were tried, if none of them matched. */
   readonly rulesTried?: readonly string[];
 }
 
-/** What the policy reads of an incident. */
+/** The part of an incident that the policy reads. */
 export interface AskingIncident {
   /** When it was opened, or was reported again after an earlier run. */
   readonly sinceMs: number;
-  /** Open incidents of its cause, which it has to wait for. */
+  /** The open incidents of its cause, for which it has to wait. */
   readonly causes?: readonly OpenCause[];
   /** The rule of its diagnosis, if that is only observed. */
   readonly observedRule?: string;
@@ -32,11 +32,11 @@ export interface AskingIncident {
 
 /** Everything the decision depends on. */
 export interface Situation {
-  /** The target record; undefined if nothing was ever done to the target. */
+  /** The target record; undefined if nothing acted on the target before. */
   readonly record: RemediationTargetStatus | undefined;
   /** The catalog entry; undefined if there is none. */
   readonly workflow: WorkflowRules | undefined;
-  /** Those that last, whatever they cover. */
+  /** All active pauses. */
   readonly pauses: readonly Pause[];
   readonly settings: PolicySettings;
   /** The API server's clock. */
@@ -47,15 +47,15 @@ export interface Situation {
 export interface WorkflowRules {
   readonly cooldownMs?: number;
   readonly observe?: boolean;
-  /** It has no entry, and the configuration lets it run all the same. */
+  /** Whether it has no entry, and the configuration allows that. */
   readonly outsideCatalog?: boolean;
-  /** How the execution that asks differs from the entry, as a sentence without its full stop. */
+  /** How the execution differs from the entry, as a sentence without its full stop. */
   readonly difference?: string;
-  /** Why it can never be run as the rule asks, as sentences without their full stop. */
+  /** Why the diagnosis can never be applied, as sentences without their full stop. */
   readonly problems?: readonly string[];
 }
 
-/** The part of an incident that the policy reads. */
+/** Returns the part of an incident that the policy reads. */
 export function askingIncident(
   { spec, status }: Pick<RemediationRequest, "spec" | "status">,
   causes: readonly OpenCause[] = [],
@@ -66,7 +66,7 @@ export function askingIncident(
   return { sinceMs, causes, ...observedRule(diagnosis), ...(wasIneffective ? { wasIneffective } : {}) };
 }
 
-/** The rule of a diagnosis, if it is only observed. */
+/** Returns the rule of a diagnosis if it is only observed. */
 export function observedRule(diagnosis: Diagnosis | undefined): Pick<AskingIncident, "observedRule"> {
   return diagnosis?.observe ? { observedRule: diagnosis.rule ?? "" } : {};
 }

@@ -5,21 +5,21 @@ export interface PolicySettings {
   /** How long a workflow waits after a success on the same target, unless the workflow sets its own. */
   readonly cooldownMs: number;
   readonly backoff: FailureBackoff;
-  /** So many failures in a row before acting, and a person has to look. */
+  /** After this number of failures in a row before acting, an operator has to acknowledge. */
   readonly maxConsecutiveFailures: number;
-  /** The same fix "succeeded" so often in so long, while the incident kept coming back: it does not help. */
+  /** After this number of successes within this time that did not last, the fix is ineffective. */
   readonly ineffective: { readonly times: number; readonly withinMs: number };
   /** Decide and record everything, start nothing. */
   readonly observe: boolean;
   /** The same for single targets, or for those of a namespace (`payment/*`), each with the reason. */
   readonly observeTargets: ReadonlyMap<string, string>;
-  /** What runs workflows here. Absent where that is not known: then only the executor judges. */
+  /** The configured engines. Absent where they are unknown: then only the executor checks them. */
   readonly engines?: EngineSetup;
 }
 
 export interface EngineSetup {
   readonly available: readonly Engine[];
-  /** What runs a workflow that names none. */
+  /** The engine of a workflow that names none. */
   readonly default: Engine;
 }
 
@@ -28,7 +28,7 @@ export interface FailureBackoff {
   readonly baseMs: number;
   readonly maxMs: number;
   readonly maxExponent: number;
-  /** Share of the delay that chance may add or take away: 0.1 is ±10 %. */
+  /** The random share of the delay: 0.1 is ±10 %. */
   readonly jitter: number;
 }
 

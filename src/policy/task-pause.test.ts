@@ -12,7 +12,7 @@ import { pauseOver, taskPause } from "./task-pause.ts";
 
 const now = Date.parse("2026-11-15T02:00:00.000Z");
 
-describe("a coding task that was not begun", () => {
+describe("a coding task that has not started", () => {
   it.each<[string, Scope, boolean]>([
     ["everything", { scope: "All" }, true],
     ["its namespace", { scope: "Namespace", targetNamespace: "kubernaut-system" }, true],
@@ -40,7 +40,7 @@ describe("a coding task that was not begun", () => {
   });
 });
 
-describe("what a pause of everything does to a coding task", () => {
+describe("a pause of everything", () => {
   const started = { name: "started", completedAt: iso(now) };
   const answered = { name: "agent", completedAt: iso(now) };
   const gaveUp = { name: "failed", completedAt: iso(now) };
@@ -66,7 +66,7 @@ describe("what a pause of everything does to a coding task", () => {
 });
 
 describe("several pauses of a coding task", () => {
-  it("name the one first that ends last, and what a person can do about it", () => {
+  it("name the last to end first, and the next step", () => {
     const some = [
       ...pauses({ scope: "All", until: iso(now + 1_000) }, "short"),
       ...pauses({ scope: "All", until: iso(now + 9_000) }, "long"),

@@ -1,4 +1,4 @@
-/** An admission policy is in force on every API server a moment after it was written. */
+/** An admission policy takes effect on every API server within this time after it was written. */
 const takesEffectMs = 60_000;
 
 /**
@@ -8,9 +8,9 @@ const takesEffectMs = 60_000;
 export type NameGuarantee = number | { readonly onlyUser: string };
 
 /**
- * A user who may change an object may write any name on it, unless the API server compared it with the user. It did if it
- * had begun to, at `knownSinceMs`, before there was anything to sign, at `signableSinceMs`. Where a single user can write, that
- * user's name is true.
+ * Whether the name in an annotation is that of its author. Users who can change an object can write any name, unless the API server
+ * compares it with the user. It did if it had begun to, at `knownSinceMs`, before the annotation could be written, at
+ * `signableSinceMs`. If only one user can write, the name of that user is verified.
  */
 export function isVerifiedName(
   name: string | undefined,

@@ -11,7 +11,7 @@ import { parseDuration } from "../time/index.ts";
 import type { WorkflowRules } from "./request.ts";
 import { diagnosisProblems, type Installation } from "./rules/rule-problems.ts";
 
-/** The part of a catalog entry that the policy reads. */
+/** Returns the part of a catalog entry that the policy reads. */
 export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): WorkflowRules {
   const cooldownMs = spec.cooldown === undefined ? undefined : parseDuration(spec.cooldown);
   return {
@@ -23,49 +23,37 @@ export function workflowRules({ spec }: Pick<RemediationWorkflow, "spec">): Work
 interface DiagnosedUse {
   /** The target of the diagnosis. */
   readonly text: string;
-  /** The target by the kinds of now: its kind may have been deleted since the diagnosis. */
+  /** The target by the current kinds: its kind may have been deleted since the diagnosis. */
   readonly reading: TargetReading;
   readonly parameters: Diagnosis["parameters"];
 }
 
 /**
- * The part of the diagnosed workflow that the policy reads; undefined if the catalog has none of this name. A
- * diagnosis that can never be carried out is blocked at once: no execution is created that would fail.
+ * Returns the rules of the diagnosed workflow; undefined if the catalog does not have it. A diagnosis that can never be applied has
+ * problems, so it is blocked at once, and no execution is created that would fail.
  */
 export function diagnosedWorkflow(
   { text, reading, parameters }: DiagnosedUse,
   found: CatalogLookup,
   installation: Installation,
 ): WorkflowRules | undefined {
-  switch (found.kind) {
-    case "unknown":
-      return undefined;
-    case "unusable":
-      return { problems: [found.problem] };
-    case "entry": {
-      const problems =
-        reading.kind === "problem"
-          ? [`target ${text} ${reading.problem}`]
-          : diagnosisProblems({ target: reading.target, parameters }, found.entry, installation);
-      return { ...workflowRules(found.entry), ...(problems.length === 0 ? {} : { problems }) };
-    }
-  }
+  if (found.kind === "unknown") return undefined;
+  if (found.kind === "unusable") return { problems: [found.problem] };
+  const problems =
+    reading.kind === "problem"
+      ? [`target ${text} ${reading.problem}`]
+      : diagnosisProblems({ target: reading.target, parameters }, found.entry, installation);
+  return { ...workflowRules(found.entry), ...(problems.length === 0 ? {} : { problems }) };
 }
 
-/** The rules of the workflow that an execution refers to; undefined if the catalog does not have it and must. */
+/** Returns the rules of the workflow of an execution; undefined if the catalog must have it and does not. */
 export function referencedWorkflow(
   workflowRef: Partial<WorkflowRef>,
   found: CatalogLookup,
   defaults: CatalogDefaults & { readonly allowOutsideCatalog: boolean },
 ): WorkflowRules | undefined {
-  switch (found.kind) {
-    case "unknown":
-      return defaults.allowOutsideCatalog ? { outsideCatalog: true } : undefined;
-    case "unusable":
-      return { difference: found.problem };
-    case "entry": {
-      const difference = catalogDifference(workflowRef, found.entry, defaults);
-      return { ...workflowRules(found.entry), ...(difference === undefined ? {} : { difference }) };
-    }
-  }
+  if (found.kind === "unknown") return defaults.allowOutsideCatalog ? { outsideCatalog: true } : undefined;
+  if (found.kind === "unusable") return { difference: found.problem };
+  const difference = catalogDifference(workflowRef, found.entry, defaults);
+  return { ...workflowRules(found.entry), ...(difference === undefined ? {} : { difference }) };
 }

@@ -2,10 +2,10 @@ import { KubeError } from "../kube/index.ts";
 import type { StallReason } from "../resources/index.ts";
 import { toPrintable, withoutSecrets } from "../telemetry/index.ts";
 
-/** Longer messages are cut: a webhook may answer with a page of text. */
+/** Longer messages are cut: the response of a webhook can be a page of text. */
 const maxErrorLength = 1_000;
 
-/** Why work failed, in one word. The API server reports webhooks and quotas only in its message. */
+/** Returns the reason of a failure. The API server names webhooks and quotas only in its message. */
 export function classifyError(error: unknown): StallReason {
   if (!(error instanceof KubeError))
     return error instanceof Error && error.cause ? classifyError(error.cause) : "Error";
@@ -24,7 +24,7 @@ export function classifyError(error: unknown): StallReason {
   }
 }
 
-/** The message of an error as it may be shown anywhere: one line, bounded, without secrets. */
+/** Returns the message of an error for display: one line of limited length, without secrets. */
 export async function errorText(error: unknown, redact?: (text: string) => string | Promise<string>): Promise<string> {
   const message = error instanceof Error ? error.message : String(error);
   const redacted = (await redact?.(message)) ?? message;

@@ -1,17 +1,17 @@
 import type { Stall } from "../resources/index.ts";
 
-/** Failures for a shorter time are retries that work; reporting them would cost a write each. */
+/** A stall that is shorter is not reported: most retries succeed, and each report is a write. */
 const reportAfterMs = 5_000;
 
-/** From then on people are notified. */
+/** Operators are notified of a stall that lasts this long. */
 export const notifyAfterMs = 120_000;
 
 export interface ReportSnapshot {
   readonly nowMs: number;
   readonly stall: Omit<Stall, "error">;
-  /** The stall as it was reported last. */
+  /** The last reported stall. */
   readonly reported: Omit<Stall, "error"> | undefined;
-  /** Whether people were notified of stalls for this reason, and some of them last since. */
+  /** Whether operators were notified of stalls for this reason, of which some still last. */
   readonly notified: boolean;
 }
 
@@ -22,8 +22,8 @@ export interface ReportDecision {
 }
 
 /**
- * What to report of a stall. The condition is written when the reason changes, and when the attempt that it announced is
- * over: never for each retry, because changes of the object cause retries, too, and messages may differ each time.
+ * Decides how to report a stall. The condition is written when the reason changes, and when the time of the next attempt in it has
+ * passed. It is not written for each retry: a change of the object causes a retry, too, and each message may differ.
  */
 export function decideReport({ nowMs, stall, reported, notified }: ReportSnapshot): ReportDecision {
   const lastedMs = nowMs - stall.sinceMs;

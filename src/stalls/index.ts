@@ -1,1 +1,1 @@
-export { type StalledSubject, type StallReporter, type StallReporterOptions, stallReporter } from "./stall-reporter.ts";
+export { type StallReporter, stallReporter } from "./stall-reporter.ts";

@@ -7,7 +7,7 @@ import {
   type Stall,
 } from "../resources/index.ts";
 
-/** Longer lists are cut: the error is the same for all. */
+/** Longer lists are cut: all entries have the same error. */
 const maxEntries = 20;
 
 /** An object on which work is stalled, and its stall. */
@@ -20,11 +20,11 @@ export interface NoticeOptions {
   readonly stage: string;
   /** In the singular: `execution`. */
   readonly noun: string;
-  /** Those that are stalled for one reason, the oldest first. */
+  /** The objects that are stalled for one reason, the oldest first. */
   readonly stalled: readonly [StalledObject, ...StalledObject[]];
 }
 
-/** One notice for everything that is stalled for one reason. Its name follows from the oldest, so replicas share it. */
+/** Returns one notice for all objects that are stalled for one reason. Its name derives from the oldest, so replicas share it. */
 export function stallNotice({ stage, noun, stalled }: NoticeOptions): NotificationRequest {
   const [{ object, stall }] = stalled;
   const { name = "", namespace = "", uid = "" } = object.metadata;
@@ -49,7 +49,7 @@ export function stallNotice({ stage, noun, stalled }: NoticeOptions): Notificati
   };
 }
 
-/** The incident to which an object belongs, or which it is. */
+/** Returns the incident of an object, which can be the object itself. */
 function findIncident(object: KubeObject): { name: string; namespace: string; uid: string } | undefined {
   if (object.kind === remediationRequests.kind) {
     const { name = "", namespace = "", uid = "" } = object.metadata;
@@ -59,7 +59,7 @@ function findIncident(object: KubeObject): { name: string; namespace: string; ui
     .spec?.remediationRequestRef;
 }
 
-/** The Kubernetes Event of a stall. Its name follows from the stall, so it is written once. */
+/** Returns the Kubernetes Event of a stall. Its name derives from the stall, so it is written once. */
 export function stallEvent(type: ResourceType, object: KubeObject, stall: Stall, stage: string): KubeEvent {
   const { name = "", namespace = "", uid = "" } = object.metadata;
   const at = iso(stall.sinceMs);

@@ -8,9 +8,9 @@ import { type StalledObject, stallEvent, stallNotice } from "./stall-notice.ts";
 import { type Stateful, writeCondition } from "./write-condition.ts";
 
 export interface StallReporterOptions {
-  /** Author of the reports. */
+  /** The stage that reports. */
   readonly stage: string;
-  /** Prefix of the metrics, if not the stage. */
+  /** The prefix of the metrics. Default: the stage. */
   readonly metricPrefix?: string;
   readonly client: KubeClient;
   readonly clock: Clock;
@@ -18,30 +18,30 @@ export interface StallReporterOptions {
   readonly metrics: Metrics;
 }
 
-/** What the keys of one controller stand for. */
+/** The objects that one controller reconciles. */
 export interface StalledSubject<T extends KubeObject> {
   readonly type: ResourceType<T>;
   /** In the singular: `execution`. */
   readonly noun: string;
-  /** The object to report on, from a cache; undefined if there is none. */
+  /** Returns the object of a key from a cache; undefined if there is none. */
   find(key: string): T | undefined;
-  /** Takes secrets of the object out of an error message. */
+  /** Redacts secrets of the object in an error message. */
   readonly redact?: (text: string, object: T | undefined) => string | Promise<string>;
-  /** The status of an object that has none yet, if it may be given one for a condition. */
+  /** The status to write with the condition if the object has none yet. */
   readonly initialStatus?: { readonly phase: string };
-  /** False for a stage that may not write the status of its objects, or fails at just that. Default true. */
+  /** False for a stage that must not write the status of its objects, or whose stalls are failures of that write. Default true. */
   readonly hasConditions?: boolean;
 }
 
 /**
- * Explains why work keeps failing: by a condition on the object, an Event, after two minutes a notice, and in metrics.
- * Reports are written beside the work and never delay it.
+ * Reports work that keeps failing: by a condition of the object, an Event, after two minutes a notice, and in metrics. Reports are
+ * written in the background and never delay the work.
  */
 export interface StallReporter {
   watch<T extends KubeObject>(subject: StalledSubject<T>): StallWatch;
-  /** Why stalls cannot be recorded where people look for them, for readiness; undefined while they can. */
+  /** Why stalls cannot be recorded, for readiness; undefined while they can. */
   readonly problem: string | undefined;
-  /** Waits for reports under way, and starts no more. */
+  /** Waits for the reports in progress, and starts no more. */
   stop(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ class Watch<T extends KubeObject> implements StallWatch {
   readonly #subject: StalledSubject<T>;
   readonly #options: StallReporterOptions;
   readonly #failing = new Map<string, Failing>();
-  /** Reasons for which people were notified, until the last stall for that reason ends. */
+  /** Reasons of which operators were notified, until the last stall for that reason ends. */
   readonly #notified = new Set<StallReason>();
   readonly #clearing = new Set<Promise<void>>();
   #stopped = false;
@@ -141,15 +141,15 @@ class Watch<T extends KubeObject> implements StallWatch {
     }
     const shown = findStall(object);
     if (!shown) return undefined;
-    // Another replica, or another controller, may still fail. Its report is outdated some time after the attempt that it
-    // announced.
+    // Another replica, or another controller, may still fail. It updates its report soon after the attempt that the report
+    // announces.
     const waitMs = (shown.nextAttemptMs ?? 0) + graceMs - this.#options.client.serverNowMs();
     if (waitMs > 0) return waitMs;
     this.#clear(object, undefined);
     return undefined;
   }
 
-  /** Removes the condition after a report under way. The cache may not show yet that there is one. */
+  /** Removes the condition, after a report in progress. The cache may not show the condition yet. */
   #clear(object: T, reporting: Promise<void> | undefined): void {
     const { client } = this.#options;
     const clearing = Promise.resolve(reporting)
@@ -187,7 +187,7 @@ class Watch<T extends KubeObject> implements StallWatch {
     for (const reason of this.#notified) if (!reasons.has(reason)) this.#notified.delete(reason);
   }
 
-  /** One report at a time for each key: what changes meanwhile is reported with the next attempt. */
+  /** Reports one key at a time. A change meanwhile is reported with the next attempt. */
   #report(key: string): void {
     const failing = this.#failing.get(key);
     if (!failing || failing.reporting || this.#stopped) return;
@@ -211,11 +211,11 @@ class Watch<T extends KubeObject> implements StallWatch {
     if (notify) await this.#notify(stall.reason);
   }
 
-  /** Returns the stall as it is on record: another process may have reported earlier that the object is stalled. */
+  /** Writes the condition. Returns the stall in it: another process may have reported an earlier start. */
   async #record(object: T, stall: Stall, failing: Failing): Promise<Stall> {
     const { client } = this.#options;
     const { unrecorded: before } = failing;
-    // Without a status there is no place for a condition: the write that fails is the first of the status.
+    // Without a status there is no place for a condition.
     const { hasConditions = true, initialStatus } = this.#subject;
     if (!hasConditions || !((object as Stateful).status ?? initialStatus)) {
       failing.unrecorded = stall;
@@ -242,7 +242,7 @@ class Watch<T extends KubeObject> implements StallWatch {
     }
   }
 
-  /** One notice for all that are stalled for this reason. */
+  /** Creates one notice for all objects that are stalled for this reason. */
   async #notify(reason: StallReason): Promise<void> {
     const { client, stage } = this.#options;
     const [oldest, ...others] = this.#stalledFor(reason);
@@ -272,7 +272,7 @@ class Watch<T extends KubeObject> implements StallWatch {
   }
 }
 
-/** With these the API server itself refuses to write, whatever the object is. */
+/** The reasons for which the API server rejects every write, whatever the object is. */
 const serverReasons: ReadonlySet<StallReason> = new Set(["WebhookFailed", "Forbidden", "Unavailable"]);
 
 /** Longer than an attempt that ends with a timeout. */

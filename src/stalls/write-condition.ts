@@ -1,7 +1,7 @@
 import { type KubeClient, type KubeObject, type ResourceType, refOf } from "../kube/index.ts";
 import { type Condition, findStall, type Stall, withStall } from "../resources/index.ts";
 
-/** An object with a place for conditions. */
+/** An object whose status can have conditions. */
 export interface Stateful extends KubeObject {
   readonly status?: { readonly phase?: string; readonly conditions?: readonly Condition[] };
 }
@@ -13,8 +13,8 @@ interface ConditionWriter<T extends KubeObject> {
 }
 
 /**
- * Writes the condition that reports a stall, or removes it without one. Returns since when the object was stalled before, if
- * that is earlier: another process may have reported it. Throws after a lost race; the next attempt reports again.
+ * Writes the condition that reports a stall; removes it if `stall` is undefined. Returns the start of the stall in the existing
+ * condition if that is earlier: another process may have reported it. Throws after a lost race; the next attempt reports again.
  */
 export async function writeCondition<T extends KubeObject>(
   { metadata }: T,

@@ -46,7 +46,7 @@ describe("interlock why, of an incident", { timeout: 60_000 }, () => {
     expect(said).toContain("diagnosis    clean on node/a, by rule for-clean");
     expect(said).toMatch(/execution {4}\S+ completed in/);
     expect(said).toMatch(/verification it is closed when it resolves, or at \S+ if nothing is reported after/);
-    expect(said).toMatch(/\nDecided at \S+: run\n {2}may run now\n\n {2}0 {2}is there a workflow\?/);
+    expect(said).toMatch(/\nDecided at \S+: run\n {2}may run now\n\n {2}0 {2}a workflow is found/);
     expect(said).toContain("Now: clean on node/a: not now, RecentlyRemediated (cooldown)");
     expect((await up.interlock("logs", incident)).out).toMatch(/^── task \S+, step /);
   });
@@ -132,7 +132,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     const said = await blockedByFailure("node/g");
     writeFileSync(broken, "");
 
-    await works(/next: check \S+, then: interlock (ack) (\S+) (--reason) "…"/, said.text);
+    await works(/next: check the effects of \S+, then: interlock (ack) (\S+) (--reason) "…"/, said.text);
 
     expect(await why(said.incident, "Failed")).toContain("outcome      ExecutionFailed");
   });

@@ -29,7 +29,7 @@ describe("the page of an incident", () => {
       labels: { team: "payment" },
       annotations: {},
     });
-    expect(detail?.checks.map(({ name }) => name)).toContain("is automation paused");
+    expect(detail?.checks.map(({ name }) => name)).toContain("automation is not paused");
     expect(detail?.why.join("\n")).toContain("cleanup on node/worker-1");
   });
 

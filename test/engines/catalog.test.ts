@@ -24,7 +24,7 @@ describe("a folder of workflows", () => {
     await rm(root, { recursive: true });
   });
 
-  it("is read in order, and what has no workflow.yaml is passed over", async () => {
+  it("is read in order, without folders that have no workflow.yaml", async () => {
     await write("b", "{ workflowId: b, version: 1.0.0, description: d, containerImage: i }");
     await write("a", "{ workflowId: a, version: 1.0.0, description: d, containerImage: i }");
     await mkdir(join(root, "notes"));
@@ -36,7 +36,7 @@ describe("a folder of workflows", () => {
     expect(problems).toEqual([]);
   });
 
-  it("still gives what is right when something is wrong", async () => {
+  it("is read without the invalid workflows", async () => {
     await write("bad", "{ workflowId: bad, version: 1.0.0, containerImage: i }");
     await write("good", "{ workflowId: good, version: 1.0.0, description: d, containerImage: i }");
 
@@ -44,6 +44,22 @@ describe("a folder of workflows", () => {
 
     expect(workflows.map(({ spec }) => spec.workflowId)).toEqual(["good"]);
     expect(problems).toEqual([`${join(root, "bad", "workflow.yaml")}:1: description is missing`]);
+  });
+
+  it("reports a workflow.yaml and a pipeline.yaml that cannot be read, and loads the other workflows", async () => {
+    const local = "version: 1.0.0, description: d, engine: local";
+    await mkdir(join(root, "a", "workflow.yaml"), { recursive: true });
+    await write("b", `{ workflowId: b, ${local} }`);
+    await mkdir(join(root, "b", "pipeline.yaml"));
+    await write("c", "{ workflowId: c, version: 1.0.0, description: d, containerImage: i }");
+
+    const { workflows, problems } = await readCatalog(root, builtInKinds);
+
+    expect(workflows.map(({ spec }) => spec.workflowId)).toEqual(["c"]);
+    expect(problems).toEqual([
+      `${join(root, "a", "workflow.yaml")}:1: cannot be read (EISDIR)`,
+      `${join(root, "b", "workflow.yaml")}:1: the file b/pipeline.yaml cannot be read (EISDIR)`,
+    ]);
   });
 
   it("with one version twice has a problem that names both files", async () => {
@@ -133,7 +149,7 @@ describe("storing a catalog", () => {
     await installCrds(client);
   });
 
-  it("creates what is missing, ready to be used, and keeps it the next time", async () => {
+  it("creates missing entries as Active, and keeps them the next time", async () => {
     const first = await storeCatalog(client, { namespace, workflows: [entry()] });
     const second = await storeCatalog(client, { namespace, workflows: [entry()] });
 
@@ -142,7 +158,7 @@ describe("storing a catalog", () => {
     expect(await stored()).toMatchObject({ spec: entry().spec, status: { catalogStatus: "Active" } });
   });
 
-  it("finishes what a crash left behind", async () => {
+  it("activates an entry whose creator crashed before it did", async () => {
     const labels = { "app.kubernetes.io/managed-by": "interlock" };
     await client.create(remediationWorkflows, { ...entry(), metadata: { name: "a-1", namespace, labels } });
 
@@ -151,7 +167,7 @@ describe("storing a catalog", () => {
     expect((await stored())?.status).toEqual({ catalogStatus: "Active" });
   });
 
-  it("does not change a version that is there, and reports what to do", async () => {
+  it("does not change an existing version, and reports the fix", async () => {
     await storeCatalog(client, { namespace, workflows: [entry()] });
 
     const steps = await storeCatalog(client, { namespace, workflows: [entry("another image")] });
@@ -166,7 +182,7 @@ describe("storing a catalog", () => {
     expect((await stored())?.spec).toEqual(entry().spec);
   });
 
-  it("leaves an entry of another owner alone, status included", async () => {
+  it("does not change an entry of another owner, nor its status", async () => {
     await client.create(remediationWorkflows, { ...entry("theirs"), metadata: { name: "a-1", namespace } });
     const before = await stored();
 

@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 describe("the output of a run's pods", { timeout: 30_000 }, () => {
-  it("is printed as it is written, by task and step, also of pods that begin later", async () => {
+  it("is printed while it is written, by task and step, also of pods that begin later", async () => {
     await addPod("one", { task: "look", containers: { "step-measure": "running", sidecar: "waiting" } });
     write("one", "step-measure", "1", "used: 91 %");
     const following = follow();
@@ -102,7 +102,17 @@ describe("the output of a run's pods", { timeout: 30_000 }, () => {
     expect(printed).toEqual(["job/workflow done"]);
   });
 
-  it("that may not be read is an error that names the missing right, while the run goes on", async () => {
+  it("ends with the error of a line that cannot be printed", async () => {
+    await addPod("one", { task: "look", containers: { "step-a": "running" } });
+    write("one", "step-a", "1", "line");
+    const failingPrint = () => {
+      throw new Error("the reader has gone away");
+    };
+
+    await expect(follow({}, "PipelineRun", failingPrint)).rejects.toThrow("the reader has gone away");
+  });
+
+  it("that is forbidden is an error that names the missing permission, during the run", async () => {
     server.isForbidden = true;
     await addPod("one", { task: "look", containers: { "step-a": "running" } });
 
@@ -112,7 +122,7 @@ describe("the output of a run's pods", { timeout: 30_000 }, () => {
     });
   });
 
-  it("of pods that may not be listed is an error that names the missing right, while the run goes on", async () => {
+  it("of pods that must not be listed is an error that names the missing permission, during the run", async () => {
     cluster.forbid("list", "pods");
 
     await expect(follow()).rejects.toMatchObject({
@@ -122,11 +132,13 @@ describe("the output of a run's pods", { timeout: 30_000 }, () => {
   });
 });
 
-async function follow(filter: LineFilter = {}, kind = "PipelineRun"): Promise<void> {
-  const print = ({ task, attempt, step, text }: StepLine) =>
-    void printed.push(`${task}/${step}${attempt > 1 ? `#${attempt}` : ""} ${text}`);
+function print({ task, attempt, step, text }: StepLine): void {
+  printed.push(`${task}/${step}${attempt > 1 ? `#${attempt}` : ""} ${text}`);
+}
+
+async function follow(filter: LineFilter = {}, kind = "PipelineRun", printLine = print): Promise<void> {
   await followPods({
-    ...{ client, podLogs, filter, clock, random, print },
+    ...{ client, podLogs, filter, clock, random, print: printLine },
     run: { kind, uid: "run-uid", namespace: "runs" },
     signal: stop.signal,
     runEnded: runEnded.signal,

@@ -15,8 +15,8 @@ const states = {
   "job-suspended": "suspended",
 };
 
-describe("what the Job controller was recorded to write", () => {
-  it("is in the table, all of it", () => {
+describe("the recorded statuses of the Job controller", () => {
+  it("are all in the table", () => {
     expect(Object.keys(states)).toEqual(recordedNames("job"));
   });
 

@@ -8,7 +8,7 @@ export function runOrder(special: Partial<RunOrder> = {}): RunOrder {
     execution: { uid: "6d4c1f1e-6f1e-4b6b-9a50-0d7a4a3a6d11", name: "restart-1", namespace: "payment" },
     target: "payment/deployment/payment-api",
     targetHash: "q3uc1279cc2v4dlmd0q6gv5r8e9b4l0qk1h7g5t3m2n1o0p9s8vg",
-    workflow: { id: "restart", version: "1.0.0", containerImage: "registry.example/restart:1", pipeline: "workflow" },
+    workflow: { id: "restart", containerImage: "registry.example/restart:1", pipeline: "workflow" },
     parameters: {},
     timeoutMs: 150_000,
     keepMs: 3_600_000,

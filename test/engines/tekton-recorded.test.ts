@@ -79,8 +79,8 @@ const failuresFromRunAlone = {
   "timeout-tasks": ["TaskRunFailed", "- - -", true],
 } as const;
 
-describe("what Tekton was recorded to write", () => {
-  it("is in the tables, all of it", () => {
+describe("the recorded statuses of Tekton", () => {
+  it("are all in the tables", () => {
     const failed = Object.entries(states).flatMap(([name, state]) => (state.startsWith("failed") ? [name] : []));
 
     expect(Object.keys(states)).toEqual(recordedNames("tekton"));
@@ -118,7 +118,7 @@ describe("what Tekton was recorded to write", () => {
     },
   );
 
-  it("has the message of the task: the message of the run only counts tasks", async () => {
+  it("have the message of the task, because that of the run only counts tasks", async () => {
     const cluster = newCluster();
     const recording = recorded<Recording>("tekton", "config-error");
     await storeAll(cluster, recording);

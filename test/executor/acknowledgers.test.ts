@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe("an acknowledgement", () => {
-  it("is verified where the shipped policy and its binding are", async () => {
+  it("is verified where the shipped policy and its binding exist", async () => {
     await put(policy, binding);
 
     expect(await acknowledged()).toMatchObject({ by: "kim", verified: true });
@@ -43,7 +43,7 @@ describe("an acknowledgement", () => {
     expect(await acknowledged()).toMatchObject({ by: "kim", verified: false });
   });
 
-  it("is not verified when the policy came after what is acknowledged", async () => {
+  it("is not verified when the policy was created after the acknowledged end", async () => {
     await failed();
     await put(policy, binding);
 
@@ -67,7 +67,7 @@ describe("an acknowledgement", () => {
     );
   });
 
-  it("of an execution that is gone, on the target's record, is verified alike", async () => {
+  it("on the target's record, of a deleted execution, is verified, too", async () => {
     await put(policy, binding);
     await failed();
     const { uid = "" } = (await world.seen("first")).metadata;

@@ -30,7 +30,7 @@ describe("an execution that an operator cancels while it runs", () => {
     await world.report("Unknown");
   });
 
-  it("has its run stopped, keeps the target until that has ended, and records who cancelled it", async () => {
+  it("has its run stopped, keeps the target until the run has ended, and records who cancelled it", async () => {
     await world.annotate("a", request);
     expect((await world.run())?.spec).toMatchObject({ status: "Cancelled" });
     expect((await world.status("a")).phase).toBe("Running");
@@ -57,7 +57,7 @@ describe("an execution that an operator cancels while it runs", () => {
     });
   });
 
-  it("sends no notice, and does not block the next one", async () => {
+  it("sends no notice, and does not block the next execution", async () => {
     await world.annotate("a", request);
     await world.report("False");
 
@@ -67,7 +67,7 @@ describe("an execution that an operator cancels while it runs", () => {
     expect((await world.status("b")).phase).toBe("Running");
   });
 
-  it("blocks the next one on request, until a person acknowledges", async () => {
+  it("blocks the next execution on request, until an operator acknowledges", async () => {
     await world.annotate("a", blocking);
     await world.report("False");
 
@@ -77,7 +77,7 @@ describe("an execution that an operator cancels while it runs", () => {
     expect((await world.status("b")).skipDetails).toMatchObject({ reason: "PreviousExecutionFailed" });
   });
 
-  it("completes if its run succeeded before it could be stopped", async () => {
+  it("completes if its run succeeds before it is stopped", async () => {
     await world.report("True");
 
     await world.annotate("a", request);
@@ -85,7 +85,7 @@ describe("an execution that an operator cancels while it runs", () => {
     expect((await world.status("a")).phase).toBe("Completed");
   });
 
-  it("is stopped by another replica if the one that started it died between the request and the stop", async () => {
+  it("is stopped by another replica if its replica dies between the request and the stop", async () => {
     await first.stop({ deadlineMs: 0 });
     await world.annotate("a", request);
     expect((await world.run())?.spec).not.toHaveProperty("status");
@@ -100,7 +100,7 @@ describe("an execution that an operator cancels while it runs", () => {
 });
 
 describe("an execution that an operator cancels before its run was started", () => {
-  it("ends without history: nothing counts as a failure, and the target is free", async () => {
+  it("leaves no history: no failure is counted, and the target is free", async () => {
     await world.execution("a", {}, { annotations: request });
     await world.executor();
 
@@ -169,7 +169,7 @@ describe("interlock cancel", () => {
     expect((await world.status("a")).failureDetails?.message).toMatch(/^Cancelled by kim.*: wrong node$/);
   });
 
-  it("explains that there is nothing to cancel once an execution has ended", async () => {
+  it("reports that an execution that has ended cannot be cancelled", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("True");

@@ -68,7 +68,7 @@ describe("an execution that differs from the catalog", () => {
     expect(await world.status("honest")).toMatchObject({ phase: "Running" });
   });
 
-  it("raises no count either if it claims an incident from another namespace than that of incidents", async () => {
+  it("does not count as a failure if it claims an incident and is not in the namespace of incidents", async () => {
     await world.executor({
       settings: { ...defaultPolicy, runTtlMs: 60 * minute, ...retention, incidentsNamespace: "kubernaut-system" },
     });
@@ -79,7 +79,7 @@ describe("an execution that differs from the catalog", () => {
     expect((await world.status("evil")).consecutiveFailures).toBeUndefined();
   });
 
-  it("is shown by why as outside of the catalog", async () => {
+  it("is reported by why as not in the catalog", async () => {
     await world.executor();
     await world.execution("evil", { workflowRef: { ...cleanup, containerImage: "attacker.example/evil:1" } });
     const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
@@ -93,7 +93,7 @@ describe("an execution that differs from the catalog", () => {
 });
 
 describe("the catalog", () => {
-  it("in another namespace counts for nothing", async () => {
+  it("in another namespace is ignored", async () => {
     await world.executor();
     await world.workflow({ workflowId: "cleanup", containerImage: "attacker.example/evil:1" }, "default");
     await world.workflow({ workflowId: "evil", containerImage: "attacker.example/evil:1" }, "default");
@@ -105,7 +105,7 @@ describe("the catalog", () => {
     expect((await world.status("second")).failureDetails?.reason).toBe("ValidationError");
   });
 
-  it("determines workload, engine, service account and timeout where the execution sets none", async () => {
+  it("determines workload, engine, service account and timeout that the execution does not set", async () => {
     await world.executor();
     await world.workflow({ workflowId: "drain", serviceAccountName: "drainer", timeout: "7m", pipeline: "drain" });
 
@@ -117,7 +117,7 @@ describe("the catalog", () => {
     expect(spec).toContain('{"name":"name","value":"drain"}');
   });
 
-  it("is asked at the server for an entry that the cache does not have yet", async () => {
+  it("is read from the server for an entry that the cache does not have yet", async () => {
     await world.executor({ client: withDeafCatalogWatch(world.client) });
     await world.workflow({ workflowId: "new" });
 
@@ -126,7 +126,7 @@ describe("the catalog", () => {
     expect(await world.status("first")).toMatchObject({ phase: "Running" });
   });
 
-  it("whose entry was removed runs nothing, even if the cache still has it", async () => {
+  it("does not run a removed entry, even if the cache still has it", async () => {
     await world.executor({ client: withDeafCatalogWatch(world.client) });
     await world.removeWorkflow();
 
@@ -165,7 +165,7 @@ describe("the catalog", () => {
     expect((await world.record()).status?.holder).toBeUndefined();
   });
 
-  it("that changes while a run goes on changes nothing about that run", async () => {
+  it("does not affect a running execution when it changes", async () => {
     await world.executor();
     await world.execution("first");
     await world.report("Unknown");
@@ -183,9 +183,9 @@ describe("a workflow that requires an approval", () => {
   it.each([
     ["without an approval", undefined, "refers to none"],
     ["with an approval that does not exist", "missing", "there is no approval missing"],
-    ["with an approval that is not answered", "open", "is not answered yet"],
+    ["with an approval that is not decided", "open", "is not decided yet"],
     ["with an approval that was rejected", "rejected", "is Rejected"],
-    ["with an answer that came too late", "late", "was answered after"],
+    ["with an approval that was decided too late", "late", "was decided after"],
     ["with an approval of another workflow", "other-workflow", "is for workflow restart"],
     ["with an approval of another version", "other-version", "is for version 2"],
     ["with an approval of another target", "other-target", "is for node/worker-2"],
@@ -250,7 +250,7 @@ describe("a workflow that requires an approval", () => {
     expect(await world.status("later")).toMatchObject({ phase: "Running" });
   });
 
-  it("has used its approval if it is cancelled after the start of its run, even if no step had begun", async () => {
+  it("has used its approval if it is cancelled after the start of its run, even if no step has begun", async () => {
     await world.executor();
     await world.approve("a-1");
     await world.execution("first", { workflowRef: reboot }, approvedBy("a-1"));
@@ -277,7 +277,7 @@ describe("a workflow that requires an approval", () => {
     expect((await world.status("again")).failureDetails?.message ?? "").toContain("was used by default/first");
   });
 
-  it("that two replicas are asked to run twice with one approval runs once", async () => {
+  it("runs once if two executions on two replicas name the same approval", async () => {
     await world.executor();
     await world.executor();
     await world.approve("a-1");
@@ -293,7 +293,7 @@ describe("a workflow that requires an approval", () => {
 });
 
 describe("the ledger row of a run", () => {
-  it("names engine, image and service account, and the digests once they are known", async () => {
+  it("contains engine, image and service account, and the digests once they are known", async () => {
     await world.executor();
     await world.workflow({ workflowId: "drain", serviceAccountName: "drainer" });
     await world.execution("first", { workflowRef: { ...cleanup, workflowId: "drain" } });
@@ -313,7 +313,7 @@ describe("the ledger row of a run", () => {
     expect(factsOf("first", "execution.completed")).toMatchObject({ ...ran, image_digests: [digest] });
   });
 
-  it("has no secret parameter in it, even if the engine repeats one", async () => {
+  it("contains no secret parameter, even if the engine repeats one", async () => {
     await world.executor();
     const properties = {
       pin: { type: "string", secret: true },

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 describe("an execution on a custom kind", () => {
-  it("fails before any action while the kind is unknown, and the message names the remedy", async () => {
+  it("fails before any action while the kind is unknown, and the message contains the fix", async () => {
     await world.executor({ kinds: watched() });
 
     await world.execution("a", { targetResource });
@@ -51,7 +51,7 @@ describe("an execution on a custom kind", () => {
     expect((await world.status("before")).phase).toBe("Failed");
   });
 
-  it("runs although the watch has not brought its definition yet", async () => {
+  it("runs although the watch has not delivered its definition yet", async () => {
     const client = withoutEvents(permittedClient(world.client, "executor"));
     await world.executor({ kinds: watched(client) });
 
@@ -119,7 +119,7 @@ describe("an execution on a custom kind", () => {
     expect((await world.record(target)).status?.holder).toBeUndefined();
   });
 
-  it("waits to be judged until the definitions are read", async () => {
+  it("is not decided before the definitions are read", async () => {
     await applyCertificates(world.client);
     let open = () => {};
     const opened = new Promise<void>((resolve) => {

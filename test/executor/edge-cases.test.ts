@@ -85,7 +85,7 @@ describe("two executions on one target", () => {
     expect(world.eventTypes("b")).toEqual(["execution.skipped", "execution.admitted", "target.freed"]);
   });
 
-  it("one after the other: the second waits until nothing of the first one's run is left", async () => {
+  it("one after the other: the second waits until the run of the first is deleted completely", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("True");
@@ -143,7 +143,7 @@ describe("two executions on one target", () => {
 });
 
 describe("a restart", () => {
-  it("while a run goes on: the run is watched further, and not made again", async () => {
+  it("during a run: the run is followed, and not created again", async () => {
     const first = await world.executor();
     await world.execution("a");
     const before = await world.run();
@@ -176,7 +176,7 @@ describe("a restart", () => {
     expect(await world.status("a")).toMatchObject({ phase: "Running", pipelineRunRef: { uid: run?.metadata.uid } });
   });
 
-  it("during the cooldown: the cooldown goes on from when the run ended", async () => {
+  it("during the cooldown: the cooldown still counts from the end of the run", async () => {
     const first = await world.executor();
     await world.execution("a");
     await world.report("True");
@@ -194,7 +194,7 @@ describe("a restart", () => {
 });
 
 describe("an execution that is deleted", () => {
-  it("while it runs: its run is cancelled, its target freed once that has stopped, and then it goes", async () => {
+  it("while it runs: its run is cancelled, then its target is freed, then it is deleted", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("Unknown");
@@ -209,7 +209,7 @@ describe("an execution that is deleted", () => {
     expect((await world.record()).status?.holder).toBeUndefined();
   });
 
-  it("during its cooldown: the cooldown ends, and the next one runs at once", async () => {
+  it("during its cooldown: the cooldown ends, and the next execution runs at once", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("True");
@@ -265,7 +265,7 @@ describe("an execution that is deleted", () => {
 });
 
 describe("the target record", () => {
-  it("that cannot be read lets no execution run", async () => {
+  it("that cannot be read admits no execution", async () => {
     await world.executor();
     world.cluster.forbid("get", "remediationtargets");
 

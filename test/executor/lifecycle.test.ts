@@ -62,7 +62,7 @@ describe("an execution", () => {
     expect(failureDetails?.requiresManualReview).toBe(failureDetails?.wasExecutionFailure);
   });
 
-  it("is kept by its finalizer, and found by its target's hash, before anything is done for it", async () => {
+  it("has its finalizer and its target's hash before any other write", async () => {
     await world.execution("first");
 
     expect((await world.seen("first")).metadata).toMatchObject({
@@ -71,7 +71,7 @@ describe("an execution", () => {
     });
   });
 
-  it("leaves a trail in the ledger and one notice", async () => {
+  it("is recorded in the ledger, and creates one notice", async () => {
     await world.execution("first");
     await world.report("True");
 
@@ -88,7 +88,7 @@ describe("an execution", () => {
     ]);
   });
 
-  it("logs what happened to the lock", async () => {
+  it("logs the changes of the lock", async () => {
     await world.execution("first");
     await world.execution("second");
     await world.report("True");
@@ -131,7 +131,7 @@ describe("an execution", () => {
     ]);
   });
 
-  it("that failed while acting blocks the next one until a person acknowledges it", async () => {
+  it("that failed while acting blocks the next execution until an operator acknowledges it", async () => {
     await world.execution("first");
     await world.report("Unknown");
     await world.deleteRun();
@@ -207,7 +207,7 @@ describe("an execution", () => {
     expect(text).toContain('workflowexecution_consecutive_failures{workflow_id="broken"} 1');
   });
 
-  it("is cancelled when it takes longer than it may, and fails with Timeout", async () => {
+  it("is cancelled at its timeout, and fails with Timeout", async () => {
     await world.execution("first");
     await world.report("Unknown");
 

@@ -53,7 +53,7 @@ describe("the setting", () => {
     expect(await world.run()).toBeUndefined();
   });
 
-  it("execution.engines are those that may be asked for", async () => {
+  it("execution.engines are the engines that an execution can use", async () => {
     await open(["engines: tekton"]);
 
     await world.workflow({ workflowId: "by-job", engine: "job" });
@@ -126,7 +126,7 @@ describe("the setting", () => {
     expect(await world.run()).toBeUndefined();
   });
 
-  it("execution.retention is how long an execution that a person made is kept, with its end in the ledger", async () => {
+  it("execution.retention is how long an execution of a user is kept; its end stays in the ledger", async () => {
     await open(["retention: 6h"]);
     await world.execution("first");
     await world.execution("skipped");
@@ -203,7 +203,7 @@ describe("the setting", () => {
     expect(await world.record()).toBeDefined();
   });
 
-  it("resource_locking.cooldown_period is how long the same is not done again", async () => {
+  it("resource_locking.cooldown_period is the time before the same workflow runs again", async () => {
     await open([], ["resource_locking:", "  cooldown_period: 9m"]);
     await world.execution("first");
     await world.report("True");
@@ -240,7 +240,7 @@ describe("the setting", () => {
     expect(waits).toEqual(minutes.map((wait) => wait * minute));
   });
 
-  it("execution.backoff.jitter makes them differ", async () => {
+  it("execution.backoff.jitter makes backoffs differ", async () => {
     await open(["backoff:", "  jitter: 0.5"]);
     const targets = Array.from({ length: 8 }, (_, i) => `node/worker-${i}`);
 
@@ -253,7 +253,7 @@ describe("the setting", () => {
     expect(waits.size).toBeGreaterThan(1);
   });
 
-  it("execution.maxConsecutiveFailures is how many are too many", async () => {
+  it("execution.maxConsecutiveFailures is the number of failures that blocks", async () => {
     await open(["maxConsecutiveFailures: 2"]);
     for (const name of ["one", "two"]) {
       await world.forIncident(name, broken);
@@ -268,7 +268,7 @@ describe("the setting", () => {
     });
   });
 
-  it("execution.observe decides, and starts nothing", async () => {
+  it("execution.observe records decisions and starts nothing", async () => {
     await open(["observe: true"]);
 
     await world.execution("first");
@@ -289,7 +289,7 @@ describe("the setting", () => {
     expect(await world.status("second")).toMatchObject({ phase: "Running" });
   });
 
-  it("execution.concurrency is how many are worked on at a time", async () => {
+  it("execution.concurrency is the maximum number of executions reconciled at a time", async () => {
     let atOnce = 0;
     let most = 0;
     const patch: KubeClient["patch"] = async (type, ...rest) => {

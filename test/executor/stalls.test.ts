@@ -21,7 +21,7 @@ describe("an execution whose run cannot be created", () => {
   });
   afterEach(() => world.close());
 
-  it("has a condition with the error, since when it fails and the next attempt", async () => {
+  it("has a condition with the error, the start of the failures and the next attempt", async () => {
     const startedAt = world.clock.wallMs();
 
     await world.passTime(10_000);
@@ -78,7 +78,7 @@ describe("an execution whose run cannot be created", () => {
     expect(notice?.spec.context?.entries?.map(({ name }) => name)).toEqual(["a", "b"]);
   });
 
-  it("is written to at most once for each step of the backoff", async () => {
+  it("is written at most once for each step of the backoff", async () => {
     let writes = 0;
     faults.beforeStatusUpdate = () => writes++;
 

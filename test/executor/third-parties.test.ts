@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Pod, tektonEngine } from "../../src/engines/index.ts";
+import { jobEngine, type Pod, tektonEngine } from "../../src/engines/index.ts";
 import { pods } from "../../src/engines/pods.ts";
 import type { KubeClient, KubeObject, ResourceType, WatchEvent } from "../../src/kube/index.ts";
 import {
   annotationKeys,
   executionNamespace,
+  findStall,
   type RemediationTarget,
   remediationTargets,
   type WorkflowExecution,
@@ -24,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe("an execution that is deleted after it was decided to start its run", () => {
-  it("does not have its run started, because it is read once more before that", async () => {
+  it("does not have its run started, because it is read again before that", async () => {
     let isDecided = false;
     const client: KubeClient = {
       ...world.client,
@@ -56,7 +57,7 @@ describe("an execution that is deleted after it was decided to start its run", (
 });
 
 describe("a replica that receives changes of runs late", () => {
-  it("does not declare a run gone because of a cached earlier one with that name", async () => {
+  it("does not treat its run as deleted because of a cached earlier run of that name", async () => {
     const late = deafReplica(runs);
     await world.executor(late);
     await world.executor();
@@ -88,7 +89,7 @@ describe("two replicas, one of which receives changes late", () => {
     expect(late.writes).toBeLessThan(3);
   });
 
-  it("of executions, admit one that was skipped at most once more", async () => {
+  it("of executions, admit a skipped execution at most once more", async () => {
     const late = deafReplica(workflowExecutions);
     await world.executor(late);
     await world.execution("holder", restart);
@@ -119,7 +120,7 @@ describe("an execution that was skipped on one replica and admitted on another",
 });
 
 describe("an execution that is gone", () => {
-  it("and is admitted once more by a replica that was paused gives the target back: its success stays one", async () => {
+  it("and is admitted again by a replica that was paused frees the target: its success is counted once", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("True");
@@ -136,7 +137,7 @@ describe("an execution that is gone", () => {
 });
 
 describe("a target record that is deleted", () => {
-  it("and made again while an execution is on its way out: the cooldown after that one is over", async () => {
+  it("and rebuilt while an execution is being deleted has no cooldown of that execution", async () => {
     await world.executor();
     await world.execution("a");
     await world.report("True");
@@ -152,7 +153,7 @@ describe("a target record that is deleted", () => {
     expect(await world.status("b")).toMatchObject({ phase: "Running" });
   });
 
-  it("before the run of its holder was started: that run is cancelled without having begun", async () => {
+  it("before the run of its holder is started has that run cancelled before its first step", async () => {
     let isDeleted = false;
     await world.executor(
       replicaClient({
@@ -176,7 +177,7 @@ describe("a target record that is deleted", () => {
     });
   });
 
-  it("while the run of an execution goes on that was removed by force: the target is held until it has stopped", async () => {
+  it("during the run of an execution that was removed by force keeps the target held until the run has stopped", async () => {
     const first = await world.executor();
     await world.execution("a");
     await world.report("Unknown");
@@ -195,7 +196,7 @@ describe("a target record that is deleted", () => {
     expect((await world.record()).status?.holder).toBeUndefined();
   });
 
-  it("and is being made again: an acknowledgement that comes first does not make it pass for whole", async () => {
+  it("and is being rebuilt is not taken for complete because of an earlier acknowledgement", async () => {
     await world.executor();
     await world.execution("failed", restart);
     await world.report("Unknown");
@@ -210,7 +211,7 @@ describe("a target record that is deleted", () => {
     expect(status?.workflows?.find(({ workflowId }) => workflowId === "restart")?.ack?.reason).toBe("looked at it");
   });
 
-  it("does not keep the run of an execution that was removed by force from being removed", async () => {
+  it("does not prevent the deletion of the run of an execution that was removed by force", async () => {
     const first = await world.executor();
     await world.execution("a");
     await world.report("Unknown");
@@ -227,8 +228,41 @@ describe("a target record that is deleted", () => {
   });
 });
 
+describe("a running execution whose engine is not configured any more", () => {
+  beforeEach(async () => {
+    const first = await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    await first.stop({ deadlineMs: 0 });
+  });
+
+  it("keeps its target, and is stalled until the engine is configured again", async () => {
+    const second = await world.executor({ engines: [jobEngine(world.client)] });
+    await world.passTime(10_000);
+
+    expect((await world.status("a")).phase).toBe("Running");
+    expect((await world.record()).status?.holder?.executionName).toBe("a");
+    expect(findStall(await world.seen("a"))?.error).toContain("the engine tekton of the run is not configured here");
+
+    await second.stop({ deadlineMs: 0 });
+    await world.executor();
+    await world.report("True");
+    expect((await world.status("a")).phase).toBe("Completed");
+  });
+
+  it("keeps its target when it is removed by force", async () => {
+    await removeByForce("a");
+
+    await world.executor({ engines: [jobEngine(world.client)] });
+    await world.passTime(10_000);
+
+    expect((await world.record()).status?.holder?.executionName).toBe("a");
+    expect(findStall(await world.record())?.error).toContain("the engine tekton of the run is not configured here");
+  });
+});
+
 describe("an execution that is removed by force", () => {
-  it("while its run is being started: the run is asked to stop, not torn away", async () => {
+  it("while its run is being started has the run cancelled, and not deleted", async () => {
     let isStarted = false;
     const paused = replicaClient({
       patch: (type, ...rest) => (type.kind === runs.kind ? new Promise(() => {}) : world.client.patch(type, ...rest)),

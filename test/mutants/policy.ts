@@ -30,8 +30,8 @@ export const policyMutants = [
     ["forgets that a fix was ineffective", "if (history?.ineffective)", "if (!settings)"],
     [
       "ignores open causes",
-      'if (!first) return passes("no open incident is the cause")',
-      'if (first || !first) return passes("no open incident is the cause")',
+      'if (!first) return passes("no cause is open")',
+      'if (first || !first) return passes("no cause is open")',
     ],
     ["counts successes that are acknowledged", " && !isCovered(history?.ack, end)", ""],
     ["rounds a wait down", "Math.ceil(ms / 1_000)", "Math.floor(ms / 1_000)"],

@@ -15,7 +15,7 @@ it("an incident is explained with every check as data: the first that blocks dec
   expect(checks).toHaveLength(9);
   expect(checks.filter(({ isDeciding }) => isDeciding)).toEqual([
     {
-      name: "is automation paused",
+      name: "automation is not paused",
       passed: false,
       isDeciding: true,
       evidence: expect.stringMatching(/^paused: pause-\w+ by kim \(release\)$/),
@@ -24,8 +24,8 @@ it("an incident is explained with every check as data: the first that blocks dec
     },
   ]);
   expect(checks.filter(({ passed }) => !passed).map(({ name }) => name)).toEqual([
-    "is automation paused",
-    "did the workflow fail here while acting",
+    "automation is not paused",
+    "no unacknowledged failure while acting",
   ]);
   expect(checks[0]).toMatchObject({ passed: true, isDeciding: false, evidence: "workflow cleanup is in the catalog" });
   expect(paragraphLines(text)[0]).toMatch(/^rr-\w{8}-1: DiskFull \(critical\), about node\/worker-1$/);
@@ -37,13 +37,13 @@ it("an incident for which no rule was found has the checks of the recorded decis
   await world.setStatus(remediationRequests, incident, { diagnosis: null, block });
   const found = await world.client.get(remediationRequests, { namespace, name: incident });
   if (!found) throw new Error("the incident is gone");
-  const checks = [{ number: 0, asks: "is there a workflow", answer: "blocks", evidence: "none", clears: "later" }];
+  const checks = [{ number: 0, asks: "a workflow is found", answer: "blocks", evidence: "none", clears: "later" }];
   const event = { id: "d-1", type: "incident.decided", at: "2026-03-01T12:00:00.000Z", facts: { checks } } as const;
 
   const explained = await explainIncident(found, { ...world.context(), readEvents: async () => [event] });
 
   expect(explained.checks).toEqual([
-    { name: "is there a workflow", passed: false, isDeciding: true, evidence: "none", clears: "later" },
+    { name: "a workflow is found", passed: false, isDeciding: true, evidence: "none", clears: "later" },
   ]);
 });
 

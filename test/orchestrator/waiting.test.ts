@@ -29,7 +29,7 @@ describe("an incident whose execution is refused at admission", () => {
     expect(block?.decision).toMatch(/\/execution\.skipped$/);
     const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
     await desk.type("why", second);
-    expect(desk.read()).toMatch(/Decided at \S+: skip, RecentlyRemediated\n[\s\S]*is it in cooldown after a success\?/);
+    expect(desk.read()).toMatch(/Decided at \S+: skip, RecentlyRemediated\n[\s\S]*not in cooldown after a success/);
   });
 
   it("waits until the time that the executor named, although its own settings allow it earlier", async () => {

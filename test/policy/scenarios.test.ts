@@ -32,7 +32,7 @@ describe("the 42 remediation scenarios", () => {
     expect(differences).toEqual([]);
   });
 
-  it("need every rule, and no rule waits in a circle", () => {
+  it("need every rule, and no rule waits in a cycle", () => {
     const used = expectations.map(({ expected }) => (expected.match ? expected.rule : undefined));
 
     expect(rules.map(({ name }) => name).filter((name) => !used.includes(name))).toEqual([]);

@@ -19,7 +19,7 @@ export interface OperationText {
 export const operationTexts: Readonly<Record<OperationName, OperationText>> = {
   ack: {
     label: "Acknowledge",
-    effect: "Records that you checked what the failed execution left behind, and that a retry is safe.",
+    effect: "Records that you checked the effects of the failed execution, and that a retry is safe.",
     fields: ["reason"],
   },
   approve: {

@@ -43,7 +43,7 @@ describe("interlock why", () => {
 
     const text = await world.why("node/worker-1");
 
-    expect(text.split("is automation paused?")).toHaveLength(2);
+    expect(text.split("automation is not paused")).toHaveLength(2);
     expect(text).toMatch(
       /cleanup on node\/worker-1: not now, Paused\n[\s\S]+\n\nreboot on node\/worker-1: may run now\n {2}all checks of one: interlock why node\/worker-1 --workflow reboot$/,
     );

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Call, type KubeClient, refOf } from "../../kube/index.ts";
+import { type Call, iso, type KubeClient, refOf } from "../../kube/index.ts";
 import { type Condition, type Engine, type RemediationWorkflow, remediationWorkflows } from "../../resources/index.ts";
 import { type PipelineReader, workflowPipelineProblems } from "../local/workflow-pipeline.ts";
 import { patchAtVersion } from "../patch-at-version.ts";
@@ -14,8 +14,8 @@ export interface MarkOptions {
 }
 
 /**
- * Marks every entry of the local engine whose pipeline cannot be read as Invalid, so that its incidents are blocked with
- * the reason instead of failing again and again. An entry whose pipeline was corrected is Active again.
+ * Marks every entry of the local engine whose pipeline cannot be read as Invalid, so that its incidents are blocked with the
+ * reason instead of failing repeatedly. An entry whose pipeline was corrected becomes Active again.
  */
 export async function markUnreadable(
   client: KubeClient,
@@ -27,16 +27,16 @@ export async function markUnreadable(
     if ((entry.spec.engine ?? defaultEngine) !== "local") continue;
     const found = await workflowPipelineProblems(readPipeline, entry.spec);
     const problems = found.map(({ file, problem }) => (file ? `${file}: ${problem}` : problem));
-    const status = statusFor(entry, problems, new Date(client.serverNowMs()).toISOString());
+    const status = toStatus(entry, problems, iso(client.serverNowMs()));
     if (status === undefined) continue;
     const patch = patchAtVersion(entry, { status });
-    // A change of the entry meanwhile is a change of a file or of the catalog, and that leads here again.
+    // A conflict is ignored: this function is called again after each change of the files and of the catalog.
     await client.patch(remediationWorkflows, refOf(entry), patch, { ...call, subresource: "status" });
   }
 }
 
-/** The status to write; undefined if it stays. An entry that another program marked as Invalid stays so. */
-function statusFor({ status }: RemediationWorkflow, problems: readonly string[], at: string): object | undefined {
+/** Returns the status to write; undefined if nothing changes. An entry that another program marked as Invalid keeps its status. */
+function toStatus({ status }: RemediationWorkflow, problems: readonly string[], at: string): object | undefined {
   const marked = status?.conditions?.some(({ type, status: is }) => type === conditionType && is === "False") ?? false;
   if (problems.length === 0) {
     return marked ? { catalogStatus: "Active", problems: null, conditions: [readable("True", "", at)] } : undefined;

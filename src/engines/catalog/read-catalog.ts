@@ -4,7 +4,7 @@ import type { Engine, Kinds, RemediationWorkflow } from "../../resources/index.t
 import { type PipelineReader, pipelineReader, workflowPipelineProblems } from "../local/workflow-pipeline.ts";
 import { readWorkflowFile } from "./read-workflow-file.ts";
 
-/** The workflows of a folder. A problem in one file does not exclude another. */
+/** The workflows of a folder. A problem in one file does not exclude the others. */
 export interface CatalogReading {
   readonly workflows: readonly RemediationWorkflow[];
   /** One sentence each, with file, line and path. */
@@ -19,7 +19,7 @@ interface CatalogOptions {
 
 /**
  * Reads the `workflow.yaml` of each folder right below `root`, in alphabetical order. A workflow of the local engine is
- * read with its pipeline: one that cannot be run, or that would put a parameter into code, is not loaded.
+ * read with its pipeline, and not loaded if the pipeline cannot be run or would put a parameter into code.
  */
 export async function readCatalog(
   root: string,
@@ -29,9 +29,12 @@ export async function readCatalog(
   const workflows: RemediationWorkflow[] = [];
   const problems: string[] = [];
   const files = new Map<string, string>();
-  for (const folder of await foldersIn(root)) {
+  for (const folder of await listFolders(root)) {
     const path = join(root, folder, "workflow.yaml");
-    const text = await readText(path);
+    const text = await readFile(path, "utf8").catch(({ code }: NodeJS.ErrnoException) => {
+      if (code !== "ENOENT") problems.push(`${path}:1: cannot be read (${code})`);
+      return undefined;
+    });
     if (text === undefined) continue;
     const reading = readWorkflowFile({ path, text, folder }, kinds);
     if (reading.kind === "invalid") {
@@ -54,16 +57,7 @@ export async function readCatalog(
   return { workflows, problems };
 }
 
-async function foldersIn(root: string): Promise<string[]> {
+async function listFolders(root: string): Promise<string[]> {
   const entries = await readdir(root, { withFileTypes: true });
   return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : [])).sort();
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
 }

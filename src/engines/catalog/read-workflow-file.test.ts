@@ -18,7 +18,7 @@ parameters:
 `;
 
 describe("a workflow file", () => {
-  it("is the content of a spec, and becomes an entry with a name of its own", () => {
+  it("with the content of a spec becomes an entry with a derived name", () => {
     expect(reading(plain)).toEqual({
       kind: "valid",
       workflow: {
@@ -42,11 +42,11 @@ describe("a workflow file", () => {
     });
   });
 
-  it("is the same entry as a whole object, as kubectl takes it", () => {
+  it("with a whole object becomes the same entry", () => {
     expect(reading(whole(plain))).toEqual(reading(plain));
   });
 
-  it("of the local engine runs the folder that it is in", () => {
+  it("of the local engine has its own folder as the image", () => {
     const local = "{ workflowId: a, version: '1', description: d, engine: local }";
 
     expect(reading(local)).toMatchObject({ kind: "valid", workflow: { spec: { containerImage: "cleanup" } } });
@@ -93,7 +93,7 @@ describe("a workflow file", () => {
     expect(reading(text)).toEqual({ kind: "invalid", problems: [`workflows/cleanup/workflow.yaml:${problem}`] });
   });
 
-  it("is refused with all problems at once", () => {
+  it("is rejected with all problems at once", () => {
     const text = plain.replace("1.4.0", "1.4").replace("10m", "soon").replace("timeout", "timeOut");
 
     const { kind, problems } = reading(text) as { kind: string; problems: string[] };
@@ -102,7 +102,7 @@ describe("a workflow file", () => {
     expect(problems.map((problem) => problem.split(":")[1])).toEqual(["2", "7", "8"]);
   });
 
-  it("as a whole object is refused with the paths that are written in it", () => {
+  it("with a whole object is rejected with the paths of the file", () => {
     expect(reading(whole(plain.replace("10m", "soon")))).toEqual({
       kind: "invalid",
       problems: ["workflows/cleanup/workflow.yaml:10: spec.cooldown must be a duration such as 500ms, 30s or 1h30m"],

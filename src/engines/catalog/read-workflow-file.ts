@@ -12,18 +12,18 @@ import {
 import type { Problem } from "../../schema/index.ts";
 
 export interface WorkflowFile extends TextFile {
-  /** Name of the folder that it is in: the local engine runs it unless the file names another. */
+  /** Name of the folder of the file: the local engine runs this folder unless the file names another. */
   readonly folder: string;
 }
 
 export type WorkflowReading =
   | { readonly kind: "valid"; readonly workflow: RemediationWorkflow }
-  /** One sentence for each thing to put right: `file:line: path problem`. */
+  /** One sentence for each problem: `file:line: path problem`. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 /**
- * A catalog entry from a file: a whole RemediationWorkflow, as kubectl takes it, or the content of its spec alone. In a
- * file that a person wrote, an unknown field is a mistake.
+ * Reads a catalog entry from a file: a whole RemediationWorkflow, as for kubectl, or the content of its spec alone. An unknown
+ * field is a problem, because it is usually misspelt.
  */
 export function readWorkflowFile({ folder, ...file }: WorkflowFile, kinds: Kinds): WorkflowReading {
   const yaml = readYamlFile(file);
@@ -34,24 +34,20 @@ export function readWorkflowFile({ folder, ...file }: WorkflowFile, kinds: Kinds
   const reading = read(remediationWorkflows, withName(isWhole ? value : addEnvelope(value), folder));
   const problems = findProblems(reading, kinds);
   if (reading.kind === "valid" && problems.length === 0) return { kind: "valid", workflow: reading.object };
-  return invalid(
-    problems.map(({ keys, sentence }) => {
-      return isWhole
-        ? `${yaml.at(keys)}: ${sentence}`
-        : `${yaml.at(keys.slice(1))}: ${sentence.replace(/^spec\./, "")}`;
-    }),
-  );
+  const describe = ({ keys, sentence }: FileProblem) =>
+    isWhole ? `${yaml.at(keys)}: ${sentence}` : `${yaml.at(keys.slice(1))}: ${sentence.replace(/^spec\./, "")}`;
+  return invalid(problems.map(describe));
 }
 
-/** Contradictions within an entry can be found only once all of its fields have the right type. */
-function findProblems(
-  reading: Reading<RemediationWorkflow>,
-  kinds: Kinds,
-): readonly Pick<Problem, "keys" | "sentence">[] {
+type FileProblem = Pick<Problem, "keys" | "sentence">;
+
+/** Finds wrong types and unknown fields first; contradictions within an entry only if there are none. */
+function findProblems(reading: Reading<RemediationWorkflow>, kinds: Kinds): readonly FileProblem[] {
   if (reading.kind === "invalid") return reading.problems;
   if (reading.strayFields.length > 0) return reading.strayFields;
   return workflowProblems(reading.object.spec, kinds).map((sentence) => {
-    return { keys: splitPath(sentence.split(" ")[0] ?? ""), sentence };
+    const [path = ""] = sentence.split(" ");
+    return { keys: splitPath(path), sentence };
   });
 }
 
@@ -59,7 +55,7 @@ function addEnvelope(spec: object): Record<string, unknown> {
   return { apiVersion: remediationWorkflows.apiVersion, kind: remediationWorkflows.kind, spec };
 }
 
-/** Entries are named by what they are, so that one version is one entry, wherever and however often it is read. */
+/** Adds a name that derives from workflow and version, so that one version is one entry whichever file it comes from. */
 function withName(value: Record<string, unknown>, folder: string): Record<string, unknown> {
   const { metadata, spec } = value;
   if (!isObject(spec)) return { ...value, metadata: isObject(metadata) ? metadata : {} };
@@ -69,13 +65,10 @@ function withName(value: Record<string, unknown>, folder: string): Record<string
   return { ...value, metadata: { ...(isObject(metadata) ? metadata : {}), name }, spec: filled };
 }
 
-/** `spec.parameters["a.b"][0]` as the keys that lead there. */
+/** Splits a path such as `spec.targetKinds[0]` into its keys. */
 function splitPath(path: string): readonly (string | number)[] {
-  const parts = path.match(/"(?:[^"\\]|\\.)*"|[^.[\]]+/g) ?? [];
-  return parts.map((part) => {
-    if (part.startsWith('"')) return JSON.parse(part) as string;
-    return /^\d+$/.test(part) ? Number(part) : part;
-  });
+  const keys = path.match(/[^.[\]]+/g) ?? [];
+  return keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -5,12 +5,12 @@ import { managedBy, type RemediationWorkflow, remediationWorkflows } from "../..
 /** The result for one entry. */
 export type CatalogStep =
   | { readonly did: "create" | "keep"; readonly name: string }
-  /** The store has something else under this name. `because` is a sentence for people, with what to do. */
+  /** The store has another object with this name. `because` is a sentence with the fix. */
   | { readonly did: "leave"; readonly name: string; readonly because: string };
 
 /**
- * Brings entries into the store. A version that is there stays as it is: executions refer to it, and its spec cannot be
- * changed. Entries that are no longer in a file stay too. Harmless to repeat, and on any number of replicas at once.
+ * Stores the entries that are missing. An existing version is never changed: executions refer to it, and its spec is immutable.
+ * Entries whose file was removed stay, too. Safe to repeat, and on several replicas at once.
  */
 export async function storeCatalog(
   client: KubeClient,
@@ -37,8 +37,8 @@ async function storeEntry(
     const found = await client.get(remediationWorkflows, { namespace, name }, call);
     // Deleted between the two calls: the next create decides.
     if (!found) continue;
-    const step = created.kind === "created" ? ({ did: "create", name } as const) : stepFor(name, spec, found);
-    // The creator may have died before this. An entry that is not ours is left alone.
+    const step = created.kind === "created" ? ({ did: "create", name } as const) : compareEntry(name, spec, found);
+    // The replica that created the entry may have died before this. An entry that is not ours is never changed.
     if (step.did !== "leave" && isOurs(found) && !found.status) await activate(client, { namespace, name }, call);
     return step;
   }
@@ -49,7 +49,7 @@ async function activate(client: KubeClient, ref: ObjectRef, call: Call) {
   await client.patch(remediationWorkflows, ref, { merge }, { ...call, subresource: "status" });
 }
 
-function stepFor(name: string, spec: RemediationWorkflow["spec"], found: RemediationWorkflow): CatalogStep {
+function compareEntry(name: string, spec: RemediationWorkflow["spec"], found: RemediationWorkflow): CatalogStep {
   if (isDeepStrictEqual(found.spec, spec)) return { did: "keep", name };
   const what = `version ${spec.version} of ${spec.workflowId} is in the catalog with another content`;
   const whose = isOurs(found) ? "" : ", and was not put there by us";

@@ -77,7 +77,7 @@ describe("why a Job failed", () => {
     expect(failure).toMatchObject({ reason: "ServiceAccountMissing", anythingStarted: false });
   });
 
-  it("is Cancelled if we asked it to stop, though its controller calls that a deadline", () => {
+  it("is Cancelled after a cancellation, although its controller reports a deadline", () => {
     const metadata = { annotations: { "kubernaut.ai/cancelled": "true" } };
     const cancelled = { ...job({ failed: 1 }, "DeadlineExceeded"), metadata };
 
@@ -90,11 +90,11 @@ describe("why a Job failed", () => {
     expect(jobFailure(cancelled, {}).anythingStarted).toBe(false);
   });
 
-  it("is in doubt if its pods must not be read", () => {
+  it("counts as started if reading its pods is forbidden", () => {
     expect(jobFailure(job({ failed: 1 }, "BackoffLimitExceeded"), {}).anythingStarted).toBe(true);
   });
 
-  it("is in doubt if more pods failed than are left: what the missing one did is not known", () => {
+  it("counts as started if more pods failed than still exist", () => {
     const neverStarted = pod({ imageID: "", state: { waiting: { reason: "ImagePullBackOff" } } }, { phase: "Pending" });
     const failed = (count: number) => job({ failed: count }, "DeadlineExceeded");
 
@@ -102,7 +102,7 @@ describe("why a Job failed", () => {
     expect(jobFailure(failed(2), { pods: [neverStarted] }).anythingStarted).toBe(true);
   });
 
-  it("has the reason that the container left, cut to a length for people", () => {
+  it("contains the termination message of the container up to a maximum length", () => {
     const left = (message: string) => {
       const state = { terminated: { exitCode: 1, reason: "Error", message } };
       return jobFailure(job({ failed: 1 }, "BackoffLimitExceeded"), { pods: [pod({ ...ran, state })] }).message;

@@ -14,14 +14,14 @@ import { type Job, jobCondition } from "./job.ts";
 import { containerName } from "./manifest.ts";
 import { wasCancelled } from "./state.ts";
 
-/** What could be learned about a failed Job besides the Job itself. */
+/** The objects that show why a Job failed, besides the Job itself. */
 export interface JobEvidence {
-  /** Every pod of the Job that still exists. Undefined: we must not read them. */
+  /** Every pod of the Job that still exists; undefined if reading them is forbidden. */
   readonly pods?: readonly Pod[] | undefined;
   readonly serviceAccountMissing?: boolean | undefined;
 }
 
-/** Why a Job failed. Decided by reasons and states alone: sentences are for people and change. */
+/** Returns why a Job failed, by reasons and states alone: messages differ between versions of Kubernetes. */
 export function jobFailure(job: Job, evidence: JobEvidence): RunFailure {
   const pod = evidence.pods?.find((candidate) => candidate.status?.phase !== "Succeeded");
   const container = pod?.status?.containerStatuses?.find(({ name }) => name === containerName);
@@ -48,14 +48,14 @@ function failureReason(job: Job, evidence: JobEvidence, pod?: Pod, container?: C
   return jobReasons.get(jobCondition(job, "Failed")?.reason ?? "") ?? "Unknown";
 }
 
-/** `PodFailurePolicy`: the only rule that we set is the one for evictions. */
+/** `PodFailurePolicy`: our only rule is the one for evictions. */
 const jobReasons: ReadonlyMap<string, FailureReason> = new Map([
   ["BackoffLimitExceeded", "TaskRunFailed"],
   ["DeadlineExceeded", "Timeout"],
   ["PodFailurePolicy", "Evicted"],
 ]);
 
-/** Whether the Job failed without ever having had a pod. One that had one counts it when it ends. */
+/** Whether the Job failed without ever having had a pod: the Job counts each of its pods. */
 export function neverHadPod({ status }: Job, { pods = [] }: JobEvidence): boolean {
   const { failed = 0, succeeded = 0, active = 0, terminating = 0 } = status ?? {};
   return failed + succeeded + active + terminating + pods.length === 0;
@@ -73,11 +73,11 @@ function anythingStarted(job: Job, evidence: JobEvidence): boolean {
 }
 
 function ownExitCode({ state }: ContainerStatus): number | undefined {
-  // The kubelet gives an end to a container that it never found.
+  // The kubelet reports this end, with an exit code, for a container that it never found.
   return state?.terminated?.reason === "ContainerStatusUnknown" ? undefined : state?.terminated?.exitCode;
 }
 
-/** A container may leave 4 KiB. */
+/** The message that a container leaves may have 4 KiB. */
 const maxMessage = 500;
 
 function failureMessage(job: Job, pod?: Pod, container?: ContainerStatus): string {

@@ -8,7 +8,7 @@ import { type Job, jobs, listJobPods } from "./job.ts";
 import { jobFor } from "./manifest.ts";
 import { cancelJob, jobState, startJob, wasCancelled } from "./state.ts";
 
-/** Runs workflows as Kubernetes Jobs: one image, one pod, one try. Needs Kubernetes 1.29 or later. */
+/** Runs workflows as Kubernetes Jobs: one image, one pod, one attempt. Needs Kubernetes 1.29 or later. */
 export function jobEngine(client: KubeClient): Engine {
   return {
     name: "job",
@@ -31,14 +31,14 @@ async function findEvidence(client: KubeClient, job: Job, signal?: AbortSignal):
   return { pods, serviceAccountMissing: await isServiceAccountMissing(client, { namespace, name }, signal) };
 }
 
-/** What a Job executes: the image of its only container. */
+/** Returns the workload of a Job: the image of its only container. */
 function jobWorkload({ spec }: Job): Workload {
-  // An object that is not ours may have the name of a run and lack any field.
+  // An object that is not ours can have the name of a run, and then lack any field.
   const pod = spec?.template?.spec;
   return workload("job", pod?.containers?.[0]?.image ?? "unknown", pod?.serviceAccountName);
 }
 
-/** The image as the node pulled it. */
+/** Returns the digest of the image that the node pulled. */
 async function jobDigests(client: KubeClient, job: Job, signal?: AbortSignal): Promise<readonly string[]> {
   const pods = await listJobPods(client, job, signal);
   return digests((pods ?? []).flatMap(({ status }) => status?.containerStatuses ?? []).map(({ imageID }) => imageID));

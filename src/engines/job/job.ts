@@ -1,7 +1,7 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
-import { listBelow, pods } from "../pods.ts";
+import { listBelow, pods, type RunCondition } from "../pods.ts";
 
-/** batch/v1 Job, as far as we read and write it. */
+/** The fields of a batch/v1 Job that we read and write. */
 export interface Job extends KubeObject {
   readonly spec: {
     readonly suspend?: boolean;
@@ -17,7 +17,6 @@ export interface Job extends KubeObject {
     readonly startTime?: string;
     readonly completionTime?: string;
     readonly active?: number;
-    readonly ready?: number;
     readonly terminating?: number;
     readonly succeeded?: number;
     readonly failed?: number;
@@ -42,12 +41,8 @@ export interface Container {
   readonly volumeMounts: readonly object[];
 }
 
-export interface JobCondition {
+export interface JobCondition extends RunCondition {
   readonly type: "Complete" | "Failed" | "Suspended" | "FailureTarget" | "SuccessCriteriaMet";
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason?: string;
-  readonly message?: string;
-  readonly lastTransitionTime: string;
 }
 
 export const jobs: ResourceType<Job> = { apiVersion: "batch/v1", kind: "Job", plural: "jobs", namespaced: true };
@@ -55,12 +50,12 @@ export const jobs: ResourceType<Job> = { apiVersion: "batch/v1", kind: "Job", pl
 /** The label by which the Job controller marks the pods of a Job. */
 export const jobUidLabel = "batch.kubernetes.io/controller-uid";
 
-/** A condition of the Job that holds. */
+/** Returns the condition of the Job if its status is True. */
 export function jobCondition({ status }: Job, type: JobCondition["type"]): JobCondition | undefined {
   return status?.conditions?.find((condition) => condition.type === type && condition.status === "True");
 }
 
-/** Lists every pod of the Job that still exists. Undefined: we must not read them. */
+/** Lists every pod of the Job that still exists; undefined if that is forbidden. */
 export function listJobPods(client: KubeClient, job: KubeObject, signal?: AbortSignal) {
   return listBelow(client, pods, { run: job, uidLabel: jobUidLabel, signal });
 }

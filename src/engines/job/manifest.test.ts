@@ -4,7 +4,7 @@ import { runOwner } from "../run-marks.ts";
 import { jobFor } from "./manifest.ts";
 
 describe("a Job", () => {
-  it("is created suspended, tries once, and never has two pods at a time", () => {
+  it("is created suspended, without retries, and never has two pods at a time", () => {
     expect(jobFor(runOrder()).spec).toMatchObject({
       suspend: true,
       backoffLimit: 0,
@@ -14,7 +14,7 @@ describe("a Job", () => {
     });
   });
 
-  it("outlives its pod's deadline, so that the pod still shows what happened", () => {
+  it("has a later deadline than its pod, so that the pod is kept and shows what happened", () => {
     const { spec } = jobFor(runOrder({ timeoutMs: 1_500 }));
 
     expect(spec.template.spec.activeDeadlineSeconds).toBe(2);
@@ -50,13 +50,13 @@ describe("a Job", () => {
     });
   });
 
-  it("gets a parameter as it was given, though Kubernetes would read $(FENCE) as a reference", () => {
+  it("gets a parameter unchanged, although Kubernetes replaces $(FENCE) in variables", () => {
     expect(environment(runOrder({ parameters: { text: "$(FENCE) costs $$5" } }))).toMatchObject({
       text: "$$(FENCE) costs $$$$5",
     });
   });
 
-  it("passes the arguments of the catalog entry as they are, and none of its own", () => {
+  it("passes exactly the arguments of the catalog entry", () => {
     const { workflow } = runOrder();
     const args = ["action", "$(FENCE)"];
 
@@ -67,7 +67,7 @@ describe("a Job", () => {
     expect(without).not.toHaveProperty("args");
   });
 
-  it("carries whom it belongs to, and so do its pods", () => {
+  it("has labels and annotations of its owner, and so do its pods", () => {
     const order = runOrder();
 
     const { metadata, spec } = jobFor(order);

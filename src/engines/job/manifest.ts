@@ -4,16 +4,13 @@ import { podSecurity } from "../pods.ts";
 import { runInputs, runMetadata } from "../run-marks.ts";
 import { type Container, type Job, jobs } from "./job.ts";
 
-/** The only container of a Job's pod: what people see as the step that failed. */
+/** The only container of a Job's pod. Users see its name as the step that failed. */
 export const containerName = "workflow";
 
-/** How much longer than its pod a Job may take. */
+/** The deadline of a Job is this much later than that of its pod. */
 const graceSeconds = 60;
 
-/**
- * The Job for an order: the workflow's image, tried once, as an ordinary user without privileges. It waits to be
- * started.
- */
+/** Returns the suspended Job for an order: one attempt of the workflow's image, as an unprivileged user. */
 export function jobFor(order: RunOrder): Job {
   const metadata = runMetadata(order, "job");
   const { serviceAccountName } = order.workflow;
@@ -24,14 +21,14 @@ export function jobFor(order: RunOrder): Job {
     metadata,
     spec: {
       suspend: true,
-      // What may have changed something is not repeated, and never is there a second pod while the first still ends.
+      // A pod may have changed something, so it is not retried. There is never a second pod while the first one is ending.
       backoffLimit: 0,
       podReplacementPolicy: "Failed",
       podFailurePolicy: {
         rules: [{ action: "FailJob", onPodConditions: [{ type: "DisruptionTarget", status: "True" }] }],
       },
-      // The pod's own deadline comes first: its pod stays, and shows whether anything had begun. This one is for
-      // pods that no node ever took.
+      // The pod's own deadline comes first: then the pod is kept, and shows whether a step had begun. This one ends pods that are
+      // never scheduled.
       activeDeadlineSeconds: timeoutSeconds + graceSeconds,
       ttlSecondsAfterFinished: Math.ceil(order.keepMs / 1_000),
       template: {
@@ -71,7 +68,7 @@ function variable(value: ParameterValue): string {
   return literal(typeof value === "object" ? JSON.stringify(value) : String(value));
 }
 
-/** Kubernetes would replace `$(NAME)` in a value and make one dollar of two, so each is doubled. */
+/** Doubles each dollar: Kubernetes replaces `$(NAME)` in values, and reduces two dollars to one. */
 function literal(text: string): string {
   return text.replaceAll("$", "$$$$");
 }

@@ -45,11 +45,11 @@ describe("the state of a Job", () => {
 });
 
 describe("cancelling a Job", () => {
-  it("sets a deadline that has passed for one that goes on", () => {
+  it("sets a deadline in the past for a running one", () => {
     expect(cancelJob(job({ suspend: false }))).toMatchObject({ merge: { spec: { activeDeadlineSeconds: 1 } } });
   });
 
-  it("lets a suspended one stay suspended", () => {
+  it("keeps a suspended one suspended", () => {
     expect(cancelJob(job({ suspend: true }))).not.toHaveProperty("merge.spec");
   });
 });

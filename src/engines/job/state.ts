@@ -4,29 +4,29 @@ import type { RunProgress, RunState } from "../engine.ts";
 import { patchAtVersion } from "../patch-at-version.ts";
 import { type Job, jobCondition } from "./job.ts";
 
-/** The state of a Job, from its status. */
+/** Returns the state of a Job, by its status. */
 export function jobState(job: Job): RunState {
   const complete = jobCondition(job, "Complete");
   if (complete) return endedState("succeeded", job, job.status?.completionTime ?? complete.lastTransitionTime);
   const failed = jobCondition(job, "Failed");
   if (failed) return endedState("failed", job, failed.lastTransitionTime);
-  if (job.spec.suspend && wasCancelled(job) && hasComeToRest(job)) return endedState("failed", job, restedSince(job));
+  if (job.spec.suspend && wasCancelled(job) && hasStopped(job)) return endedState("failed", job, stoppedAt(job));
   if (job.spec.suspend && !job.status?.startTime && !wasCancelled(job)) return { kind: "suspended" };
   return { kind: "running", progress: toProgress(job) };
 }
 
-/** Whether we asked the Job to stop. */
+/** Whether we requested the Job to stop. */
 export function wasCancelled({ metadata }: Job): boolean {
   return metadata.annotations?.[annotationKeys.cancelled] === "true";
 }
 
-/** A suspended Job has no end of its own: it is over when it never began, or when none of its pods is left. */
-function hasComeToRest(job: Job): boolean {
+/** Whether a suspended Job, which has no end of its own, never began or has no pods any more. */
+function hasStopped(job: Job): boolean {
   const { startTime, active = 0, terminating = 0 } = job.status ?? {};
   return !startTime || (jobCondition(job, "Suspended") !== undefined && active === 0 && terminating === 0);
 }
 
-function restedSince(job: Job): string {
+function stoppedAt(job: Job): string {
   return jobCondition(job, "Suspended")?.lastTransitionTime ?? job.metadata.creationTimestamp ?? "";
 }
 
@@ -48,15 +48,15 @@ function toProgress(job: Job): RunProgress {
   };
 }
 
-/** Lets a suspended Job go on: a conflict for one that was replaced, changed or started meanwhile. */
+/** Starts a suspended Job: a conflict if it was replaced, changed or started meanwhile. */
 export function startJob(job: Job): Patch {
   return patchAtVersion(job, { spec: { suspend: false } });
 }
 
 /**
- * Ends a Job. One that is going on gets a deadline that has passed: its controller then ends the pods and writes that
- * it failed, once they are gone. (Suspending it would end the pods too, but leave a Job that any client could resume, and
- * that looks at rest to us before its controller has seen it.) One that is suspended only needs the mark.
+ * Cancels a Job. A running one gets a deadline in the past: its controller then ends the pods, and sets the Job to failed when they
+ * are gone. (Suspending it would end the pods too, but any client could resume the Job, and it would seem stopped before its
+ * controller has seen the change.) A suspended one only needs the annotation.
  */
 export function cancelJob(job: Job): Patch {
   return patchAtVersion(job, {

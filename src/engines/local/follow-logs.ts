@@ -10,11 +10,11 @@ import { listSteps, readText, type StepFolder } from "./logs.ts";
 export interface FollowLogsOptions extends FollowStepsOptions {
   readonly dataDir: string;
   readonly runUid: string;
-  /** No further step will begin. */
+  /** Aborts when no further step will begin. */
   readonly runEnded: AbortSignal;
 }
 
-/** Between two readings. A file has no better notification that works on every file system. */
+/** The interval of reads. No notification of changes works on every file system. */
 const pollMs = 100;
 
 /** Prints the output of a local run's steps while they run, and of steps that begin later. */
@@ -23,7 +23,7 @@ export async function followLogs(options: FollowLogsOptions): Promise<void> {
   const readers = new Map<string, StepReader>();
   try {
     while (!signal.aborted) {
-      // Asked before the reading: one that begins after the end reads everything.
+      // Read before the files: a read that begins after the end of the run is complete.
       const isLast = runEnded.aborted;
       for (const step of await listSteps(dataDir, runUid)) {
         if (!isWantedStep(step, filter)) continue;
@@ -44,7 +44,7 @@ class StepReader {
   readonly #step: StepFolder;
   readonly #options: FollowLogsOptions;
   readonly #splitter = new LineSplitter();
-  /** The beginning of the output. It stays open: the engine removes it when the step ends. */
+  /** The first part of the output. The file stays open, because the engine removes it when the step ends. */
   #head: FileHandle | undefined;
   #secrets: readonly string[] = [];
   #raw: Buffer[] = [];
@@ -61,7 +61,7 @@ class StepReader {
     if (this.#hasEnded) return;
     this.#head ??= await this.#open();
     const output = await readText(join(this.#step.path, "output"));
-    if (this.#head) await this.#print(this.#splitter.take(await this.#more(this.#head)));
+    if (this.#head) await this.#print(this.#splitter.take(await this.#readMore(this.#head)));
     if (output === undefined) return;
     this.#hasEnded = true;
     if (!(await this.#isTooOld())) await this.#printRest(output);
@@ -73,14 +73,14 @@ class StepReader {
     this.#head = undefined;
   }
 
-  /** A line has no time of its own: a step that ended before then, and was not seen running, has none that is wanted. */
+  /** Whether the step ended before the wanted time. Its lines have no times of their own. */
   async #isTooOld(): Promise<boolean> {
     const { sinceMs } = this.#options.filter;
     if (sinceMs === undefined || this.#head) return false;
     return (await stat(join(this.#step.path, "output"))).mtimeMs < sinceMs;
   }
 
-  /** Without the list of secrets, nothing is shown before the engine has removed them: at the end of the step. */
+  /** Without the list of secrets, no output is shown before the engine has redacted it, at the end of the step. */
   async #open(): Promise<FileHandle | undefined> {
     const secrets = await readText(join(this.#step.path, "secrets"));
     if (secrets === undefined) return undefined;
@@ -88,7 +88,7 @@ class StepReader {
     return await open(join(this.#step.path, "head"), constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
   }
 
-  async #more(head: FileHandle): Promise<Buffer> {
+  async #readMore(head: FileHandle): Promise<Buffer> {
     const { size } = await head.stat();
     const wanted = Buffer.alloc(Math.max(0, size - this.#bytes));
     const { bytesRead } = await head.read(wanted, 0, wanted.length, this.#bytes);
@@ -98,7 +98,7 @@ class StepReader {
     return chunk;
   }
 
-  /** The output after the beginning, or everything if the step ended before it was seen. */
+  /** Prints the output after the first part; all output if the step ended before its first part was read. */
   async #printRest(output: string): Promise<void> {
     const shown = withoutSecrets(Buffer.concat(this.#raw).toString("utf8"), this.#secrets);
     const unfinished = this.#splitter.end();

@@ -13,15 +13,15 @@ import { readWorkflowPipeline, runsAction } from "./workflow-pipeline.ts";
 
 export interface LocalEngineOptions {
   readonly client: KubeClient;
-  /** Where the folders of workflows are. */
+  /** The directory with the folders of workflows. */
   readonly workflowsRoot: string;
-  /** Whether steps get a KUBECONFIG, without which a ready-made action has nothing to act on. */
+  /** Whether steps get a KUBECONFIG, which ready-made actions need. */
   readonly stepsHaveKubeconfig: boolean;
 }
 
 /**
- * Runs workflows as processes of this machine. A run is a PipelineRun that carries its whole pipeline, so whatever reads
- * and steers Tekton's runs does so with these; a `LocalRunner` carries them out.
+ * Runs workflows as processes of this machine. A run is a PipelineRun that contains its whole pipeline, so all code that reads
+ * and controls Tekton's runs works with it. A `LocalRunner` executes the runs.
  */
 export function localEngine(options: LocalEngineOptions): Engine {
   const { client } = options;
@@ -35,7 +35,7 @@ export function localEngine(options: LocalEngineOptions): Engine {
       return await prepareRun(order, options);
     },
     workloadOf: (run) => workload("local", workflowFolderName(run as PipelineRun), undefined),
-    // Nothing is pulled: the folder is run.
+    // No image is pulled.
     readDigests: async () => [],
     start: startLocalRun,
   };
@@ -61,7 +61,7 @@ async function prepareRun(
   return { kind: "prepared", run: { ...run, metadata: { ...run.metadata, annotations } } };
 }
 
-/** As a run of Tekton, with the finalizer in the same write: from here on there may be processes. */
+/** Starts a run as with Tekton, and adds the finalizer in the same write: from then on the run may have processes. */
 function startLocalRun(run: KubeObject): Patch {
   const finalizers = new Set(run.metadata.finalizers).add(localFinalizer);
   return patchAtVersion(run, { metadata: { finalizers: [...finalizers] }, spec: { status: null } });

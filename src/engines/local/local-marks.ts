@@ -3,10 +3,10 @@ import { annotationKeys, labelKeys } from "../../resources/index.ts";
 import { type PipelineRun, pipelineRuns } from "../tekton/pipeline-run.ts";
 import { listSteps } from "./logs.ts";
 
-/** On runs that were started: keeps the object until nothing of the run is alive, so that its absence proves that. */
+/** Keeps the object of a started run while the run has processes: a run that does not exist has none. */
 export const localFinalizer = "kubernaut.ai/local-processes";
 
-/** Whether the run is one that the local engine carries out. */
+/** Whether the local engine executes the run. */
 export function isLocal({ metadata: { labels } }: PipelineRun): boolean {
   return labels?.[labelKeys.engine] === "local";
 }
@@ -14,18 +14,18 @@ export function isLocal({ metadata: { labels } }: PipelineRun): boolean {
 /** Selects the runs of the local engine. */
 export const localRunsSelector = `${labelKeys.engine}=local`;
 
-/** The folder that the run's workflow came from. */
+/** Returns the name of the folder of the run's workflow. */
 export function workflowFolderName({ metadata: { annotations } }: PipelineRun): string {
   return annotations?.[annotationKeys.workflowFolder] ?? "";
 }
 
 interface LocalRunQuery {
   readonly run: { readonly kind: string; readonly name: string; readonly uid: string; readonly namespace: string };
-  /** Where the local engine keeps its runs. */
+  /** The data directory of the local engine. */
   readonly dataDir: string;
 }
 
-/** Whether the local engine runs it. A run that is gone was local if its output is here. */
+/** Whether the local engine executes the run. A deleted run was local if its output is in the data directory. */
 export async function isLocalRun(client: KubeClient, { run, dataDir }: LocalRunQuery): Promise<boolean> {
   if (run.kind === "Job") return false;
   const { name, namespace, uid } = run;

@@ -4,7 +4,7 @@ import { type RemediationWorkflowSpec, reservedParameters } from "../../resource
 import { readPipeline } from "./pipeline/read-pipeline.ts";
 import { allTasks, type PipelineSpec } from "./pipeline/spec.ts";
 
-/** The file in a workflow's folder that has its pipeline. */
+/** The file in the folder of a workflow with its pipeline. */
 const pipelineFile = "pipeline.yaml";
 
 export type WorkflowPipeline =
@@ -12,32 +12,34 @@ export type WorkflowPipeline =
   | { readonly kind: "refused"; readonly problems: readonly PipelineProblem[] };
 
 export interface PipelineProblem {
-  /** The file that it is in, below the folder of all workflows; undefined if there is no such file. */
+  /** The file with the problem, below the folder of all workflows; absent if there is no such file. */
   readonly file?: string;
   readonly problem: string;
 }
 
 /** Reads and checks the pipeline of the workflow whose folder below `root` is `name`. */
 export async function readWorkflowPipeline(root: string, name: string): Promise<WorkflowPipeline> {
-  const folder = await workflowFolder(root, name);
-  if (folder.kind === "refused") return { kind: "refused", problems: [{ problem: folder.message }] };
+  const folderProblem = await findFolderProblem(root, name);
+  if (folderProblem !== undefined) return { kind: "refused", problems: [{ problem: folderProblem }] };
 
   const file = join(name, pipelineFile);
-  const text = await readFile(join(folder.path, pipelineFile), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
-  if (text === undefined) return { kind: "refused", problems: [{ problem: `there is no file ${file}` }] };
-
-  const reading = readPipeline(text);
-  if (reading.kind === "valid") return { kind: "read", pipeline: reading.pipeline, file };
-  return { kind: "refused", problems: reading.problems.map((problem) => ({ file, problem })) };
+  try {
+    const reading = readPipeline(await readFile(join(root, file), "utf8"));
+    if (reading.kind === "valid") return { kind: "read", pipeline: reading.pipeline, file };
+    return { kind: "refused", problems: reading.problems.map((problem) => ({ file, problem })) };
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    // These last until the file is replaced. A retry can succeed after any other error.
+    if (!["ENOENT", "EISDIR", "EACCES"].includes(code)) throw error;
+    const problem = code === "ENOENT" ? `there is no file ${file}` : `the file ${file} cannot be read (${code})`;
+    return { kind: "refused", problems: [{ problem }] };
+  }
 }
 
 /** Reads the pipeline in a folder below the one of all workflows. */
 export type PipelineReader = (name: string) => Promise<WorkflowPipeline>;
 
-/** Reads each pipeline below `root` once: the reader is for one look at the folder. */
+/** Returns a reader that caches each pipeline below `root`. Use a new one after a change of the folder. */
 export function pipelineReader(root: string): PipelineReader {
   const readings = new Map<string, Promise<WorkflowPipeline>>();
   return (name) => {
@@ -47,18 +49,18 @@ export function pipelineReader(root: string): PipelineReader {
   };
 }
 
-/** Why the pipeline of a workflow could not be run, whatever parameters an execution has. */
+/** Finds the reasons why the pipeline of a workflow cannot be run with any parameters. */
 export async function workflowPipelineProblems(
   readPipelineIn: PipelineReader,
   { containerImage, parameters }: Pick<RemediationWorkflowSpec, "containerImage" | "parameters">,
 ): Promise<readonly PipelineProblem[]> {
   const read = await readPipelineIn(containerImage);
   if (read.kind === "refused") return read.problems;
-  const missing = undeclaredParams(read.pipeline, parameters ?? { properties: {} });
-  return missing.map((problem) => ({ file: read.file, problem }));
+  const problems = findUnfitParams(read.pipeline, parameters ?? { properties: {} });
+  return problems.map((problem) => ({ file: read.file, problem }));
 }
 
-/** Whether a pipeline runs a ready-made action, which needs an API server to act on. */
+/** Whether a pipeline runs a ready-made action, which needs an API server. */
 export function runsAction(pipeline: PipelineSpec): boolean {
   return allTasks(pipeline).some(({ taskSpec }) =>
     taskSpec.steps.some(({ command = [], args = [] }) => {
@@ -68,8 +70,8 @@ export function runsAction(pipeline: PipelineSpec): boolean {
   );
 }
 
-/** Parameters of a pipeline that a run could lack, or get in another type, whatever parameters an execution has. */
-function undeclaredParams(
+/** Finds the parameters of a pipeline that can be missing in a run, or have another type. */
+function findUnfitParams(
   { params = [] }: PipelineSpec,
   { properties = {}, required = [] }: NonNullable<RemediationWorkflowSpec["parameters"]>,
 ): readonly string[] {
@@ -89,27 +91,18 @@ function undeclaredParams(
   });
 }
 
-type FolderReading =
-  | { readonly kind: "found"; readonly path: string }
-  | { readonly kind: "refused"; readonly message: string };
-
-/** The folder `name` right below `root`: no path, no link that leads out of it. */
-async function workflowFolder(root: string, name: string): Promise<FolderReading> {
+/** Returns why `name` is no folder right below `root`; undefined if it is one. A link must not lead out of `root`. */
+async function findFolderProblem(root: string, name: string): Promise<string | undefined> {
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(name)) {
-    return refuse(`${JSON.stringify(name)} is not the name of a folder: write the name alone, without a path`);
+    return `${JSON.stringify(name)} is not the name of a folder: write the name alone, without a path`;
   }
   try {
     const [base, path] = await Promise.all([realpath(root), realpath(join(root, name))]);
-    if (relative(base, path) !== name) return refuse(`${join(root, name)} leads out of ${root} by a link`);
-    if (!(await stat(path)).isDirectory()) return refuse(`${join(root, name)} is not a folder`);
-    return { kind: "found", path };
+    if (relative(base, path) !== name) return `${join(root, name)} leads out of ${root} by a link`;
+    return (await stat(path)).isDirectory() ? undefined : `${join(root, name)} is not a folder`;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return refuse(`there is no folder ${join(root, name)}`);
+    if (code === "ENOENT" || code === "ENOTDIR") return `there is no folder ${join(root, name)}`;
     throw error;
   }
-}
-
-function refuse(message: string): FolderReading {
-  return { kind: "refused", message };
 }

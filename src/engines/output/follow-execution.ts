@@ -8,16 +8,16 @@ import type { FollowStepsOptions, PrintLine } from "./step-line.ts";
 import { type EndedStatus, whenEnded } from "./when-ended.ts";
 
 export interface FollowOptions extends FollowStepsOptions {
-  /** Acts with the rights of the reader. */
+  /** Has the permissions of the reader. */
   readonly client: KubeClient;
   /** The output of containers; undefined if the server has no kubelets. */
   readonly podLogs?: PodLogs | undefined;
-  /** Where the local engine keeps its runs; undefined if the reader may not read these. */
+  /** The data directory of the local engine; undefined if the reader must not read it. */
   readonly local: string | undefined;
   /** The namespace of runs. */
   readonly runsIn: string;
   readonly random: Random;
-  /** Called with difficulties that do not end the output. */
+  /** Called with each problem that does not end the output. */
   readonly problem: (message: string) => void;
 }
 
@@ -28,12 +28,12 @@ export interface RunToFollow {
   readonly kind: string;
 }
 
-/** The output of an execution that has ended is complete when nothing came for so long. */
+/** The output of an execution that has ended is complete when there was no line for this time. */
 const maxSilenceMs = 10_000;
 
 /**
- * Prints the output of an execution as it is written, until the execution has ended and its output is complete. Returns the last
- * status; undefined if the execution was deleted or `signal` aborted. Throws if the right to read the output is missing.
+ * Prints the output of an execution while it runs, until the execution has ended and its output is complete. Returns the last
+ * status; undefined if the execution was deleted or `signal` aborted. Throws if the permission to read the output is missing.
  */
 export async function followExecution(
   execution: WorkflowExecution,
@@ -45,23 +45,23 @@ export async function followExecution(
   const runEnded = new AbortController();
   const output = new OutputActivity(options.print);
   let printing: Promise<void> | undefined;
-  let failed = (_error: unknown) => {};
-  const unreadable = new Promise<never>((_, reject) => {
-    failed = reject;
+  let fail = (_error: unknown) => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
   });
   const seen = (status: WorkflowExecutionStatus | undefined) => {
     if (!status || !("pipelineRunRef" in status) || !status.pipelineRunRef) return;
     printing ??= followRun(status.pipelineRunRef, { ...options, signal, print: output.print }, runEnded.signal);
-    printing.catch(failed);
+    printing.catch(fail);
   };
   const aborted = new Promise<undefined>((resolve) => {
     options.signal.addEventListener("abort", () => resolve(undefined), { once: true });
   });
   const ended = whenEnded(execution, { client, clock, signal, seen });
   // Of several failures only the first is thrown.
-  for (const one of [ended, unreadable]) one.catch(() => {});
+  for (const one of [ended, failed]) one.catch(() => {});
   try {
-    const status = await Promise.race([ended, unreadable, aborted]);
+    const status = await Promise.race([ended, failed, aborted]);
     runEnded.abort();
     await Promise.race([printing, output.silence(clock, signal)]);
     return status;
@@ -73,7 +73,7 @@ export async function followExecution(
   }
 }
 
-/** Prints the output of a run until `runEnded`, and what there is of it then. */
+/** Prints the output of a run until `runEnded` aborts, and all output up to then. */
 export async function followRun(
   { name, uid, kind }: RunToFollow,
   options: FollowOptions,
@@ -87,11 +87,11 @@ export async function followRun(
   if (podLogs) await followPods({ ...options, podLogs, run, runEnded });
 }
 
-/** Detects the end of output. A reader who is slow to take a line does not make it silent. */
+/** Detects the end of output. A line that is still being printed counts as activity. */
 class OutputActivity {
   readonly #print: PrintLine;
   #lines = 0;
-  #untaken = 0;
+  #printing = 0;
 
   constructor(print: PrintLine) {
     this.#print = print;
@@ -99,20 +99,20 @@ class OutputActivity {
 
   readonly print: PrintLine = async (line) => {
     this.#lines++;
-    this.#untaken++;
+    this.#printing++;
     try {
       await this.#print(line);
     } finally {
-      this.#untaken--;
+      this.#printing--;
     }
   };
 
-  /** Resolves when no line came for a while, or when `signal` aborts. */
+  /** Resolves when there was no line for `maxSilenceMs`, or when `signal` aborts. */
   async silence(clock: Clock, signal: AbortSignal): Promise<void> {
     let before: number;
     do {
       before = this.#lines;
       await sleep(clock, maxSilenceMs, signal, { background: true }).catch(() => {});
-    } while (!signal.aborted && (this.#untaken > 0 || this.#lines > before));
+    } while (!signal.aborted && (this.#printing > 0 || this.#lines > before));
   }
 }

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { informer, type KubeClient, KubeError, type PodLogs } from "../../kube/index.ts";
 import { type Random, sleep } from "../../time/index.ts";
 import { type Pod, pods } from "../pods.ts";
@@ -11,7 +12,7 @@ export interface FollowPodsOptions extends FollowStepsOptions {
   readonly podLogs: PodLogs;
   readonly run: { readonly kind: string; readonly uid: string; readonly namespace: string };
   readonly random: Random;
-  /** No further step will begin: the function ends when the output of those that have begun is complete. */
+  /** Aborts when no further step will begin: the function then ends when all output is printed. */
   readonly runEnded: AbortSignal;
   readonly problem: (message: string) => void;
 }
@@ -19,15 +20,15 @@ export interface FollowPodsOptions extends FollowStepsOptions {
 /** Between attempts to open a stream again. */
 const retryMs = 250;
 
-/** Prints the output of a run's pods, and of pods and containers that begin later. Throws if the right to read them is missing. */
+/** Prints the output of a run's pods, also of those that begin later. Throws if the permission to read it is missing. */
 export async function followPods(options: FollowPodsOptions): Promise<void> {
   const { client, run, filter, clock, random, runEnded, problem } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const followed = new Map<string, Promise<void>>();
-  let deny = (_error: unknown) => {};
-  const denied = new Promise<never>((_, reject) => {
-    deny = reject;
+  let fail = (_error: unknown) => {};
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
   });
   const query = { namespace: run.namespace, labelSelector: podSelector(run) };
   const cache = informer({
@@ -37,14 +38,14 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
     clock,
     random,
     signal,
-    problem: ({ kind, message, error }) => (kind === "forbidden" ? deny(error) : problem(message)),
+    problem: ({ kind, message, error }) => (kind === "forbidden" ? fail(error) : problem(message)),
     backoff: { baseMs: 100, maxMs: 2_000, jitter: 0.5 },
   });
   const complete = followAll();
   // Of several failures only the first is thrown.
-  for (const one of [complete, denied]) one.catch(() => {});
+  for (const one of [complete, failed]) one.catch(() => {});
   try {
-    await Promise.race([complete, denied]);
+    await Promise.race([complete, failed]);
   } catch (error) {
     if (!options.signal.aborted) throw error;
   } finally {
@@ -55,7 +56,7 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
     await cache.synced;
     const followCached = () => followNew(cache.list());
     cache.subscribe(followCached);
-    await whenAborted([runEnded, signal]);
+    await whenAborted(AbortSignal.any([runEnded, signal]));
     if (!signal.aborted) {
       followCached();
       // The cache may not show the last pods yet.
@@ -69,10 +70,10 @@ export async function followPods(options: FollowPodsOptions): Promise<void> {
     for (const step of podSteps(found)) {
       const key = containerKey(step);
       if (followed.has(key) || !isWantedStep(step, filter)) continue;
-      // A pod that is gone from the cache has no more output.
+      // A pod that is not in the cache any more has no further output.
       const hasEnded = () => podSteps(cache.list()).find((other) => containerKey(other) === key)?.hasEnded ?? true;
       const output = followContainer(step, hasEnded, { ...options, signal });
-      output.catch(deny);
+      output.catch(fail);
       followed.set(key, output);
     }
   }
@@ -82,14 +83,14 @@ function containerKey({ podUid, container }: PodStep): string {
   return `${podUid}/${container}`;
 }
 
-/** Prints the output of one container until it ends. A stream that breaks off is opened again where it was. */
+/** Prints the output of one container until it ends. A stream that breaks off is opened again at the last line. */
 async function followContainer(step: PodStep, hasEnded: () => boolean, options: FollowPodsOptions): Promise<void> {
   const { podLogs, filter, clock, signal, runEnded, print, problem } = options;
   const { namespace, pod, container } = step;
   const lines = new ResumedLines();
   let isFirst = true;
   while (!signal.aborted) {
-    // Asked before the stream is opened: one that is opened after the end has everything.
+    // Read before the stream is opened: a stream that is opened after the end has all output.
     const isLast = hasEnded() || runEnded.aborted;
     const sinceTime = lines.sinceTime ?? sinceText(filter);
     const query = {
@@ -104,13 +105,13 @@ async function followContainer(step: PodStep, hasEnded: () => boolean, options: 
         isFirst = false;
         await printLines(splitter.take(chunk));
       }
-      // Only a complete log may end without the end of a line: otherwise the rest of it comes with the next stream.
+      // An unfinished line of a stream that broke off is completed by the next stream.
       if (isLast || hasEnded()) await printLines(splitter.end());
       if (isLast) return;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof KubeError && error.code === "forbidden") throw error;
-      if (error instanceof KubeError && isLast) return problem(error.message);
+      if (!(error instanceof KubeError) || error.code === "forbidden") throw error;
+      if (isLast) return problem(error.message);
     }
     await sleep(clock, retryMs, signal).catch(() => {});
   }
@@ -127,10 +128,6 @@ function sinceText({ sinceMs }: LineFilter): string | undefined {
   return sinceMs === undefined ? undefined : `${new Date(sinceMs).toISOString().slice(0, 19)}Z`;
 }
 
-function whenAborted(signals: readonly AbortSignal[]): Promise<void> {
-  return new Promise((resolve) => {
-    const any = AbortSignal.any([...signals]);
-    if (any.aborted) resolve();
-    else any.addEventListener("abort", () => resolve(), { once: true });
-  });
+async function whenAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
 }

@@ -1,11 +1,11 @@
 /** A longer line is printed in parts, so that a stream without any line break needs no more memory than this. */
 const maxLineBytes = 1_024 * 1_024;
 
-/** Splits a stream of bytes into lines, wherever its chunks end: inside a line or inside a character. */
+/** Splits a stream of bytes into lines. A chunk can end inside a line or inside a character. */
 export class LineSplitter {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** The lines that end in `chunk`, without their ends. */
+  /** Returns the lines that end in `chunk`, without line breaks. */
   take(chunk: Buffer): readonly string[] {
     const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
     const end = bytes.lastIndexOf(0x0a);
@@ -16,7 +16,7 @@ export class LineSplitter {
     return begun === 0 ? lines : [...lines, rest.toString("utf8", 0, begun)];
   }
 
-  /** The last line, if it has no end. */
+  /** Returns the last line if it has no line break. */
   end(): readonly string[] {
     const rest = this.#rest.toString("utf8");
     this.#rest = Buffer.alloc(0);
@@ -24,7 +24,7 @@ export class LineSplitter {
   }
 }
 
-/** The number of bytes before the last character, which may be incomplete. */
+/** Returns the number of bytes before the last character, which may be incomplete. */
 function wholeCharacters(bytes: Buffer): number {
   let end = bytes.length - 1;
   while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;

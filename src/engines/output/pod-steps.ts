@@ -12,12 +12,12 @@ export interface PodStep extends Omit<StepLine, "text"> {
   readonly hasEnded: boolean;
 }
 
-/** Selects the pods of a run. */
+/** Returns the label selector of the pods of a run. */
 export function podSelector(run: { readonly kind: string; readonly uid: string }): string {
   return `${run.kind === "Job" ? jobUidLabel : tektonLabels.pipelineRunUid}=${run.uid}`;
 }
 
-/** The steps of a run that have begun, in the order of their pods and containers. */
+/** Returns the steps of a run that have begun, in the order of their pods and containers. */
 export function podSteps(pods: readonly Pod[]): readonly PodStep[] {
   const attempts = new Map<string, number>();
   const ordered = [...pods].sort((one, other) => createdAt(one) - createdAt(other));

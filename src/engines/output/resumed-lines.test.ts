@@ -17,7 +17,7 @@ describe("the lines of a log that is opened again", () => {
     expect(again.map((line) => lines.take(line))).toEqual([undefined, undefined, undefined, "b", "c"]);
   });
 
-  it("are compared by time, however many digits a kubelet writes", () => {
+  it("are compared by time, whatever its precision", () => {
     const lines = new ResumedLines();
     expect([at("", "a"), at(".5", "b"), at(".500000001", "c")].map((line) => lines.take(line))).toEqual([
       "a",
@@ -38,7 +38,7 @@ describe("the lines of a log that is opened again", () => {
 });
 
 describe("bytes of a stream", () => {
-  it("are split into lines, also inside of a character", () => {
+  it("are split into lines, also if a chunk ends inside a character", () => {
     const bytes = Buffer.from("ä\n\nöx");
     const splitter = new LineSplitter();
 

@@ -8,22 +8,22 @@ export class ResumedLines {
   /** Lines with the time of the last one that are still to be skipped. */
   #repeated = 0;
 
-  /** From when the stream has to be opened; undefined at first. */
+  /** The time from which the next stream has to start; undefined before the first line. */
   get sinceTime(): string | undefined {
     return this.#last && `${this.#last.at.slice(0, 19)}Z`;
   }
 
-  /** Has to be called whenever the stream is opened again. */
+  /** Has to be called before each new stream. */
   reopen(): void {
     this.#repeated = this.#last?.lines ?? 0;
   }
 
-  /** The text of a line without its time; undefined for one that was printed before. */
+  /** Returns the text of a line without its time; undefined if the line was printed before. */
   take(line: string): string | undefined {
     const [, time = "", text = line] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)Z ?(.*)$/s.exec(line) ?? [];
-    // Without a time, as part of a longer line may be, it belongs to the line before it.
+    // A part of a long line has no time: it belongs to the line before it.
     if (time === "") return this.#repeated > 0 ? undefined : line;
-    const at = comparable(time);
+    const at = toComparable(time);
     if (this.#last && at < this.#last.at) return undefined;
     if (at === this.#last?.at) {
       if (this.#repeated > 0) {
@@ -39,8 +39,8 @@ export class ResumedLines {
   }
 }
 
-/** Kubelets leave out trailing zeros of the fraction. */
-function comparable(time: string): string {
+/** Adds the trailing zeros of the fraction, which kubelets omit. */
+function toComparable(time: string): string {
   const [seconds = "", fraction = ""] = time.split(".");
   return `${seconds}.${fraction.padEnd(9, "0")}`;
 }

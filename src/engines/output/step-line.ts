@@ -3,30 +3,30 @@ import type { Clock } from "../../time/index.ts";
 /** One line of a step's output. */
 export interface StepLine {
   readonly task: string;
-  /** Counted from 1; more than one if the task was tried again. */
+  /** Counted from 1; greater than 1 for a retry of the task. */
   readonly attempt: number;
   readonly step: string;
   readonly text: string;
 }
 
-/** Takes one line. The next one is read when it has been taken. */
+/** Prints one line. The next one is read when the result resolves. */
 export type PrintLine = (line: StepLine) => void | Promise<void>;
 
-/** Which lines are wanted. */
+/** Selects lines. */
 export interface LineFilter {
   readonly task?: string;
   readonly step?: string;
-  /** Of each step, only so many of the lines that are there when it is first read. */
+  /** The maximum number of existing lines of each step. Lines that are written later are not limited. */
   readonly tail?: number;
   /** In milliseconds since 1970. */
   readonly sinceMs?: number;
 }
 
-/** How the output of steps is followed, whatever runs them. */
+/** The options of following output that all engines share. */
 export interface FollowStepsOptions {
   readonly filter: LineFilter;
   readonly clock: Clock;
-  /** Ends everything at once. */
+  /** Stops at once when it aborts. */
   readonly signal: AbortSignal;
   readonly print: PrintLine;
 }

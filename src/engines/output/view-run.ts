@@ -1,18 +1,17 @@
 import { byAge, type KubeClient, type KubeObject, type ObjectRef, type ResourceType } from "../../kube/index.ts";
 import { jobs, listJobPods } from "../job/job.ts";
-import { type ContainerState, listIfReadable, type Pod } from "../pods.ts";
+import { type ContainerState, listIfReadable, type Pod, type RunCondition } from "../pods.ts";
 import { runOwner } from "../run-marks.ts";
 import {
   listTaskRuns,
   type PipelineRun,
   pipelineRuns,
-  type RunCondition,
   succeededCondition,
   type TaskRun,
   tektonLabels,
 } from "../tekton/pipeline-run.ts";
 
-/** One task of a run, as far as the objects below the run show it. */
+/** One task of a run, by the objects below the run. */
 export interface RunTask {
   readonly name: string;
   readonly phase: TaskPhase;
@@ -43,7 +42,7 @@ export interface RunView {
   readonly tasks: readonly RunTask[];
 }
 
-/** Reads the tasks and steps of a run. None if the run is gone or must not be read. */
+/** Reads the tasks and steps of a run. There are none if the run was deleted, or reading it is forbidden. */
 export async function viewRun(client: KubeClient, run: RunToRead): Promise<RunView> {
   if (run.kind === "Job") {
     const job = await find(client, jobs, run);
@@ -55,7 +54,7 @@ export async function viewRun(client: KubeClient, run: RunToRead): Promise<RunVi
   return toView(pipelineRun, pipelineTasks(pipelineRun, below));
 }
 
-/** One of the same name with another uid belongs to another execution. */
+/** Finds the run by its uid: one of the same name with another uid belongs to another execution. */
 async function find<T extends KubeObject>(
   client: KubeClient,
   type: ResourceType<T>,
@@ -70,7 +69,7 @@ function toView(run: KubeObject, tasks: readonly RunTask[]): RunView {
   return { ...(fence !== undefined && { fence }), tasks };
 }
 
-/** The tasks of a pipeline in its order, those of `finally` after all others. */
+/** Returns the tasks of a pipeline in its order, those of `finally` after all others. */
 export function pipelineTasks(run: PipelineRun, found: readonly TaskRun[]): readonly RunTask[] {
   const { tasks = [], finally: last = [] } = run.status?.pipelineSpec ?? run.spec.pipelineSpec ?? {};
   const byTask = new Map(found.map((task) => [task.metadata.labels?.[tektonLabels.pipelineTask] ?? "", task]));
@@ -78,19 +77,19 @@ export function pipelineTasks(run: PipelineRun, found: readonly TaskRun[]): read
   const names = tasks.map(({ name }) => name);
   return [
     ...tasks.map((task) => ({ name: task.name, after: dependencies(task, names) })),
-    ...last.map(({ name }) => ({ name, after: ends(tasks, names) })),
+    ...last.map(({ name }) => ({ name, after: lastTasks(tasks, names) })),
   ].map((task) => ({ ...task, ...taskState(byTask.get(task.name), skipped.has(task.name)) }));
 }
 
-/** By `runAfter`, and by results of other tasks in its parameters and conditions. */
+/** Returns the tasks in `runAfter`, and those whose results are used in parameters and conditions. */
 function dependencies(task: object, names: readonly string[]): readonly string[] {
   const { runAfter = [] } = task as { readonly runAfter?: readonly string[] };
   const used = [...JSON.stringify(task).matchAll(/\$\(tasks\.([^.)]+)\.results\b/g)].map(([, name]) => name ?? "");
   return [...new Set([...runAfter, ...used])].filter((name) => names.includes(name));
 }
 
-/** The tasks that no other waits for. */
-function ends(tasks: readonly { readonly name: string }[], names: readonly string[]): readonly string[] {
+/** Returns the tasks that no other task waits for. */
+function lastTasks(tasks: readonly { readonly name: string }[], names: readonly string[]): readonly string[] {
   const awaited = new Set(tasks.flatMap((task) => dependencies(task, names)));
   return names.filter((name) => !awaited.has(name));
 }
@@ -100,8 +99,8 @@ function taskState(task: TaskRun | undefined, isSkipped: boolean): Omit<RunTask,
   const phase = conditionPhase(succeededCondition(status), status?.startTime !== undefined);
   return {
     phase: isSkipped ? "Skipped" : phase,
-    ...(status?.startTime === undefined ? {} : { startedAt: status.startTime }),
-    ...(status?.completionTime === undefined ? {} : { endedAt: status.completionTime }),
+    ...(status?.startTime && { startedAt: status.startTime }),
+    ...(status?.completionTime && { endedAt: status.completionTime }),
     steps: (status?.steps ?? []).map((step) => ({ name: step.name, ...stepState(step) })),
   };
 }
@@ -119,7 +118,7 @@ function stepState({ running, terminated }: ContainerState): Omit<RunStep, "name
   return { phase: running ? "Running" : "Pending" };
 }
 
-/** A Job is one task; each of its pods is one attempt, of which the last is shown. */
+/** Returns the only task of a Job. Each of its pods is one attempt; the latest is shown. */
 function jobTasks(pods: readonly Pod[]): readonly RunTask[] {
   const latest = [...pods].sort(byAge).at(-1);
   if (!latest) return [];
@@ -133,8 +132,8 @@ function jobTasks(pods: readonly Pod[]): readonly RunTask[] {
       name: "job",
       phase: phase[latest.status?.phase as keyof typeof phase] ?? "Pending",
       after: [],
-      ...(startedAt === undefined ? {} : { startedAt }),
-      ...(endedAt === undefined ? {} : { endedAt }),
+      ...(startedAt && { startedAt }),
+      ...(endedAt && { endedAt }),
       steps: containers.map(({ name, state = {} }) => ({ name, ...stepState(state) })),
     },
   ];

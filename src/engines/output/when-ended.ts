@@ -8,7 +8,7 @@ export type EndedStatus = Extract<WorkflowExecutionStatus, { readonly phase: "Co
 export interface WhenEndedOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
-  /** Ends the wait: the function throws. */
+  /** Stops the wait when it aborts: the function throws. */
   readonly signal?: AbortSignal;
   /** Called with each status, the last one included. */
   readonly seen: (status: WorkflowExecutionStatus | undefined) => void;
@@ -17,7 +17,7 @@ export interface WhenEndedOptions {
 /** Between attempts to watch an execution again. */
 const retryMs = 250;
 
-/** Waits until an execution has ended. Returns its last status; undefined if it was deleted. A lost connection is opened again. */
+/** Waits until an execution has ended. Returns its last status; undefined if it was deleted. A broken watch is opened again. */
 export async function whenEnded(
   { metadata }: WorkflowExecution,
   { client, clock, signal, seen }: WhenEndedOptions,

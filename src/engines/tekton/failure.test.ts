@@ -30,17 +30,17 @@ describe("the reason of a failure", () => {
     expect(pipelineRunFailure(run(), { taskRuns: [task({ reason })] }).reason).toBe(expected);
   });
 
-  it("is Unknown if the run gives one that we do not know, and no task failed", () => {
+  it("is Unknown for an unknown reason of the run if no task failed", () => {
     expect(pipelineRunFailure(run({ reason: "SomethingNew" }), { taskRuns: [] }).reason).toBe("Unknown");
   });
 
-  it("is Timeout for a step that ran out of its own time", () => {
+  it("is Timeout for a step that exceeded its own timeout", () => {
     const steps = [ended(1, { terminationReason: "TimeoutExceeded" })];
 
     expect(pipelineRunFailure(run(), { taskRuns: [task({ steps })] }).reason).toBe("Timeout");
   });
 
-  it("is Evicted for a pod that had to make way", () => {
+  it("is Evicted for a pod that was preempted", () => {
     const pod: Pod = {
       metadata: { name: "task-pod" },
       status: { phase: "Failed", conditions: [{ type: "DisruptionTarget", status: "True" }] },
@@ -71,13 +71,13 @@ describe("the place of a failure", () => {
     );
   });
 
-  it("is not a task whose failure was to be ignored", () => {
+  it("is not a task whose failure is ignored", () => {
     const tasks = [task({ name: "ignored", reason: "FailureIgnored" })];
 
     expect(pipelineRunFailure(run(), { taskRuns: tasks })).not.toHaveProperty("failedTaskName");
   });
 
-  it("is the step that failed, after one whose failure was to be ignored", () => {
+  it("is the step that failed, after one whose failure is ignored", () => {
     const steps = [
       ended(4, { name: "ignored", terminationReason: "Continued" }),
       ended(5, { name: "culprit" }),
@@ -109,11 +109,11 @@ describe("whether anything started", () => {
     expect(pipelineRunFailure(run(), { taskRuns: [{ ...retried, status }] }).anythingStarted).toBe(true);
   });
 
-  it("is yes for a TaskRun that is gone", () => {
+  it("is yes for a TaskRun that was deleted", () => {
     expect(pipelineRunFailure(run({ children: ["gone"] }), { taskRuns: [] }).anythingStarted).toBe(true);
   });
 
-  it("is yes for a task that the run does not name: it was made just before the cancel", () => {
+  it("is yes for a TaskRun that the run does not list, because it was created just before the cancellation", () => {
     const cancelled = run({ reason: "Cancelled" });
 
     expect(pipelineRunFailure(cancelled, { taskRuns: [task({ steps: [ended(1)] })] }).anythingStarted).toBe(true);
@@ -123,11 +123,11 @@ describe("whether anything started", () => {
     expect(pipelineRunFailure(run({ reason: "Cancelled" }), { taskRuns: [] }).anythingStarted).toBe(false);
   });
 
-  it("is yes for such a run if its TaskRuns must not be read", () => {
+  it("is yes for a cancelled run if reading its TaskRuns is forbidden", () => {
     expect(pipelineRunFailure(run({ reason: "Cancelled" }), {}).anythingStarted).toBe(true);
   });
 
-  it("is yes for a pod that was cancelled before it was observed, no for one that never got a node", () => {
+  it("is yes for a pod that was cancelled before its steps were reported, no for one that was never scheduled", () => {
     const cancelled = task({ reason: "TaskRunCancelled", steps: [] });
     const statusMessage = "TaskRun cancelled as the PipelineRun it belongs to has timed out.";
     const timedOut = { ...cancelled, spec: { statusMessage } };

@@ -11,16 +11,16 @@ import {
 } from "./pipeline-run.ts";
 import { runReasons, taskReasons } from "./reasons.ts";
 
-/** What could be learned about a failed run besides the run itself. */
+/** The objects that show why a run failed, besides the run itself. */
 export interface RunEvidence {
-  /** Every TaskRun of the run that still exists. Undefined: we must not read them. */
+  /** Every TaskRun of the run that still exists; undefined if reading them is forbidden. */
   readonly taskRuns?: readonly TaskRun[] | undefined;
-  /** Every pod of the run that still exists. Undefined: we must not read them. */
+  /** Every pod of the run that still exists; undefined if reading them is forbidden. */
   readonly pods?: readonly Pod[] | undefined;
   readonly missingServiceAccounts?: ReadonlySet<string> | undefined;
 }
 
-/** Why a PipelineRun failed. Decided by reasons and states alone: sentences are for people and change. */
+/** Returns why a PipelineRun failed, by reasons and states alone: messages differ between versions of Tekton. */
 export function pipelineRunFailure(run: PipelineRun, evidence: RunEvidence): RunFailure {
   const { reason = "", message = "" } = succeededCondition(run.status) ?? {};
   const known = runReasons.get(reason);
@@ -38,7 +38,7 @@ export function pipelineRunFailure(run: PipelineRun, evidence: RunEvidence): Run
   };
 }
 
-/** The first task that failed by itself; if none did, the first that was stopped. */
+/** Returns the first task that failed by itself; if there is none, the first that was stopped. */
 function failedTask(run: PipelineRun, tasks: readonly TaskRun[]): TaskRun | undefined {
   const places = new Map(run.status?.childReferences?.map(({ name }, place) => [name, place]));
   const rank = (task: TaskRun) =>
@@ -62,14 +62,15 @@ function taskReason(task: TaskRun, { pods = [], missingServiceAccounts }: RunEvi
   if (known) return known;
 
   const steps = task.status?.steps ?? [];
-  if (steps.some((s) => s.terminated?.reason === "OOMKilled" || s.terminationReason === "OOMKilled"))
-    return "OOMKilled";
+  const isOomKilled = ({ terminated, terminationReason }: StepState) =>
+    terminated?.reason === "OOMKilled" || terminationReason === "OOMKilled";
+  if (steps.some(isOomKilled)) return "OOMKilled";
   if (steps.some(({ terminationReason }) => terminationReason === "TimeoutExceeded")) return "Timeout";
   const pod = pods.find(({ metadata }) => metadata.name === task.status?.podName);
   return pod && wasEvicted(pod) ? "Evicted" : "TaskRunFailed";
 }
 
-/** Tekton cancels the tasks of a run whose time is up, with exactly this message. */
+/** Tekton cancels the tasks of a run that timed out with exactly this message. */
 function ranOutOfTime({ spec }: TaskRun): boolean {
   return spec.statusMessage === "TaskRun cancelled as the PipelineRun it belongs to has timed out.";
 }
@@ -83,7 +84,7 @@ function taskMessage(task: TaskRun): string {
 function anythingStarted(run: PipelineRun, { taskRuns }: RunEvidence): boolean {
   const children = run.status?.childReferences ?? [];
   const reason = succeededCondition(run.status)?.reason ?? "";
-  // A cancelled or timed out run may have made a TaskRun that its status does not name yet.
+  // A run that was cancelled or timed out may have created a TaskRun that its status does not list yet.
   if (!taskRuns) return children.length > 0 || ["Cancelled", "Timeout"].includes(runReasons.get(reason) ?? "");
   if (taskRuns.some(taskBegan)) return true;
   return children.some(({ name }) => !taskRuns.some(({ metadata }) => metadata.name === name));
@@ -92,7 +93,7 @@ function anythingStarted(run: PipelineRun, { taskRuns }: RunEvidence): boolean {
 function taskBegan(task: TaskRun): boolean {
   const attempts = task.status ? [task.status, ...(task.status.retriesStatus ?? [])] : [];
   if (attempts.some(beganIn)) return true;
-  // It has a pod and was cancelled before it was observed: perhaps a step had just begun.
+  // It has a pod and was cancelled before its steps were reported: one of them may have begun.
   const { podName, steps = [] } = task.status ?? {};
   return Boolean(podName) && steps.length === 0 && reasonIn(task) === "TaskRunCancelled" && !ranOutOfTime(task);
 }
@@ -107,8 +108,8 @@ function reasonIn({ status }: TaskRun): string {
 }
 
 /**
- * The step because of which a task failed. Steps run one after the other, so it is the first that did not end well; if
- * an image was missing, the first without one.
+ * Returns the step that made a task fail. Steps run one after the other, so it is the first that failed; if an image was missing,
+ * the first without one.
  */
 function failedStep({ status }: TaskRun): StepState | undefined {
   const steps = status?.steps ?? [];
@@ -117,17 +118,17 @@ function failedStep({ status }: TaskRun): StepState | undefined {
 }
 
 function endedWell({ terminated, terminationReason }: StepState): boolean {
-  // `Continued`: its failure was to be ignored. `Skipped`: it never ran, because of another.
+  // `Continued`: the failure was ignored. `Skipped`: it never ran, because another step failed.
   return terminated?.exitCode === 0 || terminationReason === "Continued" || terminationReason === "Skipped";
 }
 
-/** The code with which a step ended by itself. To a step that it stops Tekton gives the task's reason, and code 1. */
+/** Returns the exit code of a step that ended by itself. Tekton gives a step that it stops the task's reason, and code 1. */
 function ownExitCode({ terminated }: StepState, task: TaskRun): number | undefined {
   if (!terminated || terminated.reason === succeededCondition(task.status)?.reason) return undefined;
   return terminated.exitCode;
 }
 
-/** Whether any step of an attempt had a container. Tekton claims an end, and a start, even for steps that had none. */
+/** Whether any step of an attempt had a container. Tekton reports a start and an end even for steps without one. */
 function beganIn({ steps = [] }: TaskAttempt): boolean {
   return steps.some(({ running, terminated, imageID }) => running || terminated?.containerID || imageID);
 }

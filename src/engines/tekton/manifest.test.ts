@@ -4,7 +4,7 @@ import { runOwner } from "../run-marks.ts";
 import { pipelineRunFor } from "./manifest.ts";
 
 describe("a PipelineRun", () => {
-  it("is created pending, from a bundle, with all that Tekton has to know", () => {
+  it("is created pending, with the pipeline of a bundle", () => {
     const order = runOrder({ workflow: { ...runOrder().workflow, serviceAccountName: "restarter" } });
 
     expect(pipelineRunFor(order)).toMatchObject({
@@ -27,7 +27,7 @@ describe("a PipelineRun", () => {
     });
   });
 
-  it("carries whom it belongs to, on what it acts, and its fence", () => {
+  it("has labels and annotations with its owner, its target and its fence", () => {
     const order = runOrder();
 
     const run = pipelineRunFor(order);
@@ -43,7 +43,7 @@ describe("a PipelineRun", () => {
     });
   });
 
-  it("gives texts and lists to the pipeline, because Tekton knows no numbers", () => {
+  it("passes numbers and booleans as texts, because Tekton has only texts and lists", () => {
     const parameters = { count: 3, force: false, names: ["a", "b"], text: "" };
 
     const { spec } = pipelineRunFor(runOrder({ parameters }));
@@ -59,7 +59,7 @@ describe("a PipelineRun", () => {
     ]);
   });
 
-  it("acts on the target of its execution, whatever a parameter contains", () => {
+  it("has the target of its execution, also if a parameter has the same name", () => {
     const { spec } = pipelineRunFor(runOrder({ parameters: { TARGET_RESOURCE: "node/other" } }));
 
     expect(spec.params?.filter(({ name }) => name === "TARGET_RESOURCE")).toEqual([

@@ -1,11 +1,11 @@
-import type { Engine, ParameterValue } from "../../resources/index.ts";
+import type { Engine } from "../../resources/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { RunOrder } from "../engine.ts";
 import { podSecurity } from "../pods.ts";
 import { runInputs, runMetadata } from "../run-marks.ts";
 import { type Param, type PipelineRun, pipelineRuns } from "./pipeline-run.ts";
 
-/** The PipelineRun for an order: its pipeline comes from an OCI bundle, and it waits to be started. */
+/** Returns the suspended PipelineRun for an order. Its pipeline comes from an OCI bundle. */
 export function pipelineRunFor(order: RunOrder): PipelineRun {
   const { containerImage, pipeline, serviceAccountName } = order.workflow;
   return suspendedRun(order, "tekton", {
@@ -24,7 +24,7 @@ export function pipelineRunFor(order: RunOrder): PipelineRun {
   });
 }
 
-/** A PipelineRun that waits to be started, with this pipeline. */
+/** Returns a suspended PipelineRun with this pipeline. */
 export function suspendedRun(
   order: RunOrder,
   engine: Engine,
@@ -38,20 +38,18 @@ export function suspendedRun(
       status: "PipelineRunPending",
       ...pipeline,
       params: pipelineParams(order),
-      // To Tekton 0 means no limit, which is never ordered.
+      // For Tekton, 0 means no limit; every order has one.
       timeouts: { pipeline: formatDuration(Math.max(1, order.timeoutMs)) },
     },
   };
 }
 
 /**
- * Everything as Tekton takes it: texts and lists of texts. A pipeline ignores parameters that it does not declare, so
- * that every run can be given its target; one that it declares and is not given ends the run before anything starts.
+ * Returns the inputs of the workflow as texts and lists of texts, the types of Tekton. A pipeline ignores parameters that it does
+ * not declare, so every run can have its target.
  */
 function pipelineParams(order: RunOrder): Param[] {
-  return Object.entries(runInputs(order)).map(([name, value]) => ({ name, value: paramValue(value) }));
-}
-
-function paramValue(value: ParameterValue): string | readonly string[] {
-  return typeof value === "object" ? value : String(value);
+  return Object.entries(runInputs(order)).map(([name, value]) => {
+    return { name, value: typeof value === "object" ? value : String(value) };
+  });
 }

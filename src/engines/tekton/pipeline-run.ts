@@ -1,13 +1,13 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
-import { type ContainerState, listBelow } from "../pods.ts";
+import { type ContainerState, listBelow, type RunCondition } from "../pods.ts";
 
-/** tekton.dev/v1 PipelineRun, as far as we read and write it. */
+/** The fields of a tekton.dev/v1 PipelineRun that we read and write. */
 export interface PipelineRun extends KubeObject {
   readonly spec: {
     readonly params?: readonly Param[];
     readonly pipelineRef?: { readonly resolver: string; readonly params: readonly Param[] };
     readonly pipelineSpec?: PipelineSpec;
-    /** Absent: go on. */
+    /** Absent: the run proceeds. */
     readonly status?: "PipelineRunPending" | "Cancelled" | "CancelledRunFinally" | "StoppedRunFinally";
     readonly taskRunTemplate?: { readonly serviceAccountName?: string; readonly podTemplate?: object };
     readonly timeouts?: { readonly pipeline?: string; readonly tasks?: string; readonly finally?: string };
@@ -18,7 +18,7 @@ export interface PipelineRun extends KubeObject {
     readonly startTime?: string;
     readonly completionTime?: string;
     readonly childReferences?: readonly ChildReference[];
-    /** The pipeline as it was resolved. */
+    /** The resolved pipeline. */
     readonly pipelineSpec?: PipelineSpec;
     /** Where the pipeline came from, once it was resolved. */
     readonly provenance?: {
@@ -38,21 +38,13 @@ export interface PipelineSpec {
   readonly finally?: readonly { readonly name: string }[];
 }
 
-export interface RunCondition {
-  readonly type: string;
-  readonly status: "True" | "False" | "Unknown";
-  readonly reason?: string;
-  readonly message?: string;
-  readonly lastTransitionTime: string;
-}
-
 export interface ChildReference {
   readonly kind: string;
   readonly name: string;
   readonly pipelineTaskName: string;
 }
 
-/** tekton.dev/v1 TaskRun, as far as we read it. */
+/** The fields of a tekton.dev/v1 TaskRun that we read. */
 export interface TaskRun extends KubeObject {
   readonly spec: {
     readonly serviceAccountName?: string;
@@ -69,7 +61,7 @@ export interface TaskAttempt {
   readonly conditions?: readonly RunCondition[];
   readonly startTime?: string;
   readonly completionTime?: string;
-  /** Empty as long as no pod was made. */
+  /** Empty until the pod is created. */
   readonly podName?: string;
   readonly steps?: readonly StepState[];
 }
@@ -77,9 +69,9 @@ export interface TaskAttempt {
 export interface StepState extends ContainerState {
   readonly name: string;
   readonly container?: string;
-  /** Known once the container was made. */
+  /** Present once the container was created. */
   readonly imageID?: string;
-  /** How Tekton's entrypoint saw the step end. */
+  /** How the step ended, by Tekton's entrypoint. */
   readonly terminationReason?: string;
 }
 
@@ -103,12 +95,12 @@ export const tektonLabels = {
   pipelineTask: "tekton.dev/pipelineTask",
 } as const;
 
-/** The condition with the state of a PipelineRun or TaskRun. Absent until its controller has seen it. */
+/** Returns the condition with the state of a PipelineRun or TaskRun; undefined until its controller has written it. */
 export function succeededCondition(status?: { readonly conditions?: readonly RunCondition[] }) {
   return status?.conditions?.find(({ type }) => type === "Succeeded");
 }
 
-/** Lists every TaskRun of the run that still exists. Undefined: we must not read them. */
+/** Lists every TaskRun of the run that still exists; undefined if that is forbidden. */
 export function listTaskRuns(client: KubeClient, run: PipelineRun, signal?: AbortSignal) {
   return listBelow(client, taskRuns, { run, uidLabel: tektonLabels.pipelineRunUid, signal });
 }

@@ -1,6 +1,6 @@
 import type { FailureReason } from "../../resources/index.ts";
 
-/** The meaning of a reason in a PipelineRun's condition. `Failed` is not here: then a task has the details. */
+/** The meaning of each reason in a PipelineRun's condition. `Failed` is missing: then a task has the details. */
 export const runReasons: ReadonlyMap<string, FailureReason> = new Map([
   ...all("Cancelled", ["Cancelled", "PipelineRunCancelled"]),
   ...all("Timeout", ["PipelineRunTimeout"]),
@@ -27,7 +27,7 @@ export const runReasons: ReadonlyMap<string, FailureReason> = new Map([
   ...all("TaskRunFailed", ["CouldntGetPipelineResult"]),
 ]);
 
-/** The meaning of a reason in a TaskRun's condition. `Failed` and `StepFailed` are not here: then a step has the details. */
+/** The meaning of each reason in a TaskRun's condition. `Failed` and `StepFailed` are missing: then a step has the details. */
 export const taskReasons: ReadonlyMap<string, FailureReason> = new Map([
   ...all("Cancelled", ["TaskRunCancelled"]),
   ...all("Timeout", ["TaskRunTimeout"]),

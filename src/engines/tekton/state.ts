@@ -1,9 +1,10 @@
 import type { Patch } from "../../kube/index.ts";
 import type { RunProgress, RunState } from "../engine.ts";
 import { patchAtVersion } from "../patch-at-version.ts";
-import { type PipelineRun, type PipelineSpec, type RunCondition, succeededCondition } from "./pipeline-run.ts";
+import type { RunCondition } from "../pods.ts";
+import { type PipelineRun, type PipelineSpec, succeededCondition } from "./pipeline-run.ts";
 
-/** The state of a PipelineRun. Only its condition ends it: a cancel that Tekton has not seen yet stops nothing. */
+/** Returns the state of a PipelineRun. Only its condition ends it: a cancellation that Tekton has not read yet stops nothing. */
 export function pipelineRunState(run: PipelineRun): RunState {
   const condition = succeededCondition(run.status);
   if (condition?.status === "True") return endedState("succeeded", run, condition);
@@ -18,7 +19,7 @@ function endedState(kind: "succeeded" | "failed", run: PipelineRun, condition: R
 
 function toProgress({ status }: PipelineRun): RunProgress {
   const { reason, message } = succeededCondition(status) ?? {};
-  const completedTasks = completedTasksIn(message);
+  const completedTasks = parseCompletedTasks(message);
   return {
     ...(status?.startTime && { startedAt: status.startTime }),
     ...(reason && { reason }),
@@ -32,20 +33,20 @@ function taskCount({ tasks = [], finally: last = [] }: PipelineSpec): number {
   return tasks.length + last.length;
 }
 
-/** The run counts its tasks in this sentence and nowhere else; reading each TaskRun for a number is not worth it. */
-function completedTasksIn(message = ""): number | undefined {
+/** Reads the count from the message, the only place where the run has it; this saves reading each TaskRun. */
+function parseCompletedTasks(message = ""): number | undefined {
   const [, count] = /^Tasks Completed: (\d+) \(Failed: \d+, Cancelled \d+\)/.exec(message) ?? [];
   return count === undefined ? undefined : Number(count);
 }
 
-/** Lets a suspended run go on: a conflict for one that was replaced, changed or started meanwhile. */
+/** Starts a suspended run: a conflict if it was replaced, changed or started meanwhile. */
 export function startPipelineRun(run: PipelineRun): Patch {
   return patchAtVersion(run, { spec: { status: null } });
 }
 
 /**
- * Ends a run without its `finally` tasks, a suspended one too: Tekton then writes its end without having made a
- * TaskRun. It is conditional because Tekton refuses to change a run that has ended meanwhile, which is no error.
+ * Cancels a run without its `finally` tasks. Tekton ends a suspended one without a TaskRun. The patch is conditional, because Tekton
+ * rejects the change of a run that has ended meanwhile, which is no error.
  */
 export function cancelPipelineRun(run: PipelineRun): Patch {
   return patchAtVersion(run, { spec: { status: "Cancelled" } });

@@ -15,7 +15,7 @@ import {
 } from "./pipeline-run.ts";
 import { cancelPipelineRun, pipelineRunState, startPipelineRun } from "./state.ts";
 
-/** Runs workflows as PipelineRuns of a Tekton in the cluster. Seen with Tekton 1.0. */
+/** Runs workflows as PipelineRuns of the cluster's Tekton. Tested with Tekton 1.0. */
 export function tektonEngine(client: KubeClient): Engine {
   return {
     name: "tekton",
@@ -30,14 +30,14 @@ export function tektonEngine(client: KubeClient): Engine {
   };
 }
 
-/** What a PipelineRun executes: the bundle that its pipeline comes from. */
+/** Returns the workload of a PipelineRun: the bundle with its pipeline. */
 function pipelineRunWorkload({ spec }: PipelineRun): Workload {
-  // An object that is not ours may have the name of a run and lack any field.
+  // An object that is not ours can have the name of a run, and then lack any field.
   const bundle = spec?.pipelineRef?.params?.find(({ name }) => name === "bundle")?.value;
   return workload("tekton", String(bundle ?? "unknown"), spec?.taskRunTemplate?.serviceAccountName);
 }
 
-/** The bundle as Tekton resolved it, and the image of every step that began. */
+/** Returns the digests of the bundle that Tekton resolved, and of the images of all steps that began. */
 async function pipelineRunDigests(client: KubeClient, run: PipelineRun, signal?: AbortSignal) {
   const { uri, digest } = run.status?.provenance?.refSource ?? {};
   const bundle = uri && digest?.sha256 ? `${uri}@sha256:${digest.sha256}` : undefined;
@@ -46,7 +46,7 @@ async function pipelineRunDigests(client: KubeClient, run: PipelineRun, signal?:
   return digests([bundle, ...steps.map(({ imageID }) => imageID)]);
 }
 
-/** Reads what there is below a run. Throws only if the API server does not answer. */
+/** Reads the objects below a run. Throws only if the API server is unavailable. */
 async function findEvidence(client: KubeClient, run: PipelineRun, signal?: AbortSignal): Promise<RunEvidence> {
   const { namespace = "" } = run.metadata;
   const [tasks, found] = await Promise.all([

@@ -6,7 +6,7 @@ import type { Snapshot } from "../snapshot.ts";
 import { usedApproval } from "./approval.ts";
 import type { ValidPlan } from "./plan.ts";
 
-/** Asks the policy. The admitting write is conditional on the record that the policy was asked about: it is the lock. */
+/** Evaluates the policy. The write that admits the execution is conditional on the record that was evaluated: it is the lock. */
 export function admitOrSkip(snapshot: Snapshot, plan: ValidPlan): Decision<Action> {
   const { execution, record, nowMs, settings, pauses } = snapshot;
   const { uid = "" } = execution.metadata;
@@ -72,13 +72,13 @@ function toObservedBlock({ message, checks }: Allowed): Blocked {
     verdict: "block",
     reason: "ObserveOnly",
     message,
-    nextStep: "let it act: take it out of execution.observe, execution.observeTargets or the workflow's observe",
+    nextStep: "to let it act, remove it from execution.observe, execution.observeTargets or the workflow's observe",
     requiresManualReview: false,
     checks,
   };
 }
 
-/** Returns the state of the record in the form of the execution's status. */
+/** Returns why the execution is skipped, in the form of its status. */
 function toSkipDetails(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): SkipDetails {
   const { reason, holder, earlier, clearsAtMs } = decision;
   const target = plan.target.text;
@@ -114,7 +114,7 @@ function toSkipDetails(snapshot: Snapshot, plan: ValidPlan, decision: Blocked): 
     case "NoMatchingRule":
     case "Ineffective":
     case "CauseOpen":
-      throw new TypeError(`${reason} concerns incidents: an execution is not asked about it`);
+      throw new TypeError(`${reason} concerns incidents and cannot block an execution`);
   }
 }
 

@@ -1,9 +1,8 @@
-import { historyOf } from "../../policy/index.ts";
+import { isDeepStrictEqual } from "node:util";
+import { historyOf, listEnds } from "../../policy/index.ts";
 import {
   annotationKeys,
-  type ExecutionEnd,
   keptEnds,
-  type ParameterValue,
   type RemediationApprovalRequest,
   type RemediationTargetStatus,
   type UsedApproval,
@@ -11,7 +10,7 @@ import {
 } from "../../resources/index.ts";
 import type { ValidPlan } from "./plan.ts";
 
-/** The name of the approval that an execution refers to, if it refers to one. */
+/** Returns the name of the approval that an execution refers to; undefined if it refers to none. */
 export function approvalName({ metadata }: WorkflowExecution): string | undefined {
   return metadata.annotations?.[annotationKeys.approval];
 }
@@ -33,23 +32,22 @@ export function approvalProblem(check: ApprovalCheck): string | undefined {
   const { execution, approval, plan } = check;
   const { workflowId } = execution.spec.workflowRef;
   const need = `workflow ${workflowId} requires an approval`;
-  const ask = `ask for one with: interlock run ${workflowId} --target ${plan.target.text}`;
+  const fix = `request one with: interlock run ${workflowId} --target ${plan.target.text}`;
   const name = approvalName(execution);
-  if (name === undefined) return `${need}, and the execution refers to none: ${ask}`;
-  if (!approval) return `${need}, and there is no approval ${name} where incidents are: ${ask}`;
-  const problem = answerProblem(approval) ?? coverProblem(approval, check) ?? useProblem(approval, check);
-  return problem && `${need}, and ${name} ${problem}: ${ask}`;
+  if (name === undefined) return `${need}, and the execution refers to none: ${fix}`;
+  if (!approval) return `${need}, and there is no approval ${name} where incidents are: ${fix}`;
+  const problem = decisionProblem(approval) ?? scopeProblem(approval, check) ?? useProblem(approval, check);
+  return problem && `${need}, and ${name} ${problem}: ${fix}`;
 }
 
-function answerProblem({ spec, status }: RemediationApprovalRequest): string | undefined {
-  if (!status) return "is not answered yet";
+function decisionProblem({ spec, status }: RemediationApprovalRequest): string | undefined {
+  if (!status) return "is not decided yet";
   if (status.decision !== "Approved") return `is ${status.decision}`;
-  return Date.parse(status.decidedAt) > Date.parse(spec.requiredBy)
-    ? `was answered after ${spec.requiredBy}`
-    : undefined;
+  const isLate = Date.parse(status.decidedAt) > Date.parse(spec.requiredBy);
+  return isLate ? `was decided after ${spec.requiredBy}` : undefined;
 }
 
-function coverProblem({ spec }: RemediationApprovalRequest, { execution, plan }: ApprovalCheck): string | undefined {
+function scopeProblem({ spec }: RemediationApprovalRequest, { execution, plan }: ApprovalCheck): string | undefined {
   const { workflowRef, remediationRequestRef, parameters } = execution.spec;
   const { recommendedWorkflow } = spec;
   if (recommendedWorkflow.workflowId !== workflowRef.workflowId)
@@ -58,38 +56,26 @@ function coverProblem({ spec }: RemediationApprovalRequest, { execution, plan }:
   if (spec.targetResource !== plan.target.text) return `is for ${spec.targetResource}`;
   if (spec.remediationRequestRef?.name !== remediationRequestRef?.name) return "is for another incident";
   if (spec.remediationRequestRef?.uid !== remediationRequestRef?.uid) return "is for another incident";
-  return sameParameters(recommendedWorkflow.parameters, parameters) ? undefined : "is for other parameters";
+  const isSame = isDeepStrictEqual(recommendedWorkflow.parameters ?? {}, parameters ?? {});
+  return isSame ? undefined : "is for other parameters";
 }
 
 /** An approval that is older than the history of the record may have been used by an execution that the record dropped. */
 function useProblem({ metadata, status }: RemediationApprovalRequest, { execution, record }: ApprovalCheck) {
   const { uid } = metadata;
   const history = historyOf(record, execution.spec.workflowRef.workflowId);
-  const ends = [
-    ...(history?.recentEnds ?? []),
-    history?.lastSuccess,
-    history?.lastFailure,
-    history?.lastExecutionFailure,
-  ];
-  const user = ends.find((end) => end?.approvalUid === uid && end?.executionUid !== execution.metadata.uid);
-  if (user) return `was used by ${user.executionNamespace}/${user.executionName}`;
-  const oldest: ExecutionEnd | undefined =
-    history?.recentEnds.length === keptEnds ? history.recentEnds.at(-1) : undefined;
-  const isForgotten = oldest && status && Date.parse(status.decidedAt) <= Date.parse(oldest.completedAt);
-  return isForgotten ? "is older than what is remembered of this target" : undefined;
+  if (!history) return undefined;
+  const otherUse = listEnds(history).find(
+    ({ approvalUid, executionUid }) => approvalUid === uid && executionUid !== execution.metadata.uid,
+  );
+  if (otherUse) return `was used by ${otherUse.executionNamespace}/${otherUse.executionName}`;
+  const oldest = history.recentEnds.length === keptEnds ? history.recentEnds.at(-1) : undefined;
+  const isOlder = oldest && status && Date.parse(status.decidedAt) <= Date.parse(oldest.completedAt);
+  return isOlder ? "is older than the history of this target" : undefined;
 }
 
-/** The approval as the record keeps it. */
+/** Returns the approval in the form of the record. */
 export function usedApproval({ metadata, status }: RemediationApprovalRequest): UsedApproval {
   const decidedBy = status && "decidedBy" in status ? status.decidedBy : "unknown";
   return { name: metadata.name ?? "", uid: metadata.uid ?? "", decidedBy };
-}
-
-function sameParameters(
-  a: Readonly<Record<string, ParameterValue>> = {},
-  b: Readonly<Record<string, ParameterValue>> = {},
-): boolean {
-  const text = (parameters: typeof a) =>
-    JSON.stringify(Object.entries(parameters).sort(([one], [other]) => (one < other ? -1 : 1)));
-  return text(a) === text(b);
 }

@@ -16,11 +16,11 @@ interface CatalogCaches extends Pick<Caches, "client" | "entries" | "catalogName
 
 export interface FoundEntry {
   readonly found: CatalogLookup;
-  /** Whether the server has just returned it. Otherwise it is from a cache, and is confirmed before it is relied on. */
+  /** Whether the server has just returned it; otherwise it is from a cache, and is confirmed before it is used. */
   readonly isConfirmed: boolean;
 }
 
-/** Finds the catalog entry of an execution's workflow. One that was just added is found, too. */
+/** Finds the catalog entry of an execution's workflow, even if it was just added and the cache does not show it yet. */
 export async function findEntry(
   execution: WorkflowExecution,
   holder: RecordHolder | undefined,
@@ -48,7 +48,7 @@ function lookUp(
   const uid = holder?.catalogEntryUid;
   if (uid === undefined) return lookUpEntry(entries, spec.workflowRef, kinds);
   const entry = entries.find(({ metadata }) => metadata.uid === uid);
-  const problem = `the catalog entry that admitted it was removed or replaced`;
+  const problem = "the catalog entry that admitted it was removed or replaced";
   return entry ? foundEntry(entry, entries, kinds) : { kind: "unusable", problem };
 }
 
@@ -57,7 +57,7 @@ export function isBeforeRun({ status }: WorkflowExecution): boolean {
   return status === undefined || status.phase === "Pending";
 }
 
-/** Whether the server has the cached version of the entry: one that was just removed or replaced is not run. */
+/** Whether the server has the cached version of the entry: one that was just removed or replaced must not run. */
 export async function isUnchanged(
   { metadata }: RemediationWorkflow,
   { client }: Pick<Caches, "client">,

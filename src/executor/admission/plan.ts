@@ -21,7 +21,7 @@ export interface ValidPlan {
   readonly target: ObjectTarget;
   /** The catalog entry of the workflow; undefined for a workflow outside the catalog, where that is allowed. */
   readonly entry: RemediationWorkflow | undefined;
-  /** Whether it may be run only after a person has approved. */
+  /** Whether an operator has to approve each run. */
   readonly requiresApproval: boolean;
   readonly engine: EngineName;
   readonly containerImage: string;
@@ -36,7 +36,7 @@ export interface ValidPlan {
   readonly observe: boolean;
 }
 
-/** An execution that cannot run. If it has a target, the failure is kept in its record. */
+/** An execution that cannot run. If it has a target, the target's record keeps the failure. */
 export interface InvalidPlan {
   readonly kind: "invalid";
   readonly target: ObjectTarget | undefined;
@@ -68,10 +68,8 @@ export function planTarget({ spec }: WorkflowExecution, kinds: Kinds): TargetPla
     return read.unknownKind ? { ...plan, unknownKind: true } : plan;
   }
   if (read.target.type === "object") return { kind: "target", target: read.target };
-  return invalid(
-    undefined,
-    `targetResource "${spec.targetResource}" is a repository: workflows run on Kubernetes objects`,
-  );
+  const problem = `targetResource "${spec.targetResource}" is a repository: workflows run on Kubernetes objects`;
+  return invalid(undefined, problem);
 }
 
 interface PlanContext {
@@ -98,8 +96,10 @@ export function planExecution({ spec }: WorkflowExecution, { target, found, kind
   if (!defaults.engines.has(engine)) {
     return invalid(target, `engine ${engine} is not set up here: there is ${[...defaults.engines].join(", ")}`);
   }
-  const parameters = fillParameters(spec.parameters ?? {}, entry);
-  if (parameters.kind === "invalid") return invalid(target, parameters.problems.join("; "));
+  // Without an entry, the parameters of the workflow are unknown.
+  const given = spec.parameters ?? {};
+  const checked = entry ? checkParameters(entry.spec.parameters, given) : { kind: "valid" as const, parameters: given };
+  if (checked.kind === "invalid") return invalid(target, checked.problems.join("; "));
 
   return {
     kind: "valid",
@@ -112,16 +112,11 @@ export function planExecution({ spec }: WorkflowExecution, { target, found, kind
     version: workflow.version,
     pipeline: entry?.spec.pipeline ?? "workflow",
     serviceAccountName: workflow.serviceAccountName ?? defaults.serviceAccountName,
-    parameters: parameters.parameters,
+    parameters: checked.parameters,
     timeoutMs: durationOr(entry?.spec.timeout, defaults.timeoutMs),
     cooldownMs: durationOr(entry?.spec.cooldown, defaults.cooldownMs),
     observe: entry?.spec.observe ?? false,
   };
-}
-
-/** Without a catalog entry the parameters of the workflow are unknown. */
-function fillParameters(given: Readonly<Record<string, ParameterValue>>, entry: RemediationWorkflow | undefined) {
-  return entry ? checkParameters(entry.spec.parameters, given) : { kind: "valid" as const, parameters: given };
 }
 
 function invalid(target: ObjectTarget | undefined, problem: string): InvalidPlan {

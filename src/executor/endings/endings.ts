@@ -13,17 +13,16 @@ import {
   redactValues,
   remediationRequests,
   type WorkflowExecution,
-  type WorkflowExecutionStatus,
 } from "../../resources/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { Action } from "../action.ts";
-import { cancelRequested } from "../reports/ledger-events.ts";
+import { cancelRequestedEvent } from "../reports/ledger-events.ts";
 import type { ObservedRun, Snapshot } from "../snapshot.ts";
-import { approvalIn, refTo, runStartTime, toSummary } from "../statuses.ts";
+import { approvalIn, type PhaseStatus, refTo, runStartTime, toSummary } from "../statuses.ts";
 import { summarise } from "./failure-summary.ts";
 
-type Completed = Extract<WorkflowExecutionStatus, { phase: "Completed" }>;
-type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
+type Completed = PhaseStatus<"Completed">;
+type Failed = PhaseStatus<"Failed">;
 
 /** Completes the execution after its run succeeded. */
 export function completeExecution(
@@ -62,23 +61,20 @@ interface Failure extends RunFailure {
 /** Fails the execution after its run failed or was deleted. */
 export function failExecution(snapshot: Snapshot, given: Failure): Decision<Action> {
   const failure = { ...given, message: withoutSecrets(given.message, snapshot) };
-  const { status, metadata } = snapshot.execution;
+  const { cancellation, anythingStarted: hasStarted, unfinished: _, ...found } = failure;
+  const { status } = snapshot.execution;
   const before = status?.phase === "Running" ? status : undefined;
   const run = snapshot.run?.owner.kind === "us" ? snapshot.run : undefined;
   const workload = run?.workload ?? before?.workload;
   const startTime = before?.startTime ?? (run && runStartTime(run));
   const completionTime = run?.state.kind === "failed" ? iso(run.state.completedAt) : iso(snapshot.nowMs);
   const durationMs = startTime === undefined ? undefined : elapsedMs(startTime, completionTime);
-  const { cancellation } = given;
   // An operator who requests a block gets one, even if nothing was started.
-  const anythingStarted = failure.anythingStarted || cancellation?.blocks === true;
+  const anythingStarted = hasStarted || cancellation?.blocks === true;
   const { reason, wasExecutionFailure } = classifyFailure(failure.reason, { anythingStarted });
   const failureDetails = {
+    ...found,
     reason,
-    message: failure.message,
-    ...(failure.failedTaskName === undefined ? {} : { failedTaskName: failure.failedTaskName }),
-    ...(failure.failedStepName === undefined ? {} : { failedStepName: failure.failedStepName }),
-    ...(failure.exitCode === undefined ? {} : { exitCode: failure.exitCode }),
     failedAt: completionTime,
     ...(durationMs === undefined ? {} : { executionTimeBeforeFailure: formatDuration(durationMs) }),
     naturalLanguageSummary: summarise({
@@ -105,7 +101,7 @@ export function failExecution(snapshot: Snapshot, given: Failure): Decision<Acti
     failureDetails,
     ...approvalBefore(snapshot),
   };
-  const next = { ...bare, ...historyAfter(snapshot, { ...snapshot.execution, status: bare, metadata }) };
+  const next = { ...bare, ...historyAfter(snapshot, { ...snapshot.execution, status: bare }) };
   return {
     actions: [
       { do: "set-status", status: next },
@@ -126,21 +122,20 @@ export function failedBefore(
 export function cancelledBefore(snapshot: Snapshot, cancellation: Cancellation): Decision<Action> {
   const message = describeCancellation(cancellation);
   const { actions } = failExecution(snapshot, { reason: "Cancelled", message, anythingStarted: false, cancellation });
-  return { actions: [{ do: "record", event: cancelRequested(snapshot, cancellation) }, ...actions] };
+  return { actions: [{ do: "record", event: cancelRequestedEvent(snapshot, cancellation) }, ...actions] };
 }
 
-/** Returns why the run failed or, if the executor stopped it, why it did. */
+/** Returns why the run failed or, if the executor cancelled it, why it was cancelled. */
 export function explainFailure(snapshot: Snapshot, { failure, cancelledBecause }: ObservedRun): Failure {
   const found = failure ?? { reason: "Unknown", message: "the engine gave no reason", anythingStarted: true };
   if (cancelledBecause === "Timeout") {
-    return { ...found, reason: "Timeout", message: "the run took longer than it may, and was cancelled" };
+    return { ...found, reason: "Timeout", message: "the run exceeded its timeout and was cancelled" };
   }
   if (cancelledBecause === "ExecutionDeleted") {
-    return { ...found, reason: "Cancelled", message: "the execution was deleted, and its run cancelled" };
+    return { ...found, reason: "Cancelled", message: "the execution was deleted and its run cancelled" };
   }
   if (cancelledBecause === "TargetLost") {
-    const message =
-      "the target's record was deleted before the run had started, and with it the right to act on the target";
+    const message = "the target's record, which admitted the execution, was deleted before the run had started";
     return { ...found, reason: "Cancelled", message };
   }
   if (cancelledBecause === "Requested") {
@@ -153,7 +148,7 @@ export function explainFailure(snapshot: Snapshot, { failure, cancelledBecause }
 /** Used if the request was removed after the run had been cancelled. */
 const unknownCancellation: Cancellation = { by: "unknown", verified: false, reason: "not recorded", blocks: false };
 
-/** Messages of an engine may contain a parameter, and stay in the ledger and in notices for ever. */
+/** Redacts a message of an engine: it may contain a parameter, and is stored in the ledger and in notices. */
 function withoutSecrets(message: string, { execution, plan }: Snapshot): string {
   const entry = plan.kind === "valid" ? plan.entry : undefined;
   const parameters = plan.kind === "valid" ? plan.parameters : (execution.spec.parameters ?? {});
@@ -168,8 +163,8 @@ function approvalBefore(snapshot: Snapshot) {
 }
 
 /**
- * An invalid execution that does not belong to an incident is no evidence about the target. Neither is one that an operator
- * cancelled before it acted, unless its run had used up an approval.
+ * Whether an execution is left out of the target's history: an invalid one that does not belong to an incident, and one that an
+ * operator cancelled before it acted, unless its run had used an approval.
  */
 function isNoHistory({ metadata, spec, status }: WorkflowExecution, { incidentsNamespace }: EndSettings): boolean {
   if (status?.phase !== "Failed") return false;
@@ -213,14 +208,16 @@ export function isAcknowledged({ metadata }: KubeObject): boolean {
   return metadata.annotations?.[annotationKeys.acknowledge] !== undefined;
 }
 
-/** Reads the annotation by which a person acknowledges that a retry is safe: for everything that had ended by then. */
+interface AcknowledgementContext {
+  readonly nowMs?: number;
+  readonly knownSinceMs?: NameGuarantee | undefined;
+}
+
+/** Reads the annotation by which an operator acknowledges that a retry is safe, after this end and all earlier ones. */
 export function readAcknowledgement(
   { metadata, status }: KubeObject & { readonly status?: unknown },
   { executionUid, completedAt }: ExecutionEnd,
-  {
-    nowMs = Date.parse(completedAt),
-    knownSinceMs,
-  }: { readonly nowMs?: number; readonly knownSinceMs?: NameGuarantee | undefined },
+  { nowMs = Date.parse(completedAt), knownSinceMs }: AcknowledgementContext,
 ): Acknowledgement | undefined {
   const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.acknowledge]?.trim();
@@ -242,7 +239,7 @@ function cancellationAck(
   return { executionUid, coversUntil: completedAt, by, verified, reason, at: completedAt };
 }
 
-/** Returns the number of failures and the time of the next attempt, as the record will have them after the fold. */
+/** Returns the number of failures and the time of the next attempt that the record will have after the fold. */
 function historyAfter({ record, settings }: Snapshot, execution: WorkflowExecution): Partial<Failed> {
   const end = toExecutionEnd(execution, settings);
   const { workflowId } = execution.spec.workflowRef;
@@ -257,12 +254,12 @@ function startedAt({ execution }: Snapshot): string | undefined {
   return execution.status?.phase === "Running" ? execution.status.startTime : undefined;
 }
 
-/** The clocks of engine and API server need not agree to the millisecond. */
+/** Returns 0 if `to` is before `from`: the clocks of engine and API server can differ. */
 function elapsedMs(from: string, to: string): number {
   return Math.max(0, Date.parse(to) - Date.parse(from));
 }
 
-/** Returns the request of an operator to cancel the execution, as it is recorded. */
+/** Returns an operator's request to cancel the execution, in the form of its status. */
 export function readCancellation({ execution, acknowledgersKnownSinceMs }: Snapshot): Cancellation | undefined {
   const request = readCancelRequest(execution);
   if (!request) return undefined;

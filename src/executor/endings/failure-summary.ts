@@ -8,7 +8,7 @@ import {
 } from "../../resources/index.ts";
 import { formatDuration } from "../../time/index.ts";
 
-interface Failure {
+interface SummaryInput {
   readonly execution: WorkflowExecution;
   readonly failure: RunFailure;
   readonly reason: FailureReason;
@@ -17,12 +17,12 @@ interface Failure {
   readonly cancellation?: Cancellation | undefined;
 }
 
-/** Summarises a failure for people and models: workflow, target, failed step, possible changes, and next step. */
-export function summarise(given: Failure): string {
-  const { execution, failure, reason, wasExecutionFailure, durationMs, cancellation } = given;
+/** Summarises a failure in sentences: workflow, target, failed step, possible changes, and next step. */
+export function summarise(input: SummaryInput): string {
+  const { execution, failure, reason, wasExecutionFailure, durationMs, cancellation } = input;
   const { workflowRef, targetResource } = execution.spec;
   const after = durationMs === undefined ? "" : ` after ${formatDuration(durationMs)}`;
-  if (cancellation) return summariseCancellation(given, cancellation, after);
+  if (cancellation) return summariseCancellation(input, cancellation, after);
   return [
     `Workflow ${workflowRef.workflowId} failed on ${targetResource}${after}: ${failureReasons[reason].meaning} (${reason}).`,
     where(failure),
@@ -38,7 +38,11 @@ export function summarise(given: Failure): string {
     .join(" ");
 }
 
-function summariseCancellation({ execution, failure }: Failure, cancellation: Cancellation, after: string): string {
+function summariseCancellation(
+  { execution, failure }: SummaryInput,
+  cancellation: Cancellation,
+  after: string,
+): string {
   const { workflowRef, targetResource } = execution.spec;
   return [
     `${describeCancellation(cancellation)}.`,

@@ -1,4 +1,4 @@
-import { foldEnd, historyOf, neededUntilMs } from "../../policy/index.ts";
+import { foldEnd, historyOf, listEnds, neededUntilMs } from "../../policy/index.ts";
 import type { ExecutionEnd, RemediationTarget, WorkflowExecution } from "../../resources/index.ts";
 import type { ExecutorSettings, Snapshot } from "../snapshot.ts";
 
@@ -47,16 +47,11 @@ export function executionKeptUntilMs(
  */
 export function recordKeptUntilMs(
   { metadata, status }: RemediationTarget,
-  {
-    settings,
-    cooldownMs,
-  }: { readonly settings: ExecutorSettings; readonly cooldownMs: (workflowId: string) => number },
+  { settings, cooldownMs }: { settings: ExecutorSettings; cooldownMs: (workflowId: string) => number },
 ): number {
   if (status?.holder) return Number.POSITIVE_INFINITY;
   const histories = status?.workflows ?? [];
-  const ends = histories.flatMap(({ recentEnds, lastSuccess, lastFailure, lastExecutionFailure }) =>
-    [...recentEnds, lastSuccess, lastFailure, lastExecutionFailure].filter((end) => end !== undefined),
-  );
+  const ends = histories.flatMap(listEnds);
   if (ends.some(({ approvalUid }) => approvalUid !== undefined)) return Number.POSITIVE_INFINITY;
   const changes = [
     metadata.creationTimestamp ?? "",

@@ -12,7 +12,7 @@ import { formatDuration } from "../../time/index.ts";
 import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
 import { endNotice } from "../reports/notice.ts";
-import type { ObservedRun, Snapshot } from "../snapshot.ts";
+import { findHolder, type ObservedRun, type Snapshot } from "../snapshot.ts";
 import { readAcknowledgement, toExecutionEnd } from "./endings.ts";
 import { executionKeptUntilMs, recheckMs } from "./retention.ts";
 
@@ -33,19 +33,14 @@ export function settle(snapshot: Snapshot): Decision<Action> {
 
 /**
  * An execution that was skipped, refused or deleted may still hold the target, because another replica admitted it at the
- * same moment. The status shows that before the target is freed: afterwards no other object would, and both events have to be
- * recorded in the ledger.
+ * same moment. Its status records that before the target is freed: afterwards no other object would show it, and the ledger
+ * needs both events.
  */
 function noteHolding(snapshot: Snapshot): Decision<Action> | undefined {
   const { execution, record } = snapshot;
-  const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
-  if (!holds || !execution.status || wasAdmitted(execution) || owesFreeing(execution)) return undefined;
-  const owed = condition(snapshot, {
-    type: "TargetFreed",
-    status: "False",
-    reason: "Admitted",
-    message: "it never ran",
-  });
+  if (!findHolder(execution, record) || !execution.status) return undefined;
+  if (wasAdmitted(execution) || owesFreeing(execution)) return undefined;
+  const owed = condition(snapshot, "TargetFreed", "False", { reason: "Admitted", message: "it never ran" });
   const others = (execution.status.conditions ?? []).filter(({ type }) => type !== owed.type);
   return act(
     { do: "record", event: events.executionAdmittedEvent(snapshot) },
@@ -62,9 +57,9 @@ function owesFreeing({ status }: WorkflowExecution): boolean {
 function fold(snapshot: Snapshot, end: ExecutionEnd): Decision<Action> | undefined {
   const { execution, plan, record, settings } = snapshot;
   const { workflowId } = execution.spec.workflowRef;
-  const holds = record?.status?.holder?.executionUid === execution.metadata.uid;
+  const holdsTarget = findHolder(execution, record) !== undefined;
   // A recorded end was folded before; only a replica that was suspended since may have admitted the execution again.
-  if (!plan.target || (isRecorded(execution) && !end.cooldownEnded && !holds)) return undefined;
+  if (!plan.target || (isRecorded(execution) && !end.cooldownEnded && !holdsTarget)) return undefined;
   if (!record?.status) return act({ do: "create-record" });
   if (isFolded(record.status, { workflowId, end })) return undefined;
   const { backoff } = settings;
@@ -108,11 +103,10 @@ function wasAdmitted(execution: WorkflowExecution): boolean {
 
 function freeTarget(snapshot: Snapshot): Decision<Action> | undefined {
   const { execution, record, run } = snapshot;
-  const { uid = "" } = execution.metadata;
   // Only the run of a Running execution is started, so this one never was.
   if (run?.owner.kind === "us") return remove(snapshot, run);
-  if (record?.status?.holder?.executionUid !== uid) return undefined;
-  return act({ do: "write-record", status: freeHolder(record.status, uid) });
+  const holder = findHolder(execution, record);
+  return holder && act({ do: "write-record", status: freeHolder(record?.status, holder.executionUid) });
 }
 
 /** Folds a person's acknowledgement that a retry is safe into the record. */
@@ -170,7 +164,7 @@ function remove({ nowMs }: Snapshot, run: ObservedRun): Decision<Action> {
 
 const slowRemovalMs = 60_000;
 
-/** Returns until when a run is kept: after a success until the cooldown ends, after a failure for its diagnosis. */
+/** Returns until when a run is kept: after a success until its cooldown ends, after a failure for diagnosis. */
 function keepUntilMs({ plan, settings }: Snapshot, { outcome, completedAt }: ExecutionEnd): number {
   const cooldownMs = plan.kind === "valid" ? plan.cooldownMs : settings.cooldownMs;
   return Date.parse(completedAt) + (outcome === "Success" ? cooldownMs : settings.runTtlMs);
@@ -184,16 +178,20 @@ function removeFinalizer(snapshot: Snapshot): Decision<Action> {
 /** Adds the conditions for tools that wait until the target is free, and for the executor after a crash. */
 function withConditions(snapshot: Snapshot, wasHeld: boolean): WorkflowExecutionStatus {
   const status = snapshot.execution.status as WorkflowExecutionStatus;
-  const is = (type: string, reason: string, message: string) => {
-    return condition(snapshot, { type, status: "True", reason, message });
-  };
+  const recorded = { reason: status.phase, message: "the outcome is in the ledger" };
+  const freed = { reason: "Folded", message: "the target's record shows no holder" };
   const conditions = [
-    is("Recorded", status.phase, "the outcome is in the ledger"),
-    ...(wasHeld ? [is("TargetFreed", "Folded", "the target's record says so: it is free")] : []),
+    condition(snapshot, "Recorded", "True", recorded),
+    ...(wasHeld ? [condition(snapshot, "TargetFreed", "True", freed)] : []),
   ];
   return { ...status, conditions };
 }
 
-function condition({ nowMs }: Snapshot, is: Omit<Condition, "lastTransitionTime">): Condition {
-  return { ...is, lastTransitionTime: iso(nowMs) };
+function condition(
+  { nowMs }: Snapshot,
+  type: string,
+  status: Condition["status"],
+  text: Pick<Condition, "reason" | "message">,
+): Condition {
+  return { type, status, ...text, lastTransitionTime: iso(nowMs) };
 }

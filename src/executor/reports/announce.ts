@@ -2,19 +2,19 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Announcement } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 import { type EventRecorder, toKubeEvent } from "./kube-events.ts";
-import type { ExecutorMetrics } from "./metrics.ts";
+import type { CountAnnouncement } from "./metrics.ts";
 
-/** Updates log, Events and metrics. Never throws, and nothing waits for it. */
+/** Updates log, Events and metrics. Never throws, and does not wait for the Events. */
 export type Announce = (what: Announcement, snapshot: Snapshot) => void;
 
 export function announcer(options: {
   readonly log: Logger;
-  readonly metrics: ExecutorMetrics;
+  readonly count: CountAnnouncement;
   readonly recorder: EventRecorder;
 }): Announce {
-  const { log, metrics, recorder } = options;
+  const { log, count, recorder } = options;
   return (what, snapshot) => {
-    metrics.count(what, snapshot);
+    count(what, snapshot);
     writeLog(log, what, snapshot);
     const event = toKubeEvent(what, snapshot);
     if (event) recorder.record(event);

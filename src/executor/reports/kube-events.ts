@@ -4,7 +4,7 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Announcement } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** Writes Kubernetes Events in the background: they are for people, and nothing depends on them. */
+/** Writes Kubernetes Events in the background: nothing depends on them. */
 export interface EventRecorder {
   record(event: KubeEvent): void;
   /** Waits for the writes in progress. */
@@ -30,19 +30,19 @@ export function eventRecorder(client: KubeClient, log: Logger): EventRecorder {
 
 /** Returns the Event for an announcement, if it has one. Its name derives from the announcement, so it is written once. */
 export function toKubeEvent(what: Announcement, { execution, nowMs }: Snapshot): KubeEvent | undefined {
-  const said = toSentence(what);
-  if (!said) return undefined;
+  const text = toEventText(what);
+  if (!text) return undefined;
   const { name = "", namespace = "", uid = "" } = execution.metadata;
   const { apiVersion, kind } = workflowExecutions;
   const at = iso(nowMs);
   return {
     apiVersion: "v1",
     kind: "Event",
-    metadata: { name: `${name.slice(0, 180)}.${nameHash(`${uid}/${said.reason}`).slice(0, 16)}`, namespace },
+    metadata: { name: `${name.slice(0, 180)}.${nameHash(`${uid}/${text.reason}`).slice(0, 16)}`, namespace },
     involvedObject: { apiVersion, kind, name, namespace, uid },
-    type: said.type,
-    reason: said.reason,
-    message: said.message,
+    type: text.type,
+    reason: text.reason,
+    message: text.message.slice(0, 1_000),
     source: { component: "interlock-executor" },
     firstTimestamp: at,
     lastTimestamp: at,
@@ -50,24 +50,20 @@ export function toKubeEvent(what: Announcement, { execution, nowMs }: Snapshot):
   };
 }
 
-function toSentence(what: Announcement): Pick<KubeEvent, "type" | "reason" | "message"> | undefined {
+function toEventText(what: Announcement): Pick<KubeEvent, "type" | "reason" | "message"> | undefined {
   switch (what.kind) {
     case "run-created":
       return { type: "Normal", reason: "RunCreated", message: `run ${what.runName} was created` };
     case "completed":
       return { type: "Normal", reason: "WorkflowCompleted", message: "the workflow succeeded" };
     case "failed":
-      return {
-        type: "Warning",
-        reason: "WorkflowFailed",
-        message: what.details.naturalLanguageSummary.slice(0, 1_000),
-      };
+      return { type: "Warning", reason: "WorkflowFailed", message: what.details.naturalLanguageSummary };
     case "skipped":
-      return { type: "Normal", reason: "WorkflowSkipped", message: what.message.slice(0, 1_000) };
+      return { type: "Normal", reason: "WorkflowSkipped", message: what.message };
     case "freed":
       return { type: "Normal", reason: "TargetFreed", message: "the target can be acted on again" };
     case "cleanup-failed":
-      return { type: "Warning", reason: "CleanupFailed", message: what.why.slice(0, 1_000) };
+      return { type: "Warning", reason: "CleanupFailed", message: what.why };
     case "pending":
     case "admitted":
     case "started":

@@ -7,12 +7,10 @@ import {
   type Cancellation,
   type RecordHolder,
   type SkipDetails,
-  type WorkflowExecutionStatus,
   type Workload,
 } from "../../resources/index.ts";
 import type { CancelReason, ObservedRun, Snapshot } from "../snapshot.ts";
-
-type PhaseStatus<Phase> = Extract<WorkflowExecutionStatus, { phase: Phase }>;
+import type { PhaseStatus } from "../statuses.ts";
 
 export function executionAdmittedEvent(snapshot: Snapshot): LedgerEvent {
   const holder = snapshot.record?.status?.holder;
@@ -43,8 +41,8 @@ export function runCancelledEvent(snapshot: Snapshot, run: ObservedRun, because:
   return event(snapshot, "run.cancelled", iso(snapshot.nowMs), { ...runFacts(run), because });
 }
 
-/** An operator requested to cancel the execution. */
-export function cancelRequested(snapshot: Snapshot, { by, verified, reason, blocks }: Cancellation): LedgerEvent {
+/** Returns the event of an operator's request to cancel the execution. */
+export function cancelRequestedEvent(snapshot: Snapshot, { by, verified, reason, blocks }: Cancellation): LedgerEvent {
   return event(snapshot, "execution.cancelled", iso(snapshot.nowMs), { by, verified, reason, blocks });
 }
 
@@ -111,7 +109,7 @@ export function acknowledgedEvent(snapshot: Snapshot, { by, reason, verified, at
   return event(snapshot, "failure.acknowledged", at, { by, reason, verified });
 }
 
-export function runCreated(snapshot: Snapshot, run: ObservedRun): LedgerEvent {
+export function runCreatedEvent(snapshot: Snapshot, run: ObservedRun): LedgerEvent {
   return event(snapshot, "run.created", iso(snapshot.nowMs), runFacts(run));
 }
 
@@ -143,7 +141,6 @@ function runFacts({ object, uid, workload }: ObservedRun): Readonly<Record<strin
   return { run: name, run_id: uid, run_kind: object.kind ?? "", ...workloadFacts(workload) };
 }
 
-/** Returns the facts about workload, engine and service account. */
 function workloadFacts(workload: Workload | undefined): Readonly<Record<string, Fact>> {
   if (!workload) return {};
   const { engine, image, imageDigests, serviceAccountName } = workload;

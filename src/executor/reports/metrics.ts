@@ -11,10 +11,8 @@ import type { Metrics } from "../../telemetry/index.ts";
 import type { Announcement } from "../action.ts";
 import type { Snapshot } from "../snapshot.ts";
 
-/** Counts announcements. */
-export interface ExecutorMetrics {
-  count(what: Announcement, snapshot: Snapshot): void;
-}
+/** Counts an announcement. */
+export type CountAnnouncement = (what: Announcement, snapshot: Snapshot) => void;
 
 const phases = ["Pending", "Running", "Completed", "Failed", "Skipped"] as const;
 const skipReasons = Object.keys(blockReasons) as BlockReason[];
@@ -23,16 +21,19 @@ const engines = ["tekton", "job", "local"] as const;
 const openPhases = ["Pending", "Running"] as const;
 
 /** The caches that are read at each scrape. */
-export interface Followed {
+export interface MetricSources {
   readonly executions: Pick<Informer<WorkflowExecution>, "list">;
   readonly records: Pick<Informer<RemediationTarget>, "list">;
   readonly entries: Pick<Informer<RemediationWorkflow>, "list">;
-  /** By the API server's clock, which wrote the times in the objects. */
+  /** The API server's clock, by which the times in the objects are written. */
   nowMs(): number;
 }
 
 /** Declares the executor's metrics. */
-export function executorMetrics(metrics: Metrics, { executions, records, entries, nowMs }: Followed): ExecutorMetrics {
+export function executorMetrics(
+  metrics: Metrics,
+  { executions, records, entries, nowMs }: MetricSources,
+): CountAnnouncement {
   metrics.gauge(
     "workflowexecution_oldest_seconds",
     "For how long the oldest execution has been Pending, and Running; 0 if none is.",
@@ -62,40 +63,38 @@ export function executorMetrics(metrics: Metrics, { executions, records, entries
     [1, 5, 15, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600],
     { outcome: ["Success", "Failed"] },
   );
-  return {
-    count(what, { plan }) {
-      switch (what.kind) {
-        case "pending":
-          return transitions.with({ phase: "Pending" }).inc();
-        case "skipped":
-          transitions.with({ phase: "Skipped" }).inc();
-          return skips.with({ reason: what.reason }).inc();
-        case "run-created":
-          if (plan.kind === "valid") runs.with({ engine: plan.engine }).inc();
-          return;
-        case "started":
-          return transitions.with({ phase: "Running" }).inc();
-        case "completed":
-          transitions.with({ phase: "Completed" }).inc();
-          return durations.with({ outcome: "Success" }).observe(what.durationMs / 1_000);
-        case "failed":
-          transitions.with({ phase: "Failed" }).inc();
-          failures.with({ reason: what.details.reason }).inc();
-          if (what.durationMs !== undefined) durations.with({ outcome: "Failed" }).observe(what.durationMs / 1_000);
-          return;
-        case "admitted":
-        case "freed":
-        case "run-removed":
-        case "acknowledged":
-        case "blocked-by-run":
-        case "cleanup-failed":
-          return;
-      }
-    },
+  return (what, { plan }) => {
+    switch (what.kind) {
+      case "pending":
+        return transitions.with({ phase: "Pending" }).inc();
+      case "skipped":
+        transitions.with({ phase: "Skipped" }).inc();
+        return skips.with({ reason: what.reason }).inc();
+      case "run-created":
+        if (plan.kind === "valid") runs.with({ engine: plan.engine }).inc();
+        return;
+      case "started":
+        return transitions.with({ phase: "Running" }).inc();
+      case "completed":
+        transitions.with({ phase: "Completed" }).inc();
+        return durations.with({ outcome: "Success" }).observe(what.durationMs / 1_000);
+      case "failed":
+        transitions.with({ phase: "Failed" }).inc();
+        failures.with({ reason: what.details.reason }).inc();
+        if (what.durationMs !== undefined) durations.with({ outcome: "Failed" }).observe(what.durationMs / 1_000);
+        return;
+      case "admitted":
+      case "freed":
+      case "run-removed":
+      case "acknowledged":
+      case "blocked-by-run":
+      case "cleanup-failed":
+        return;
+    }
   };
 }
 
-/** Returns since when the oldest execution in this phase is in it; infinity without one. */
+/** Returns when the execution that is longest in this phase entered it; infinity if there is none. */
 function oldestMs(executions: readonly WorkflowExecution[], phase: (typeof openPhases)[number]): number {
   let oldest = Number.POSITIVE_INFINITY;
   for (const { metadata, status } of executions) {

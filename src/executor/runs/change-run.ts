@@ -1,5 +1,5 @@
 import type { Engine } from "../../engines/index.ts";
-import { exactly, KubeError, type KubeObject, type Patch, type Performed, refOf } from "../../kube/index.ts";
+import { exactly, KubeError, type KubeObject, type Patch, refOf } from "../../kube/index.ts";
 import {
   annotationKeys,
   type FailureReason,
@@ -10,23 +10,18 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../resources/index.ts";
-import type { ValidPlan } from "../admission/plan.ts";
 import type { Caches } from "../caches.ts";
-import type { Deps } from "../deps.ts";
-import type { CancelReason, ObservedRun, Snapshot } from "../snapshot.ts";
+import type { ActionContext, ActionOutcome } from "../deps.ts";
+import { type CancelReason, findHolder, type ObservedRun, type Snapshot } from "../snapshot.ts";
 import { chooseEngine } from "./read-run.ts";
 
-export async function createRun(
-  snapshot: Snapshot,
-  { caches, announce }: Deps,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+export async function createRun(snapshot: Snapshot, { caches, announce, signal }: ActionContext): ActionOutcome {
   const engine = needEngine(snapshot, caches);
   const prepared = await engine.prepare(toRunOrder(snapshot, caches), signal);
   if (prepared.kind === "refused") return { kind: "done", snapshot: { ...snapshot, refusal: prepared } };
   try {
     const outcome = await caches.client.create(engine.runs, prepared.run, { signal });
-    // The name is taken: by our own run, if the response to its creation was lost, or by a run that has to be deleted first.
+    // Another run has the name: our own, if the response to its creation was lost, or one that has to be deleted first.
     if (outcome.kind === "already-exists") return { kind: "stale" };
     const run = ourRun(outcome.object, engine);
     announce({ kind: "run-created", runName: outcome.object.metadata.name ?? "" }, snapshot);
@@ -52,22 +47,16 @@ function refusalIn(error: unknown): { reason: FailureReason; message: string } |
  * The second half of the lock. A replica that was suspended may have created the run late. So execution and record are read
  * once more, and only then is exactly this run started.
  */
-export async function startRun(
-  snapshot: Snapshot,
-  run: ObservedRun,
-  caches: Caches,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+export async function startRun(snapshot: Snapshot, run: ObservedRun, { caches, signal }: ActionContext): ActionOutcome {
   const { client, namespace } = caches;
   const engine = needEngine(snapshot, caches);
-  const { uid } = snapshot.execution.metadata;
   const name = snapshot.record?.metadata.name ?? "";
   const [execution, record] = await Promise.all([
     client.get(workflowExecutions, refOf(snapshot.execution), { signal }),
     client.get(remediationTargets, { namespace, name }, { signal }),
   ]);
-  if (execution?.metadata.uid !== uid || !execution || !canStart(execution, run)) return { kind: "stale" };
-  if (record?.status?.holder?.executionUid !== uid) return { kind: "stale" };
+  if (!execution || execution.metadata.uid !== snapshot.execution.metadata.uid) return { kind: "stale" };
+  if (!canStart(execution, run) || !findHolder(execution, record)) return { kind: "stale" };
 
   const outcome = await client.patch(engine.runs, refOf(run.object), engine.start(run.object), { signal });
   if (outcome.kind !== "updated") return { kind: "stale" };
@@ -82,16 +71,13 @@ function canStart(execution: WorkflowExecution, run: ObservedRun): boolean {
 
 export async function cancelRun(
   snapshot: Snapshot,
-  run: ObservedRun,
-  because: CancelReason,
-  caches: Caches,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+  { run, because }: { readonly run: ObservedRun; readonly because: CancelReason },
+  { caches, signal }: ActionContext,
+): ActionOutcome {
   const engine = needEngine(snapshot, caches);
   const patch = withCancelReason(engine.cancel(run.object), because);
   const outcome = await caches.client.patch(engine.runs, refOf(run.object), patch, { signal });
-  if (outcome.kind !== "updated") return { kind: "stale" };
-  return { kind: "waiting" };
+  return { kind: outcome.kind === "updated" ? "waiting" : "stale" };
 }
 
 function withCancelReason(patch: Patch, because: CancelReason): Patch {
@@ -104,15 +90,9 @@ function withCancelReason(patch: Patch, because: CancelReason): Patch {
   return { merge: { ...patch.merge, metadata: { ...metadata, annotations } } };
 }
 
-/**
- * Deletes exactly the observed run. A run of that name that belongs to another execution, or was started since, stays.
- */
-export async function deleteRun(
-  snapshot: Snapshot,
-  run: ObservedRun,
-  { caches, announce }: Deps,
-  signal: AbortSignal,
-): Promise<Performed<Snapshot>> {
+/** Deletes exactly the observed run. A run of that name that belongs to another execution, or was started since, stays. */
+export async function deleteRun(snapshot: Snapshot, run: ObservedRun, context: ActionContext): ActionOutcome {
+  const { caches, announce, signal } = context;
   const { client, ownWrites } = caches;
   const { runs } = needEngine(snapshot, caches);
   const { name } = refOf(run.object);
@@ -131,10 +111,9 @@ export async function deleteRun(
 
 /** Whether the server has the observed version of the run. */
 export async function isRunUnchanged(
-  { object }: ObservedRun,
   snapshot: Snapshot,
-  caches: Caches,
-  signal: AbortSignal,
+  { object }: ObservedRun,
+  { caches, signal }: ActionContext,
 ): Promise<boolean> {
   const run = await caches.client.get(needEngine(snapshot, caches).runs, refOf(object), { signal });
   return run?.metadata.resourceVersion === object.metadata.resourceVersion;
@@ -143,8 +122,7 @@ export async function isRunUnchanged(
 function toRunOrder({ execution, plan, record, settings }: Snapshot, { namespace }: Caches) {
   if (plan.kind === "invalid") throw new TypeError("an invalid execution has no run");
   const { metadata, spec } = execution;
-  const { workflowId } = spec.workflowRef;
-  const { version, containerImage, args } = plan;
+  const { containerImage, pipeline, args, serviceAccountName } = plan;
   return {
     name: runName(plan.target),
     namespace,
@@ -152,24 +130,17 @@ function toRunOrder({ execution, plan, record, settings }: Snapshot, { namespace
     target: plan.target.text,
     targetHash: targetHash(plan.target),
     workflow: {
-      id: workflowId,
-      ...(version === undefined ? {} : { version }),
-      containerImage,
+      ...{ id: spec.workflowRef.workflowId, containerImage, pipeline },
       ...(args && { args }),
-      pipeline: plan.pipeline,
-      ...(plan.serviceAccountName === undefined ? {} : { serviceAccountName: plan.serviceAccountName }),
+      ...(serviceAccountName !== undefined && { serviceAccountName }),
     },
     parameters: plan.parameters,
     timeoutMs: plan.timeoutMs,
-    keepMs: keepMs(plan, settings.runTtlMs),
+    // An engine that removes finished runs by itself must not shorten a cooldown.
+    keepMs: Math.max(plan.cooldownMs, settings.runTtlMs),
     // The record's version grows with every admission, so a later holder's fence is larger.
     fence: record?.metadata.resourceVersion ?? "",
   };
-}
-
-/** An engine that removes finished runs by itself never shortens a cooldown. */
-function keepMs({ cooldownMs }: ValidPlan, runTtlMs: number): number {
-  return Math.max(cooldownMs, runTtlMs);
 }
 
 function ourRun(object: KubeObject, engine: Engine): ObservedRun {

@@ -1,11 +1,10 @@
 import { type Engine, runOwner } from "../../engines/index.ts";
 import type { KubeObject } from "../../kube/index.ts";
-import { annotationKeys, runName, type WorkflowExecution } from "../../resources/index.ts";
-import { type Caches, type ReadOptions, unlessOutdated } from "../caches.ts";
-import type { CancelReason, ObservedRun, RunOwner, Snapshot } from "../snapshot.ts";
-import { findHolder } from "../targets/read-record.ts";
+import { annotationKeys, type Engine as EngineName, runName, type WorkflowExecution } from "../../resources/index.ts";
+import type { Caches, ReadOptions } from "../caches.ts";
+import { type CancelReason, findHolder, type ObservedRun, type RunOwner, type Snapshot } from "../snapshot.ts";
 
-/** Reads the run from the server only if the cache does not show it: before it is created, or reported as deleted. */
+/** Reads the run from the cache; from the server if the cache does not show it, or is outdated. */
 export async function readRun(
   snapshot: EngineEvidence,
   caches: Caches,
@@ -13,12 +12,15 @@ export async function readRun(
 ): Promise<ObservedRun | undefined> {
   const { execution, plan } = snapshot;
   const engine = chooseEngine(snapshot, caches);
+  // Without its engine, the execution would seem to have lost its run, and would free its target while the run still acts.
+  if (!engine && execution.status?.phase === "Running") throw new Error(missingEngine(engineName(snapshot, caches)));
   if (!engine || !plan.target) return undefined;
   const ref = { namespace: caches.namespace, name: runName(plan.target) };
   const shown = caches.runs.get(engine.name)?.get(ref);
-  const cached = fresh || !mayBeRunOf(execution, shown) ? undefined : unlessOutdated(shown, caches);
-  const mustAsk = fresh || shown !== undefined || mayHaveRun(execution);
-  const run = cached ?? (mustAsk ? await caches.client.get(engine.runs, ref, { signal }) : undefined);
+  const isCurrent = shown && !fresh && mayBeRunOf(execution, shown) && !caches.ownWrites.isOutdated(shown);
+  const mayExist = fresh || shown !== undefined || mayHaveRun(execution);
+  const read = () => (mayExist ? caches.client.get(engine.runs, ref, { signal }) : undefined);
+  const run = isCurrent ? shown : await read();
   return run && toObservedRun(run, execution, plan.target.text, { engine, caches, signal });
 }
 
@@ -28,8 +30,8 @@ export function isRunDeleted({ status }: WorkflowExecution, run: ObservedRun | u
 }
 
 /** An outdated cache may still show an earlier run of that name, which does not mean that our run is deleted. */
-function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject | undefined): boolean {
-  return status?.phase !== "Running" || status.pipelineRunRef.uid === shown?.metadata.uid;
+function mayBeRunOf({ status }: WorkflowExecution, shown: KubeObject): boolean {
+  return status?.phase !== "Running" || status.pipelineRunRef.uid === shown.metadata.uid;
 }
 
 /** A skipped execution has no run unless the cache shows one, so none of them costs a read of the server. */
@@ -39,19 +41,23 @@ function mayHaveRun({ status, metadata }: WorkflowExecution): boolean {
 
 type EngineEvidence = Pick<Snapshot, "execution" | "plan" | "record">;
 
-/**
- * Returns the engine of the execution; undefined if it is not configured. An execution that was admitted stays with its
- * engine, even if the catalog changes.
- */
-export function chooseEngine(
-  { execution, plan, record }: EngineEvidence,
-  { engines, defaults }: Caches,
-): Engine | undefined {
+/** Returns the engine of the execution; undefined if it is not configured. */
+export function chooseEngine(evidence: EngineEvidence, caches: Caches): Engine | undefined {
+  return caches.engines.get(engineName(evidence, caches));
+}
+
+/** An execution that was admitted stays with its engine, even if the catalog changes. */
+function engineName({ execution, plan, record }: EngineEvidence, { defaults }: Caches): EngineName {
   const { spec, status } = execution;
   const workload = status && "workload" in status ? status.workload : undefined;
   const known = findHolder(execution, record)?.engine ?? workload?.engine;
   const planned = plan.kind === "valid" ? plan.engine : spec.workflowRef.engine;
-  return engines.get(known ?? planned ?? defaults.engine);
+  return known ?? planned ?? defaults.engine;
+}
+
+/** Describes why a run cannot be read. */
+export function missingEngine(name: EngineName): string {
+  return `the engine ${name} of the run is not configured here; add it to execution.engines until the run has ended`;
 }
 
 interface RunContext {
@@ -69,8 +75,9 @@ async function toObservedRun(
   const state = engine.stateOf(object);
   const owner = classifyOwner(object, execution, target, caches);
   const because = object.metadata.annotations?.[annotationKeys.cancelReason] as CancelReason | undefined;
-  const isEnding = isOver(state) && owner.kind === "us" && execution.status?.phase === "Running";
-  const tellsWhy = isEnding && state.kind === "failed";
+  const hasEnded = state.kind === "succeeded" || state.kind === "failed";
+  // The objects below the run are read once: to record its end.
+  const isEnding = hasEnded && owner.kind === "us" && execution.status?.phase === "Running";
   const digests = isEnding ? await engine.readDigests(object, signal) : [];
   const workload = engine.workloadOf(object);
   return {
@@ -79,13 +86,9 @@ async function toObservedRun(
     state,
     owner,
     workload: digests.length > 0 ? { ...workload, imageDigests: digests } : workload,
-    ...(tellsWhy ? { failure: await engine.readFailure(object, signal) } : {}),
+    ...(isEnding && state.kind === "failed" ? { failure: await engine.readFailure(object, signal) } : {}),
     ...(because === undefined ? {} : { cancelledBecause: because }),
   };
-}
-
-function isOver({ kind }: ObservedRun["state"]): boolean {
-  return kind === "succeeded" || kind === "failed";
 }
 
 function classifyOwner(
@@ -94,24 +97,20 @@ function classifyOwner(
   target: string,
   { executions }: Caches,
 ): RunOwner {
-  const marks = runOwner(run);
+  const { executionUid, target: markedTarget } = runOwner(run);
   const what = `the ${run.kind} ${run.metadata.namespace}/${run.metadata.name}`;
-  if (!marks.executionUid || !marks.target) {
-    return {
-      kind: "foreign",
-      why: `${what} has the name of this target's runs, but was not made by an execution: remove it`,
-    };
+  if (!executionUid || !markedTarget) {
+    const why = `${what} has the name of this target's runs, but was not created by an execution: remove it`;
+    return { kind: "foreign", why };
   }
-  if (marks.target !== target) {
-    return {
-      kind: "foreign",
-      why: `${what} is for ${marks.target}, whose name comes out the same: remove it when it has ended`,
-    };
+  if (markedTarget !== target) {
+    const why = `${what} is for ${markedTarget}, whose runs have the same name: remove it when it has ended`;
+    return { kind: "foreign", why };
   }
-  if (marks.executionUid === execution.metadata.uid) return { kind: "us" };
+  if (executionUid === execution.metadata.uid) return { kind: "us" };
 
-  const [other] = executions.byIndex("uid", marks.executionUid);
-  return { kind: "other", name: other?.metadata.name ?? marks.executionUid, settled: !other || hasSettled(other, run) };
+  const [other] = executions.byIndex("uid", executionUid);
+  return { kind: "other", name: other?.metadata.name ?? executionUid, settled: !other || hasSettled(other, run) };
 }
 
 /** Whether the execution has ended with exactly this run, and will not read it again. */

@@ -1,7 +1,6 @@
 import {
   isRecorded,
   type ObjectTarget,
-  type RecordHolder,
   type RemediationTarget,
   readCancelRequest,
   remediationTargets,
@@ -12,16 +11,17 @@ import { isBeforeRun } from "../admission/find-entry.ts";
 import type { Caches, ReadOptions } from "../caches.ts";
 import { isAcknowledged } from "../endings/endings.ts";
 import { retentionEndMs } from "../endings/retention.ts";
+import { findHolder } from "../snapshot.ts";
 
 export interface ReadRecord {
   readonly record: RemediationTarget | undefined;
-  /** Whether the server has just returned it. Otherwise it is from a cache, and may be outdated. */
+  /** Whether the server has just returned it; otherwise it is from a cache, and may be outdated. */
   readonly isConfirmed: boolean;
 }
 
 /**
- * Reads the record of an execution's target. Before the execution has a run the cached record is enough to go on: the write that
- * admits it is conditional on that version. A decision that ends the execution confirms the record first.
+ * Reads the record of an execution's target. Before the execution has a run, the cached record is enough: the write that admits
+ * it is conditional on that version. A decision that ends the execution confirms the record first.
  */
 export async function readRecord(
   execution: WorkflowExecution,
@@ -40,23 +40,13 @@ export async function readRecord(
   return { record: await caches.client.get(remediationTargets, ref, { signal }), isConfirmed: true };
 }
 
-/** Returns the holder in the record if it is the execution. */
-export function findHolder(
-  { metadata }: WorkflowExecution,
-  record: RemediationTarget | undefined,
-): RecordHolder | undefined {
-  const holder = record?.status?.holder;
-  return holder?.executionUid === metadata.uid ? holder : undefined;
-}
-
 /**
  * Whether the cached record, or that there is none, is enough. A record that does not show a Running execution as its holder
  * is outdated, or was rebuilt without it.
  */
 function isEnough(record: RemediationTarget | undefined, execution: WorkflowExecution): boolean {
-  const isOnItsWayOut =
-    execution.metadata.deletionTimestamp !== undefined || readCancelRequest(execution) !== undefined;
-  if (isBeforeRun(execution)) return !isOnItsWayOut;
+  const isEnding = execution.metadata.deletionTimestamp !== undefined || readCancelRequest(execution) !== undefined;
+  if (isBeforeRun(execution)) return !isEnding;
   if (execution.status?.phase === "Running") return findHolder(execution, record) !== undefined;
   return record !== undefined;
 }
@@ -65,8 +55,8 @@ function isEnough(record: RemediationTarget | undefined, execution: WorkflowExec
 function concernsRecord(execution: WorkflowExecution, { client, settings }: Caches): boolean {
   const { metadata } = execution;
   const endMs = retentionEndMs(execution, settings);
-  const isToRemove = endMs !== undefined && client.serverNowMs() >= endMs;
-  return !isRecorded(execution) || metadata.deletionTimestamp !== undefined || isAcknowledged(execution) || isToRemove;
+  const isExpired = endMs !== undefined && client.serverNowMs() >= endMs;
+  return !isRecorded(execution) || metadata.deletionTimestamp !== undefined || isAcknowledged(execution) || isExpired;
 }
 
 /** One replica may have admitted the execution while another skipped and recorded it: then it has to free the target. */

@@ -21,9 +21,9 @@ import { isAcknowledged, readAcknowledgement, toExecutionEnd } from "../endings/
 import type { Snapshot } from "../snapshot.ts";
 
 /**
- * Creates the record of a target that has none: because it was never acted on, or because the record was deleted. Executions
- * and runs are read from the server: a holder that is missed here would lose its target. Returns undefined if another
- * replica changed the record meanwhile.
+ * Creates the record of a target that has none: nothing acted on it before, or the record was deleted. Executions and runs are
+ * read from the server, because a holder that is missed here would lose its target. Returns undefined if another replica changed
+ * the record meanwhile.
  */
 export async function rebuildRecord(
   { plan, settings }: Snapshot,
@@ -41,9 +41,10 @@ export async function rebuildRecord(
   const selector = { labelSelector: `${labelKeys.targetHash}=${name}` };
   const { items } = await client.list(workflowExecutions, selector, { signal });
   const runs = await readRunsOn(plan.target, caches, signal);
-  const holder = holderIn(items, runs, (run) => isActive(run, plan.target?.text, caches));
+  const active = runs.find((run) => isActive(run, plan.target?.text, caches));
+  const holder = findActingHolder(items, runs, active);
   const knownSinceMs = items.some(isAcknowledged) ? await caches.acknowledgersKnownSince?.(signal) : undefined;
-  const history = historyIn(items, settings, knownSinceMs);
+  const history = buildHistory(items, settings, knownSinceMs);
   const status = holder ? withHolder(history, holder) : history;
   const written = await client.update(remediationTargets, { ...record, status }, { subresource: "status", signal });
   return written.kind === "updated" ? written.object : undefined;
@@ -66,8 +67,7 @@ export async function readRunsOn(target: Target, caches: Caches, signal: AbortSi
   return runs;
 }
 
-/** Builds the history in the record of a target from its executions. */
-function historyIn(
+function buildHistory(
   executions: readonly WorkflowExecution[],
   settings: Snapshot["settings"],
   knownSinceMs: NameGuarantee | undefined,
@@ -85,16 +85,15 @@ function historyIn(
   return status;
 }
 
-/** Returns the execution with an active run, even if it was deleted; otherwise the one that is about to have a run. */
-function holderIn(
+/** Returns the owner of the active run, even if its execution was deleted; without one, an execution that has a run. */
+function findActingHolder(
   executions: readonly WorkflowExecution[],
   runs: readonly KubeObject[],
-  goesOn: (run: KubeObject) => boolean,
+  active: KubeObject | undefined,
 ): RecordHolder | undefined {
-  const active = runs.find(goesOn);
-  const holder =
-    executions.find(({ metadata }) => active && isRunOf(active, metadata.uid)) ??
-    executions.find((execution) => !active && holds(execution, runs));
+  const holder = executions.find((execution) =>
+    active ? isRunOf(active, execution.metadata.uid) : hasRun(execution, runs),
+  );
   return holder ? toHolder(holder, runs) : active && holderByMarks(active);
 }
 
@@ -116,7 +115,7 @@ function holderByMarks(run: KubeObject): TargetHolder {
 }
 
 /** Whether the execution is Running, or Pending with a run. */
-function holds({ metadata, status }: WorkflowExecution, runs: readonly KubeObject[]): boolean {
+function hasRun({ metadata, status }: WorkflowExecution, runs: readonly KubeObject[]): boolean {
   if (status?.phase === "Running") return true;
   return status?.phase === "Pending" && runs.some((run) => isRunOf(run, metadata.uid));
 }

@@ -1,7 +1,15 @@
 import { type Engine, listUnfinishedPods, runOwner } from "../../engines/index.ts";
 import { deleteExactly, iso, type KubeObject, lostEventMs, refOf, writeStatus } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
-import { foldAck, foldEnd, foldIneffective, freeHolder, isCovered, workflowRules } from "../../policy/index.ts";
+import {
+  foldAck,
+  foldEnd,
+  foldIneffective,
+  freeHolder,
+  isCovered,
+  listEnds,
+  workflowRules,
+} from "../../policy/index.ts";
 import {
   annotationKeys,
   type ExecutionEnd,
@@ -18,6 +26,7 @@ import type { Deps } from "../deps.ts";
 import { readAcknowledgement } from "../endings/endings.ts";
 import { recheckMs, recordKeptUntilMs } from "../endings/retention.ts";
 import { admissionFacts } from "../reports/ledger-events.ts";
+import { missingEngine } from "../runs/read-run.ts";
 import { readRunsOn } from "./rebuild-record.ts";
 
 /**
@@ -46,6 +55,8 @@ export async function reconcileTarget(
   if (orphans.length > 0) return lookAgainMs;
   const holder = record?.status?.holder;
   if (!holder || uids.has(holder.executionUid)) return undefined;
+  // Without its engine, the run of the holder is not among the runs above.
+  if (!caches.engines.has(holder.engine)) throw new Error(missingEngine(holder.engine));
   const pods = await listUnfinishedPods(caches.client, { namespace: caches.namespace, targetHash: name, signal });
   if (pods.length > 0) return lookAgainMs;
   return (await free(record, holder, deps, signal)) ? undefined : lostEventMs;
@@ -100,7 +111,7 @@ async function acknowledge(record: RemediationTarget, { caches, ledger }: Deps, 
   return true;
 }
 
-/** Folds the marks of ineffective workflows, which an orchestrator sets, into the status. Returns whether it changed. */
+/** Folds the marks of ineffective workflows, which an orchestrator sets, into the status. Returns whether there was one. */
 async function foldMarks(record: RemediationTarget, { caches }: Deps, signal: AbortSignal): Promise<boolean> {
   const { client, settings } = caches;
   const foundAt = iso(client.serverNowMs());
@@ -120,9 +131,7 @@ async function foldMarks(record: RemediationTarget, { caches }: Deps, signal: Ab
 
 function findEnd({ status }: RemediationTarget, uid: string) {
   for (const history of status?.workflows ?? []) {
-    const { lastExecutionFailure, lastFailure, lastSuccess, ineffective, recentEnds } = history;
-    const ends = [lastExecutionFailure, lastFailure, lastSuccess, ineffective?.latestSuccess, ...recentEnds];
-    const end = ends.find((end) => end?.executionUid === uid);
+    const end = listEnds(history).find(({ executionUid }) => executionUid === uid);
     if (end) return { history, end };
   }
   return undefined;
@@ -130,7 +139,7 @@ function findEnd({ status }: RemediationTarget, uid: string) {
 
 const lookAgainMs = 1_000;
 
-/** Reads only the caches, which costs no call. They show every change sooner or later. */
+/** Whether the caches show a holder or a run whose execution is gone. They may lag behind, but show every change later. */
 function mayHaveOrphans(record: RemediationTarget | undefined, runs: readonly KubeObject[], caches: Caches): boolean {
   return (
     isGone(record?.status?.holder?.executionUid, caches) ||
@@ -173,8 +182,8 @@ async function stopOrRemove({ engine, run }: OwnedRun, { client }: Caches, signa
 }
 
 /**
- * Frees the target of a holder that was deleted. Its result is unknown, so it counts as a failure while acting until a person
- * acknowledges it. If its end is in the record, a suspended replica admitted it twice, and the target is only freed.
+ * Frees the target of a holder that was deleted. Its result is unknown, so it counts as a failure during execution until an
+ * operator acknowledges it. If its end is in the record, a suspended replica admitted it twice, and the target is only freed.
  */
 async function free(
   record: RemediationTarget,
@@ -196,7 +205,7 @@ async function free(
   return true;
 }
 
-/** Derived from the record, so that the event is appended even if the replica that freed the target dies right after. */
+/** Records lost executions in the ledger. Derived from the record: the replica that freed the target may die right after. */
 async function reportLost(record: RemediationTarget, { caches, ledger, reportedLost }: TargetDeps): Promise<void> {
   for (const { workflowId, recentEnds } of record.status?.workflows ?? []) {
     for (const end of recentEnds) {
@@ -223,33 +232,24 @@ function unknownEnd(holder: RecordHolder, nowMs: number): ExecutionEnd {
 }
 
 function admittedEvent(record: RemediationTarget, holder: RecordHolder): LedgerEvent {
-  const { since, ...who } = holder;
   const facts = { ...admissionFacts(holder), record_version: record.metadata.resourceVersion ?? "" };
-  return event(record, { type: "execution.admitted", at: since, ...who }, facts);
+  return event(record, { type: "execution.admitted", at: holder.since, ...holder }, facts);
 }
 
 function freedEvent(record: RemediationTarget, workflowId: string, end: ExecutionEnd): LedgerEvent {
-  return event(
-    record,
-    { type: "target.freed", at: end.completedAt, workflowId, ...end },
-    {
-      because: "the execution was removed without telling how it ended",
-    },
-  );
+  const because = "the execution was deleted before its end was recorded";
+  return event(record, { type: "target.freed", at: end.completedAt, workflowId, ...end }, { because });
 }
 
-interface Happened {
+interface EventSubject
+  extends Pick<RecordHolder, "executionUid" | "executionName" | "executionNamespace" | "workflowId"> {
   readonly type: LedgerEventType;
   readonly at: string;
-  readonly executionUid: string;
-  readonly executionName: string;
-  readonly executionNamespace: string;
-  readonly workflowId: string;
 }
 
 function event(
   { spec }: RemediationTarget,
-  { type, at, executionUid, executionName, executionNamespace, workflowId }: Happened,
+  { type, at, executionUid, executionName, executionNamespace, workflowId }: EventSubject,
   facts: LedgerEvent["facts"],
 ): LedgerEvent {
   return {

@@ -5,7 +5,7 @@ import { blockText } from "../../resources/index.ts";
 
 /** One check of the policy with its result, for programs and pages. */
 export interface Check {
-  /** The question, such as "is automation paused". */
+  /** The condition, such as "automation is not paused". */
   readonly name: string;
   readonly passed: boolean;
   /** Whether it is the first that blocks, and so the reason of the decision. */

@@ -109,7 +109,7 @@ function compare(
     });
 }
 
-/** A rule that can never be carried out is a mistake in any case, whatever is expected. */
+/** Finds why the diagnosis can never be applied, which is an error whatever the expectation is. */
 function findMisfits(diagnosis: Diagnosis, target: Target, { workflow, ...installation }: CheckOptions): Difference[] {
   const { workflowId, parameters } = diagnosis;
   const entry = workflow(workflowId);

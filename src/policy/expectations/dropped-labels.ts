@@ -3,7 +3,7 @@ import type { RemediationRequestSpec } from "../../resources/index.ts";
 import { labelsUsedBy } from "../rules/distinct-labels.ts";
 import type { Rule } from "../rules/rule.ts";
 
-/** Labels that usually name a part of what an alert is about, such as one file system of a node. */
+/** Labels that usually name a part of the subject of an alert, such as one file system of a node. */
 const partLabels = [
   "mountpoint",
   "persistentvolumeclaim",
@@ -15,7 +15,7 @@ const partLabels = [
   "interface",
 ];
 
-/** Labels that distinguish Pods and scrapes, or may change: one incident is meant to cover all their values. */
+/** Labels that distinguish Pods and scrapes, or may change: one incident covers all their values. */
 const commonLabels = new Set([
   "severity",
   "pod",
@@ -29,8 +29,8 @@ const commonLabels = new Set([
 ]);
 
 /**
- * The labels of signals that `rule` matched and that it drops: signals which differ in nothing else become one incident and
- * one execution. `signals` are those of the tests for this rule.
+ * Returns the labels that `rule` drops: signals that differ only in these become one incident and one execution. `signals` are
+ * those that the tests match with this rule.
  */
 export function droppedLabels(rule: Rule, signals: readonly RemediationRequestSpec[]): readonly string[] {
   const used = new Set([...labelsUsedBy(rule), ...Object.keys(rule.match.labels ?? {}), ...commonLabels]);
@@ -42,7 +42,7 @@ function partsNamed({ signalLabels = {}, targetResource }: RemediationRequestSpe
   return partLabels.filter((name) => Object.hasOwn(signalLabels, name) && signalLabels[name] !== targetResource.name);
 }
 
-/** The labels in which signals of one incident differ. */
+/** Returns the labels in which signals of one incident differ. */
 function differences(signals: readonly RemediationRequestSpec[]): readonly string[] {
   return signals.flatMap((one, i) =>
     signals.slice(i + 1).flatMap((other) => (isSameIncident(one, other) ? differentLabels(one, other) : [])),

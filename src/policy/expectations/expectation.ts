@@ -8,10 +8,10 @@ import type {
 import type { Pause } from "../pauses.ts";
 import type { Facts } from "../rules/facts.ts";
 
-/** The decision that the rules and the policy are expected to take about a signal. */
+/** The expected decision of rules and policy for a signal. */
 export interface Expectation {
   readonly name: string;
-  /** For people: file and line. */
+  /** File and line. */
   readonly at: string;
   readonly incident: RemediationRequestSpec;
   readonly facts: Facts;
@@ -19,9 +19,9 @@ export interface Expectation {
   readonly expected: Expected;
 }
 
-/** The state in which it is decided. */
+/** The state at the time of the decision. */
 export interface Given {
-  /** Undefined if no moment was given: then nothing that is given depends on one. */
+  /** Undefined if no time is given: then there are no record and no pauses, which would depend on it. */
   readonly nowMs: number | undefined;
   readonly record: RemediationTargetStatus | undefined;
   readonly pauses: readonly Pause[];
@@ -29,7 +29,7 @@ export interface Given {
   readonly incidents: readonly RemediationRequest[];
 }
 
-/** Only the fields that are written are compared. */
+/** Only the given fields are compared. */
 export type Expected =
   | { readonly match: false }
   | {
@@ -40,6 +40,6 @@ export type Expected =
       readonly parameters?: Readonly<Record<string, ParameterValue>>;
       /** `allow`, or the reason of the first check that blocks. */
       readonly decision?: "allow" | BlockReason;
-      /** When the answer changes by itself. */
+      /** When the decision changes by itself. */
       readonly untilMs?: number;
     };

@@ -52,32 +52,32 @@ describe("an expectation", () => {
     );
   });
 
-  it("of an alert that names no object is no match of a rule that needs one", () => {
+  it("is no match for an alert without an object and a rule that needs one", () => {
     const text = `tests:\n  - name: x\n    alert: { labels: { alertname: DiskFull, device: sda } }\n    expect: no match`;
 
     expect(outcome(text)).toEqual([]);
   });
 
-  it("of an alert of a node exporter is about the host that it names", () => {
+  it("has the host of a node exporter's alert as the subject", () => {
     const labels = "{ alertname: HostDown, job: node, instance: 'worker-1:9100' }";
     const text = `tests:\n  - name: x\n    alert: { labels: ${labels} }\n    expect: { target: node/worker-1 }`;
 
     expect(outcome(text)).toEqual([]);
   });
 
-  it("of an alert that names no object is met by a rule that gives it a target", () => {
+  it("is met by a rule with a target for an alert without an object", () => {
     const text = `tests:\n  - name: x\n    alert: { labels: { alertname: Given } }\n    expect: { target: node/given }`;
 
     expect(outcome(text)).toEqual([]);
   });
 
-  it("of a match that does not occur reports why each rule did not apply", () => {
+  it("reports why each rule did not apply if no rule matches", () => {
     const text = `tests:\n  - name: other\n    signal: { name: Other, target: node/a }\n    expect: { rule: full-disk }`;
 
     expect(outcome(text)[0]?.[2]).toContain("none: full-disk (signalName is Other), given (");
   });
 
-  it("holds only if the workflow can be run so", () => {
+  it("is met only if the workflow accepts the parameters", () => {
     const test = (name: string) =>
       `tests:\n  - name: x\n    signal: { name: ${name}, target: node/a }\n    expect: { workflow: ${name === "Broken" ? "nowhere" : "cleanup"} }`;
 
@@ -87,7 +87,7 @@ describe("an expectation", () => {
     ]);
   });
 
-  it("holds only if the workflow fits the target", () => {
+  it("is met only if the workflow accepts the target", () => {
     const text = `tests:${disk.replace("DiskFull", "Pod")}\n    expect: { rule: pods }`;
     const pods = `rules:\n  - name: pods\n    match: { signalName: Pod }\n    workflow: cleanup\n`;
 
@@ -96,7 +96,7 @@ describe("an expectation", () => {
     ]);
   });
 
-  it("is asked about the owner that it names, as the gateway would find it", () => {
+  it("has the given owner as the target, like in the gateway", () => {
     const text = `tests:
   - name: a pod
     alert: { labels: { alertname: Crash, namespace: payment, pod: api-5d9c } }

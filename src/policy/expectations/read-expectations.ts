@@ -31,13 +31,13 @@ export type ExpectationsReading =
 
 export interface ReadingOptions {
   readonly kinds: Kinds;
-  /** Reads `signal:`, which is written as for the generic source. */
+  /** Reads `signal:`, in the format of the generic source. */
   readonly signals: SignalReader;
-  /** Reads `alert:`, which is one of Alertmanager's. */
+  /** Reads `alert:`, in the format of Alertmanager. */
   readonly alerts: SignalReader;
 }
 
-/** Reads `tests:` of a YAML file. A misspelt field is refused: the expectation in it would never be checked. */
+/** Reads `tests:` of a YAML file. An unknown field is rejected, because its expectation would not be checked. */
 export function readExpectations(file: TextFile, options: ReadingOptions): ExpectationsReading {
   const yaml = parseYamlFile(file, expectationsFile(options));
   if (yaml.kind === "invalid") return yaml;
@@ -159,7 +159,7 @@ function toExpectation(test: WrittenTest, at: string, kinds: Kinds): Expectation
   };
 }
 
-/** Facts that are not given count as unreadable: a rule that needs them does not apply, and no rule after it. */
+/** Facts that are not given are unreadable: a rule that needs them does not apply, and no rule after it. */
 function toFacts(facts: Wire<typeof objectFacts> | undefined): FactsReading {
   return facts ? { kind: "read", facts } : { kind: "unreadable", problem: "is not among the facts of the test" };
 }
@@ -179,7 +179,7 @@ function toExpected(written: Wire<typeof expected>): Expected {
   return { match: true, ...fields, ...(until === undefined ? {} : { untilMs: Date.parse(until) }) };
 }
 
-/** The time of signals without one; no rule depends on it. */
+/** The time of signals without one. No rule depends on it. */
 const defaultTime = "2026-01-01T00:00:00.000Z";
 
 function openIncident(name: string, rule: string, target: string): RemediationRequest {
@@ -196,7 +196,7 @@ function openIncident(name: string, rule: string, target: string): RemediationRe
   return { apiVersion, kind, metadata: { name, uid: name }, spec, status: { phase: "Analyzing", diagnosis } };
 }
 
-/** The subject that the gateway would find, as far as that is possible without an API server: a Node has its exporter's name. */
+/** Returns the subject of the gateway without an API server: the name of a Node is that of its exporter. */
 function findSubject(signal: Signal | undefined, kinds: Kinds): Signal["subject"] {
   const { subject, coarserSubject, node } = signal ?? {};
   if (node) return node.names[0] === undefined ? undefined : { kind: "Node", name: node.names[0] };

@@ -1,16 +1,16 @@
 import type { Rule } from "./rule.ts";
 
-/** Why rules could wait for ever: a cause that no rule has, or causes in a circle. Sentences without their full stop. */
+/** Finds rules that could wait for ever: for a rule that does not exist, or in a cycle. Sentences without their full stop. */
 export function deferralProblems(rules: readonly Rule[]): readonly string[] {
   const causes = new Map(rules.map((rule) => [rule.name, listCauses(rule)]));
   return rules.flatMap(({ name }) => {
     const unknown = (causes.get(name) ?? []).filter((cause) => !causes.has(cause));
-    const circle = findCircle(name, causes);
+    const cycle = findCycle(name, causes);
     return [
       ...unknown.map(
         (cause) => `rule ${name} is deferred while ${cause} has an open incident, but there is no such rule`,
       ),
-      ...(circle ? [`rule ${name} is deferred in a circle: ${circle.join(" waits for ")}`] : []),
+      ...(cycle ? [`rule ${name} is deferred in a cycle: ${cycle.join(" waits for ")}`] : []),
     ];
   });
 }
@@ -19,8 +19,8 @@ function listCauses({ deferWhile }: Rule): readonly string[] {
   return deferWhile === undefined ? [] : [deferWhile.rule].flat();
 }
 
-/** The way from a rule back to itself. */
-function findCircle(start: string, causes: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
+/** Finds the path from a rule back to itself. */
+function findCycle(start: string, causes: ReadonlyMap<string, readonly string[]>): readonly string[] | undefined {
   const paths: (readonly string[])[] = [[start]];
   const visited = new Set<string>();
   for (let path = paths.shift(); path; path = paths.shift()) {

@@ -8,7 +8,7 @@ import type { Facts, Unreadable } from "./facts.ts";
 import { subjectNamespace } from "./match.ts";
 import type { CommonAncestor, Rule } from "./rule.ts";
 
-/** For which causes an incident waits: open incidents of these rules within the same node, namespace or target. */
+/** The causes for which an incident waits: open incidents of these rules with the same node, namespace or target. */
 export type Deferral = NonNullable<Diagnosis["deferWhile"]>;
 
 interface Symptom {
@@ -18,7 +18,7 @@ interface Symptom {
   readonly facts: Facts;
 }
 
-/** What an incident diagnosed by `rule` waits for; undefined if the rule names no cause, or there is no such ancestor. */
+/** Returns the causes for which an incident waits; undefined if its rule has none, or it has no such node or namespace. */
 export function findDeferral({ deferWhile }: Rule, symptom: Symptom): Deferral | Unreadable | undefined {
   if (!deferWhile) return undefined;
   const within = ancestor(deferWhile.same, symptom);
@@ -45,7 +45,7 @@ export interface OpenCause {
   readonly within: string;
 }
 
-/** The open incidents that an incident has to wait for. */
+/** Returns the open incidents for which an incident has to wait. */
 export function openCauses(
   { metadata, status }: RemediationRequest,
   incidents: readonly RemediationRequest[],
@@ -63,7 +63,7 @@ function isOpen(incident: RemediationRequest): boolean {
   return incident.metadata.deletionTimestamp === undefined && !isClosedIncident(incident);
 }
 
-/** The target, the node and the namespace of an incident, as targets are written. */
+/** Returns the target, the node and the namespace of an incident, in the form of targets. */
 function listPlaces(incident: RemediationRequestSpec, target: string): ReadonlySet<string> {
   const { kind, name } = incident.targetResource;
   const node = kind.toLowerCase() === "node" ? name : incident.signalLabels?.["node"];

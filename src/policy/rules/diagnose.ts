@@ -7,7 +7,7 @@ import {
   type Target,
   toObjectTarget,
 } from "../../resources/index.ts";
-import { type Deferral, findDeferral } from "./deferral.ts";
+import { findDeferral } from "./deferral.ts";
 import { type Facts, factsNotRead, type Unreadable } from "./facts.ts";
 import { fill } from "./fill.ts";
 import { match } from "./match.ts";
@@ -19,22 +19,21 @@ export type Analysis =
   | {
       readonly kind: "no-match";
       readonly tried: readonly string[];
-      /** The last rule that was tried asks for facts that are not known: no rule after it may apply instead. */
+      /** The last tried rule needs facts that are unknown: no later rule may apply in its place. */
       readonly unreadable?: true;
-      /** Facts were read: the answer may change although neither rules nor signals do. */
+      /** Facts were read: the diagnosis can change although rules and signals do not. */
       readonly dependsOnFacts?: true;
     };
 
-/** An analysis by rules, with the target whose text the diagnosis has. */
+/** An analysis with the parsed target of the diagnosis. */
 export type RuleAnalysis =
   | (Extract<Analysis, { kind: "diagnosed" }> & { readonly target: Target })
   | Extract<Analysis, { kind: "no-match" }>;
 
 /**
- * Finds what to do about an incident: the first rule that matches and has a target. A rule that matches but
- * lacks something (a label that is not there) does not apply; guessing a target would act on the wrong thing. If it is not
- * known whether a rule applies, because an object cannot be read, none does: a later rule may be just the one that this
- * rule is an exception from.
+ * Diagnoses an incident by the first rule that matches and has a target. A rule that matches but needs a missing value, such as a
+ * label, does not apply: a target is never guessed. If it is unknown whether a rule applies, because an object cannot be read, no
+ * later rule applies either, because the unknown rule may be an exception from it.
  */
 export function diagnose(
   incident: RemediationRequestSpec,
@@ -56,7 +55,7 @@ export function diagnose(
   return { kind: "no-match", tried, ...dependsOnFacts };
 }
 
-/** Diagnoses an incident, and reads facts only if a rule that fits otherwise asks for them. */
+/** Diagnoses an incident, and reads facts only if a rule that matches otherwise needs them. */
 export async function diagnoseWithFacts(
   incident: RemediationRequestSpec,
   rules: readonly Rule[],
@@ -90,7 +89,7 @@ function apply(rule: Rule, incident: RemediationRequestSpec, kinds: Kinds, facts
     if (filled.kind === "missing") return differs(`parameter ${name} needs ${filled.what}, which is not there`);
     parameters[name] = filled.text;
   }
-  const deferral: Deferral | Unreadable | undefined = findDeferral(rule, { incident, target: target.text, facts });
+  const deferral = findDeferral(rule, { incident, target: target.text, facts });
   if (deferral && "kind" in deferral) return deferral;
   return {
     kind: "applies",

@@ -5,10 +5,10 @@ import { match } from "./match.ts";
 import type { Rule } from "./rule.ts";
 
 /**
- * The labels that distinguish a signal from others about the same object, because its rule acts differently on each
- * value: `/var` and `/data` of one node are two incidents if the rule passes `{{ labels.mountpoint }}` to its workflow.
- * The severity, which changes while a problem lasts, is not looked at. Neither are facts: a rule that asks for them may apply,
- * and so may a later one.
+ * Returns the labels that distinguish a signal from others about the same object, because its rule acts differently on each value:
+ * `/var` and `/data` of one node are two incidents if the rule passes `{{ labels.mountpoint }}` to its workflow. The severity is
+ * ignored, because it changes while a problem lasts. Facts are ignored, too: a rule that needs them may apply, and so may a later
+ * one.
  */
 export function distinctLabels(
   incident: RemediationRequestSpec,
@@ -23,14 +23,14 @@ export function distinctLabels(
     if (kind === "differs") continue;
     const used = labelsUsedBy(rule);
     for (const label of used) distinct.add(label);
-    // Only this rule can apply: it asks for nothing that is not known here.
+    // No later rule can apply: this one matches by values that are known here.
     const isCertain = kind === "matches" && severity === undefined && rule.unless === undefined;
     if (isCertain && used.every((label) => Object.hasOwn(signalLabels, label))) break;
   }
   return [...distinct].sort();
 }
 
-/** The labels of a signal that decide what a rule does: those in its target and parameters. */
+/** Returns the labels of a signal that a rule uses in its target and parameters. */
 export function labelsUsedBy({ target, parameters = {} }: Rule): readonly string[] {
   const templates = [target, ...Object.values(parameters)].filter((value) => typeof value === "string");
   const names = templates.flatMap(placeholders).flatMap((name) => /^labels\.(.+)$/.exec(name)?.[1] ?? []);

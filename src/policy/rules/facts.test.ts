@@ -42,7 +42,7 @@ describe("a rule", () => {
     expect(diagnose(subject, [rule({ match: { namespace: "other" } })], builtInKinds).kind).toBe("no-match");
   });
 
-  it("does not apply to what its exception matches", () => {
+  it("does not apply to an incident that its exception matches", () => {
     const exception = rule({ match: { signalName: "Crash" }, unless: { owner: { managedBy: "ArgoCD" } } });
 
     const analysis = diagnose(incident(), [exception], builtInKinds, facts());
@@ -161,13 +161,13 @@ describe("a rule that is deferred", () => {
       [deferred("a", "b")],
       ["rule a is deferred while b has an open incident, but there is no such rule"],
     ],
-    ["itself", [deferred("a", "a")], ["rule a is deferred in a circle: a waits for a"]],
+    ["itself", [deferred("a", "a")], ["rule a is deferred in a cycle: a waits for a"]],
     [
-      "a circle",
+      "a cycle",
       [deferred("a", "b"), deferred("b", "a")],
       [
-        "rule a is deferred in a circle: a waits for b waits for a",
-        "rule b is deferred in a circle: b waits for a waits for b",
+        "rule a is deferred in a cycle: a waits for b waits for a",
+        "rule b is deferred in a cycle: b waits for a waits for b",
       ],
     ],
     ["a chain", [deferred("a", "b"), deferred("b", "c"), rule({ name: "c" })], []],

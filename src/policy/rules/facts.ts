@@ -1,28 +1,27 @@
 import type { ObjectFacts } from "../../resources/index.ts";
 
-/** The state of the objects behind an incident, as it was read for the diagnosis. */
+/** The state of the objects of an incident at the time of its diagnosis. */
 export interface Facts {
-  /** What the signal named, such as a Pod. */
+  /** The object that the signal names, such as a Pod. */
   readonly object: FactsReading;
-  /** The end of its chain of owners, such as a Deployment: the incident's subject. The object itself if it has no owner. */
+  /** The last of its chain of owners, such as a Deployment: the incident's subject. The object itself if it has no owner. */
   readonly owner: FactsReading;
 }
 
 export type FactsReading =
   | { readonly kind: "read"; readonly facts: ObjectFacts }
-  /** As the rest of a sentence about the object: "may not be read (403): …". */
+  /** The problem completes a sentence about the object: "may not be read (403): …". */
   | { readonly kind: "unreadable"; readonly problem: string };
 
-/** Which of the two objects a rule asks about. */
 export type FactsOf = keyof Facts;
 
-/** Before anything was read: what a rule asks for is not known yet. */
+/** The facts before the objects are read. */
 export const factsNotRead: Facts = {
   object: { kind: "unreadable", problem: "was not read" },
   owner: { kind: "unreadable", problem: "was not read" },
 };
 
-/** Why it is not known whether a rule applies. */
+/** Why it is unknown whether a rule applies. */
 export interface Unreadable {
   readonly kind: "unreadable";
   readonly problem: string;

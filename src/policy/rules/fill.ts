@@ -1,13 +1,13 @@
 import type { ObjectFacts, RemediationRequestSpec } from "../../resources/index.ts";
 import type { Facts, Unreadable } from "./facts.ts";
 
-/** A text with what it asks for filled in, or what the incident does not have. */
+/** A text with its placeholders filled in, or the value that the incident lacks. */
 export type Filled =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "missing"; readonly what: string }
   | Unreadable;
 
-/** Replaces `{{ labels.node }}` and the like by values of the incident, and `{{ object.node }}` by facts. */
+/** Replaces placeholders such as `{{ labels.node }}` by values of the incident, and `{{ object.node }}` by facts. */
 export function fill(template: string, incident: RemediationRequestSpec, facts: Facts): Filled {
   let problem: Exclude<Filled, { kind: "text" }> | undefined;
   const text = template.replace(placeholder, (_, inside: string) => {
@@ -20,7 +20,7 @@ export function fill(template: string, incident: RemediationRequestSpec, facts: 
   return problem ?? { kind: "text", text };
 }
 
-/** The template with the same text in every place that is filled in. */
+/** Replaces each placeholder by the same text. */
 export function replacePlaceholders(template: string, text: string): string {
   return template.replace(placeholder, () => text);
 }
@@ -29,17 +29,17 @@ export function hasPlaceholder(template: string): boolean {
   return template.search(placeholder) >= 0;
 }
 
-/** The names that a template asks for. */
+/** Returns the names of the placeholders in a template. */
 export function placeholders(template: string): readonly string[] {
   return [...template.matchAll(placeholder)].map(([, inside = ""]) => parsePlaceholder(inside).name);
 }
 
-/** The names that a template asks for and that no incident can have. */
+/** Returns the names of the placeholders that no incident can have. */
 export function unknownNames(template: string): readonly string[] {
   return placeholders(template).filter((name) => !isKnown(name));
 }
 
-/** What can be made of a value: `{{ labels.instance | host }}`. */
+/** The filters of values: `{{ labels.instance | host }}`. */
 const filters = { host: extractHost } as const;
 
 interface Placeholder {
@@ -47,13 +47,13 @@ interface Placeholder {
   readonly filter?: keyof typeof filters;
 }
 
-/** Whatever is not a known filter belongs to the name, and no name has such characters. */
+/** An unknown filter is kept as a part of the name, which is then unknown because names do not contain `|`. */
 function parsePlaceholder(inside: string): Placeholder {
   const [, name = "", filter = ""] = /^(.*?)\s*\|\s*(\w+)$/.exec(inside) ?? [];
   return Object.hasOwn(filters, filter) ? { name, filter: filter as keyof typeof filters } : { name: inside };
 }
 
-/** The host of `10.0.0.7:9100`, `[fd00::7]:9100`, `node-1.example.com:9100` or `https://example.com:8443/health`. */
+/** Returns the host of `10.0.0.7:9100`, `[fd00::7]:9100`, `node-1.example.com:9100` or `https://example.com:8443/health`. */
 function extractHost(address: string): string {
   const authority = address.replace(/^[a-z][a-z0-9+.-]*:\/\//i, "").replace(/[/?#].*$/s, "");
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(authority)?.[1];
@@ -64,7 +64,7 @@ const placeholder = /\{\{\s*([^{}]*?)\s*\}\}/g;
 const fields = ["signalName", "severity", "source", "subject.kind", "subject.name", "subject.namespace"] as const;
 const keyed = /^(?:(object|owner)\.)?(labels|annotations)\.(.+)$/;
 
-/** For people: what may stand between the braces. */
+/** Describes the placeholders, for messages. */
 export const fillable = `${fields.join(", ")}, object.node, or labels.NAME and annotations.NAME, also with object. or owner. before them; | host takes the host of an address`;
 
 function isKnown(name: string): boolean {
@@ -96,7 +96,7 @@ function findValue(name: string, incident: RemediationRequestSpec, facts: Facts)
   return known[name];
 }
 
-/** Without a subject there is no object that could have it. */
+/** Returns a fact of an object; undefined without a subject, because then there is no object. */
 function findFact(
   { targetResource }: RemediationRequestSpec,
   facts: Facts,

@@ -14,7 +14,7 @@ export type Matching =
   | { readonly kind: "differs"; readonly because: string }
   | Unreadable;
 
-/** Compares an incident with what a rule is for. Facts are looked at last: only rules that fit otherwise need them. */
+/** Matches an incident with the conditions of a rule. Facts come last: only rules that match otherwise need them. */
 export function match(given: RuleMatch, incident: RemediationRequestSpec, kinds: Kinds, facts: Facts): Matching {
   const { signalName, signalSource, severity, targetResource, signalLabels = {} } = incident;
   const { name } = targetResource;
@@ -36,7 +36,7 @@ export function match(given: RuleMatch, incident: RemediationRequestSpec, kinds:
   return { kind: "matches" };
 }
 
-/** The namespace of the subject; its name if it is a Namespace itself. */
+/** Returns the namespace of the subject; its name if it is a Namespace. */
 export function subjectNamespace({ targetResource }: RemediationRequestSpec): string | undefined {
   const { kind, name, namespace } = targetResource;
   return namespace ?? (kind.toLowerCase() === "namespace" ? name : undefined);
@@ -69,7 +69,7 @@ function factFields(asked: FactsMatch, facts: ObjectFacts): readonly Field[] {
   ];
 }
 
-/** What a rule asks for, and the values of which one has to fit. */
+/** A pattern of a rule, and the values of which one has to match it. */
 type Field = readonly [name: string, pattern: Pattern | undefined, values: readonly (string | undefined)[]];
 
 function entries(
@@ -89,7 +89,7 @@ function firstDifference(fields: readonly Field[]): string | undefined {
   return undefined;
 }
 
-/** The subject's kind in its canonical spelling; a custom kind also as it was reported, which may be without its group. */
+/** Returns the subject's kind in canonical spelling; a custom kind also as it was reported, possibly without its group. */
 function subjectKinds({ kind, apiVersion = "" }: FactSubject, kinds: Kinds): readonly string[] {
   const known = kinds.find(apiVersion.includes("/") ? `${kind}.${apiVersion.split("/")[0]}` : kind);
   if (!known) return [kind];
@@ -98,7 +98,7 @@ function subjectKinds({ kind, apiVersion = "" }: FactSubject, kinds: Kinds): rea
 
 type FactSubject = RemediationRequestSpec["targetResource"];
 
-/** One spelling for all that mean the same kind: a rule with Node fits node, nodes and no. */
+/** Converts all spellings of a kind to the canonical one: a rule with Node matches node, nodes and no. */
 function canonicalKind(pattern: string, kinds: Kinds): string;
 function canonicalKind(pattern: Pattern | undefined, kinds: Kinds): Pattern | undefined;
 function canonicalKind(pattern: Pattern | undefined, kinds: Kinds): Pattern | undefined {

@@ -14,15 +14,15 @@ import type { PolicySettings } from "../settings.ts";
 import { hasPlaceholder, replacePlaceholders } from "./fill.ts";
 import { parseExpression, type Rule } from "./rule.ts";
 
-/** What the installation has. */
+/** The kinds and engines of the installation. */
 export interface Installation {
   readonly kinds: Kinds;
   readonly settings: Pick<PolicySettings, "engines">;
 }
 
 /**
- * Why a diagnosis can never be carried out: its workflow refuses the target, does not take the parameters, or has an engine
- * that is not set up. Sentences without their full stop.
+ * Finds why a diagnosis can never be applied: its workflow rejects the target or the parameters, or its engine is not configured.
+ * Sentences without their full stop.
  */
 export function diagnosisProblems(
   { target, parameters }: { readonly target: Target; readonly parameters: Diagnosis["parameters"] | undefined },
@@ -42,9 +42,8 @@ export interface RuleContext extends Installation {
 }
 
 /**
- * Why a rule can never be carried out, whatever signal it matches: its workflow is missing, refuses every kind of target
- * that the rule can give, has an engine that is not set up, or does not take its parameters. Sentences without their full
- * stop.
+ * Finds why a rule can never be applied to any signal: its workflow is missing, rejects every possible kind of target or the
+ * parameters, or its engine is not configured. Sentences without their full stop.
  */
 export function ruleProblems(rule: Rule, { workflow, kinds, settings }: RuleContext): readonly string[] {
   const entry = workflow(rule.workflow);
@@ -84,7 +83,7 @@ function parameterProblems(
   return checked.kind === "invalid" ? checked.problems.map((problem) => `parameter ${problem}`) : [];
 }
 
-/** The kinds of target that a rule can give; none if that is not known before there is a signal. */
+/** Returns the possible kinds of a rule's target; none if they are unknown before there is a signal. */
 function possibleKinds({ target, match }: Rule, kinds: Kinds): readonly TargetKind[] {
   if (target !== undefined) {
     const sample = replacePlaceholders(target, sampleText);
@@ -96,15 +95,15 @@ function possibleKinds({ target, match }: Rule, kinds: Kinds): readonly TargetKi
   const known = spellings.map((spelling) =>
     parseExpression(spelling) === undefined ? kinds.find(spelling) : undefined,
   );
-  // An expression, or a kind that a cluster may define later, can stand for anything.
+  // An expression, or a kind that a cluster may define later, can match any kind.
   if (known.includes(undefined)) return [];
   return known.flatMap((kind) => (kind ? [{ kind: kind.singular, group: kind.groups[0] ?? "" }] : []));
 }
 
-/** Stands for whatever is filled in; no kind is called so. */
+/** Replaces placeholders. No kind has this name. */
 const sampleText = "filled-in";
 
-/** The text of a template is not known before there is a signal; only its type is. */
+/** Removes the limits of parameters with a template: its text is unknown before there is a signal, its type is known. */
 function withoutLimitsOnTemplates(
   schema: RemediationWorkflowSpec["parameters"],
   { parameters = {} }: Rule,

@@ -2,16 +2,16 @@ import { linearPattern, parameterValue, parseYamlFile, type TextFile } from "../
 import { mustBe, type Wire, z } from "../../schema/index.ts";
 import { fillable, unknownNames } from "./fill.ts";
 
-/** What to do about a kind of problem: match → target, workflow, parameters. The first rule that applies decides. */
+/** A rule maps incidents to a target, a workflow and parameters. The first rule that applies decides. */
 export type Rule = Wire<typeof rule>;
-/** All fields that are given have to fit. A text fits if it is equal, or one of a list, or matches `/a regular expression/`. */
+/** All given fields have to match: a text is equal, or one of a list, or matches `/a regular expression/`. */
 export type RuleMatch = Wire<typeof match>;
-/** Conditions on an object. A fact with several values fits if one of them does. */
+/** Conditions on an object. A fact with several values matches if one of them does. */
 export type FactsMatch = Wire<typeof factsMatch>;
 export type Pattern = Wire<typeof pattern>;
 export type CommonAncestor = NonNullable<Rule["deferWhile"]>["same"];
 
-/** The regular expression in a pattern, anchored: the whole value has to match. */
+/** Returns the regular expression in a pattern, anchored: the whole value has to match. */
 export function parseExpression(pattern: string): string | undefined {
   return pattern.length > 2 && pattern.startsWith("/") && pattern.endsWith("/")
     ? `^(?:${pattern.slice(1, -1)})$`
@@ -90,7 +90,7 @@ const match = oneOrMore(
 const deferral = z.strictObject({
   /** The rules of the cause. */
   rule: pattern,
-  /** What the two incidents have in common. */
+  /** The part that both incidents have in common. */
   same: z.enum(["node", "namespace", "target"]),
 });
 
@@ -103,7 +103,7 @@ const rule = z.strictObject(
     /** The target, such as `node/{{ labels.node }}`; the subject of the signal if left out. */
     target: text.superRefine(checkTemplate).optional(),
     workflow: text,
-    /** Values for the workflow's parameters; texts may have `{{ … }}` in them. */
+    /** Values for the workflow's parameters. Texts can contain `{{ … }}`. */
     parameters: z.record(z.string(), parameterValue.superRefine(checkTemplate), mustBe("names with values")).optional(),
     deferWhile: deferral.optional(),
     /** Everything is decided and recorded, and nothing is started. */
@@ -130,7 +130,7 @@ export type RulesReading =
   /** `file:line: path problem`, everything at once. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** Reads `rules:` of a YAML file. A file with any problem is refused: a rule that half works acts on the wrong thing. */
+/** Reads `rules:` of a YAML file. A file with any problem is rejected as a whole. */
 export function readRules(file: TextFile): RulesReading {
   const yaml = parseYamlFile(file, rulesFile);
   return yaml.kind === "valid" ? { kind: "valid", rules: yaml.value.rules } : yaml;

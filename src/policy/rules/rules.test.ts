@@ -18,7 +18,7 @@ const file = `rules:
 `;
 
 describe("the analysis by rules", () => {
-  it("acts on the cause that a rule names, not on what the signal is about", () => {
+  it("uses the target of the rule in place of the subject", () => {
     expect(diagnose(incident(), rules(), builtInKinds)).toEqual({
       kind: "diagnosed",
       target: { type: "object", text: "node/worker-1", kind: "node", group: "", name: "worker-1" },
@@ -32,7 +32,7 @@ describe("the analysis by rules", () => {
     });
   });
 
-  it("acts on the subject if the rule names nothing else, in canonical form", () => {
+  it("uses the subject in canonical form if the rule has no target", () => {
     const crash = incident({ signalName: "KubePodCrashLooping", targetResource: deployment("prod-eu") });
 
     expect(diagnose(crash, rules(), builtInKinds)).toMatchObject({
@@ -54,7 +54,7 @@ describe("the analysis by rules", () => {
     },
   );
 
-  it("takes no custom kind for a built-in one of the same name", () => {
+  it("distinguishes a custom kind from a built-in one of the same name", () => {
     const targetResource = { apiVersion: "serving.knative.dev/v1", kind: "Service", namespace: "web", name: "shop" };
     const kinds = kindsWith([{ kind: "Service", plural: "services", group: "serving.knative.dev", namespaced: true }]);
     const rule: Rule = { name: "restart", match: { kind: "services" }, workflow: "restart" };
@@ -103,7 +103,7 @@ describe("the analysis by rules", () => {
     },
   );
 
-  it("takes nothing from an object's prototype for a label", () => {
+  it("reads no label from an object's prototype", () => {
     const rule = { name: "r", match: { labels: { constructor: /.*/.source } }, workflow: "w" };
 
     expect(diagnose(incident(), [rule], builtInKinds).kind).toBe("no-match");

@@ -19,7 +19,7 @@ describe("a cancelled run of the local engine", () => {
     expectGone(pids);
   });
 
-  it("gets SIGKILL after the grace period, and nothing of its process group is left", async () => {
+  it("gets SIGKILL after the grace period, which ends its whole process group", async () => {
     await using stage = new LocalStage();
     const run = await runningWith(stage, stubborn, { graceMs: 300 });
     const pids = processIds(stage);

@@ -39,7 +39,7 @@ describe("a runner that is killed", () => {
     },
   );
 
-  it("together with a step leaves a run that failed while executing, and is not tried again", async () => {
+  it("together with a step leaves a run that failed during execution and is not retried", async () => {
     await using stage = await openServedStage();
     stage.workflow(
       "w",
@@ -69,7 +69,7 @@ describe("a runner that is killed", () => {
     expect(stage.witnessed()).toHaveLength(1);
   });
 
-  it("and whose run was deleted meanwhile keeps the target until its step has ended", async () => {
+  it("and whose run is deleted meanwhile keeps the target until its step has ended", async () => {
     await using stage = await openServedStage();
     stage.workflow(
       "slow",

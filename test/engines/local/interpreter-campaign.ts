@@ -6,7 +6,7 @@ import fc from "fast-check";
 import { checkPipeline } from "../../../src/engines/local/pipeline/read-pipeline.ts";
 import type { Step } from "../../../src/engines/local/pipeline/spec.ts";
 import { scriptInterpreter } from "../../../src/engines/local/pipeline/spec.ts";
-import { expand, expandList } from "../../../src/engines/local/pipeline/variables.ts";
+import { expand, expandList } from "../../../src/engines/local/schedule/values.ts";
 
 const x = "$(params.x)";
 const list = "$(params.l[*])";
@@ -204,7 +204,9 @@ export async function createsFile(step: Step, hostile: Hostile): Promise<boolean
 }
 
 async function execute(step: Step, value: string | readonly string[], { folder }: Place): Promise<void> {
-  const values = { text: () => [value].flat().join(" "), list: () => [value].flat() };
+  const text = [value].flat().join(" ");
+  const params = { x: text, l: [value].flat() };
+  const values = { params, result: () => text, status: () => text, context: () => text, resultPath: () => text };
   const words = (texts: readonly string[]) => expandList(texts, values);
   const script = join(folder, "script");
   if (step.script !== undefined) writeFileSync(script, step.script);

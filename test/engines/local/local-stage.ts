@@ -9,7 +9,7 @@ import {
   startLocalRunner,
 } from "../../../src/engines/index.ts";
 import { systemFiles } from "../../../src/engines/local/runner/files.ts";
-import { runFolders } from "../../../src/engines/local/runner/run-folder.ts";
+import { listRunFolders } from "../../../src/engines/local/runner/run-folder.ts";
 import { systemProcesses } from "../../../src/engines/local/steps/system-processes.ts";
 import { type PipelineRun, pipelineRuns, type TaskRun, taskRuns } from "../../../src/engines/tekton/pipeline-run.ts";
 import type { KubeClient } from "../../../src/kube/index.ts";
@@ -143,7 +143,7 @@ export class LocalStage {
   /** Ends whatever a failed test left running. Returns the folders of the steps that were alive. */
   async killSteps(): Promise<readonly string[]> {
     const alive: string[] = [];
-    for (const run of await runFolders(this.dataDir, systemFiles())) {
+    for (const run of await listRunFolders(this.dataDir, systemFiles())) {
       for (const folder of await run.stepFolders()) {
         if (!(await systemProcesses().isAlive(folder))) continue;
         alive.push(folder);

@@ -4,7 +4,7 @@ import { promMetrics } from "../../../src/telemetry/index.ts";
 import { LocalStage, refOf, script } from "./local-stage.ts";
 
 describe("the local engine counts", { timeout: 60_000 }, () => {
-  it("runs by how they ended, and how long their steps took", async () => {
+  it("runs by outcome, and the durations of their steps", async () => {
     await using stage = new LocalStage();
     const metrics = promMetrics();
     stage.workflow("good", script("true"));
@@ -26,7 +26,7 @@ describe("the local engine counts", { timeout: 60_000 }, () => {
     });
   });
 
-  it("steps that are alive, those taken over from an earlier runner, and runs that were deleted", async () => {
+  it("running steps, steps adopted from an earlier runner, and deleted runs", async () => {
     await using stage = new LocalStage();
     const metrics = promMetrics();
     stage.workflow("slow", script('echo up >> "$WITNESS"; exec sleep 600'));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { PipelineSpec, PipelineTask } from "../../../src/engines/local/pipeline/spec.ts";
-import { toRunWorld } from "../../../src/engines/local/runner/read-run.ts";
+import { toRunSnapshot } from "../../../src/engines/local/runner/read-run.ts";
 import { decide } from "../../../src/engines/local/schedule/decide.ts";
-import type { Attempt, StepRecord } from "../../../src/engines/local/schedule/world.ts";
+import type { Attempt, StepRecord } from "../../../src/engines/local/schedule/run-snapshot.ts";
 import { pipelineRunStatus } from "../../../src/engines/local/status/pipeline-run-status.ts";
 import { toTaskRun } from "../../../src/engines/local/status/task-run.ts";
 import {
@@ -65,8 +65,8 @@ function replayed(run: PipelineRun, taskRuns: readonly TaskRun[]): Recording {
   const pipelineSpec = withSteps(run, taskRuns);
   const attempts = new Map(taskRuns.map((task) => [taskOf(task), attemptsOf(task)]));
   const ours = { ...run, spec: { ...run.spec, pipelineSpec } };
-  const world = toRunWorld(ours, attempts, timeOf(run.status?.completionTime ?? run.status?.startTime));
-  const decision = decide(world);
+  const snapshot = toRunSnapshot(ours, attempts, timeOf(run.status?.completionTime ?? run.status?.startTime));
+  const decision = decide(snapshot);
   const written = inOrder(run, taskRuns).map((theirs) => {
     const task = [...pipelineSpec.tasks, ...(pipelineSpec.finally ?? [])].find(
       ({ name }) => name === taskOf(theirs),
@@ -79,10 +79,10 @@ function replayed(run: PipelineRun, taskRuns: readonly TaskRun[]): Recording {
       isFinally,
       attempts: attempts.get(task.name) ?? [],
       view,
-      params: world.params,
+      params: snapshot.params,
     });
   });
-  return { run: { ...ours, status: pipelineRunStatus(ours, world, decision, "here") }, taskRuns: written };
+  return { run: { ...ours, status: pipelineRunStatus(ours, snapshot, decision, "here") }, taskRuns: written };
 }
 
 /** The recording leaves task specs out: one step for each that a TaskRun reports. */

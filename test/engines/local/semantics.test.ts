@@ -10,7 +10,7 @@ import { runOrder } from "../run-order.ts";
 import { isRunning, LocalStage, pipeline, refOf, script } from "./local-stage.ts";
 
 describe("a pipeline", () => {
-  it("runs tasks in order, hands results on, and runs finally last", async () => {
+  it("runs tasks in order, passes their results, and runs finally last", async () => {
     await using stage = new LocalStage();
     const run = await runOnce(
       stage,
@@ -53,7 +53,7 @@ describe("a pipeline", () => {
     });
   });
 
-  it("skips a task whose condition does not hold, and what needs its results, but not what merely comes after", async () => {
+  it("skips a task whose condition is false, and tasks that need its results, but not tasks that only run after it", async () => {
     await using stage = new LocalStage();
     const run = await runOnce(
       stage,
@@ -85,7 +85,7 @@ describe("a pipeline", () => {
     ]);
   });
 
-  it("stops beginning tasks when one has failed, and still runs finally", async () => {
+  it("starts no further task after a failure, and still runs finally", async () => {
     await using stage = new LocalStage();
     const run = await runOnce(
       stage,
@@ -187,7 +187,7 @@ describe("a task", () => {
     });
   });
 
-  it("goes on after a step that may fail", async () => {
+  it("continues after a failed step with onError: continue", async () => {
     await using stage = new LocalStage();
     const run = await runOnce(
       stage,
@@ -206,7 +206,7 @@ describe("a task", () => {
     ]);
   });
 
-  it("ends when its time is up, with all of its processes, and reports the timeout", async () => {
+  it("ends at its timeout with all of its processes, and reports the timeout", async () => {
     await using stage = new LocalStage();
     const run = await runOnce(
       stage,
@@ -228,7 +228,7 @@ describe("a task", () => {
 });
 
 describe("a run", () => {
-  it("ends when its time is up", async () => {
+  it("ends at its timeout", async () => {
     await using stage = new LocalStage();
     const run = await runOnce(stage, script("sleep 600"), { timeoutMs: 300 });
 
@@ -240,7 +240,7 @@ describe("a run", () => {
     expect(await stage.engine.readFailure(run)).toMatchObject({ reason: "Timeout", anythingStarted: true });
   });
 
-  it("that is suspended does nothing, and can be cancelled without having done anything", async () => {
+  it("that is suspended starts no step, and can be cancelled", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script('echo ran >> "$WITNESS"'));
     const { active } = await stage.startRunner();
@@ -255,7 +255,7 @@ describe("a run", () => {
     expect(stage.witnessed()).toEqual([]);
   });
 
-  it("that is cancelled ends a step that ignores SIGTERM", async () => {
+  it("that is cancelled kills a step that ignores SIGTERM", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script(`trap '' TERM\necho began >> "$WITNESS"\nwhile :; do sleep 1; done`));
     await stage.startRunner();
@@ -303,7 +303,7 @@ describe("a run", () => {
     expect(end.status?.skippedTasks).toEqual([{ name: "second", reason }]);
   });
 
-  it("whose object is deleted is ended, and its object is gone only when its processes are", async () => {
+  it("whose object is deleted is ended, and the object exists until its processes have ended", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script(`trap '' TERM\necho $$ >> "$WITNESS"\nwhile :; do sleep 1; done`));
     await stage.startRunner();
@@ -316,7 +316,7 @@ describe("a run", () => {
     expect(isRunning(Number(stage.witnessed()[0]))).toBe(false);
   });
 
-  it("waits for an earlier run of its target that is not over, and reports that", async () => {
+  it("waits for an earlier run of its target that has not ended, and reports that", async () => {
     await using stage = new LocalStage();
     stage.workflow("slow", script('echo slow >> "$WITNESS"; sleep 1; echo slow ended >> "$WITNESS"'));
     stage.workflow("fast", script('echo fast >> "$WITNESS"'));

@@ -75,7 +75,7 @@ describe("a hostile value of a parameter", () => {
 });
 
 describe("a step", () => {
-  it("has a small environment, a directory of its own for it alone, and no input", async () => {
+  it("has a small environment, its own private directory, and no input", async () => {
     await using stage = new LocalStage();
     const text =
       'env | cut -d= -f1 | sort | tr "\\n" " " >> "$WITNESS"; echo >> "$WITNESS"; cat; pwd >> "$WITNESS"; stat -c %a . >> "$WITNESS"; echo "$HOME" >> "$WITNESS"; echo "$WORKFLOW_DIR $FENCE $EXECUTION_UID" >> "$WITNESS"';
@@ -105,7 +105,7 @@ describe("a step", () => {
     expect(directory).toContain(run.metadata.uid);
   });
 
-  it("that leaves processes behind has ended when they have: they are ended with it", async () => {
+  it("that leaves processes behind has ended when these are ended, too", async () => {
     await using stage = new LocalStage();
     stage.workflow(
       "w",
@@ -122,7 +122,7 @@ describe("a step", () => {
     expect(commandLines().filter((line) => /sleep 60[0-3]/.test(line))).toEqual([]);
   });
 
-  it("keeps the beginning and the end of its output, and reports how much is missing", async () => {
+  it("keeps the beginning and the end of its output, and the number of bytes in between", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script("echo begin; head -c 1000000 /dev/zero | tr '\\000' x; echo; echo end"));
     await stage.startRunner({ outputBytes: 2_000 });
@@ -135,7 +135,7 @@ describe("a step", () => {
     expect(log?.text?.length).toBeLessThan(2_100);
   });
 
-  it("shows no secrets in its output, nor leaves them on disk", async () => {
+  it("shows no secrets in its output, and leaves none on disk", async () => {
     await using stage = new LocalStage();
     stage.workflow(
       "w",
@@ -166,7 +166,7 @@ describe("a step", () => {
     expect(content).not.toContain("s3cr3t");
   });
 
-  it("that leaves a pipe or a link where a result should be has written none", async () => {
+  it("that creates a pipe or a link in place of a result has written none", async () => {
     await using stage = new LocalStage();
     writeFileSync(join(stage.root, "secret"), "secret");
     stage.workflow(
@@ -188,7 +188,7 @@ describe("a step", () => {
     expect(Reflect.get(task?.status ?? {}, "results")).toEqual([{ name: "good", type: "string", value: "ok" }]);
   });
 
-  it("that cannot be found fails with 127, and reports that in its output", async () => {
+  it("whose program cannot be found fails with 127, with the reason in its output", async () => {
     await using stage = new LocalStage();
     stage.workflow(
       "w",
@@ -206,7 +206,7 @@ describe("a step", () => {
     expect((await readLogs(stage.dataDir, run.metadata.uid ?? ""))[0]?.text).toContain("no-such-program");
   });
 
-  it("whose PATH leads nowhere is run all the same", async () => {
+  it("runs even if its PATH contains no program", async () => {
     await using stage = new LocalStage();
     const env = "env: [{name: PATH, value: /nowhere}]";
     stage.workflow("w", pipeline(`  tasks: [{name: only, taskSpec: {steps: [{command: [/bin/true], ${env}}]}}]`));
@@ -215,7 +215,7 @@ describe("a step", () => {
     expect(stage.engine.stateOf(await stage.run("w")).kind).toBe("succeeded");
   });
 
-  it("in JavaScript is CommonJS, although a package.json above the data directory says otherwise", async () => {
+  it("in JavaScript is CommonJS, whatever a package.json above the data directory contains", async () => {
     await using stage = new LocalStage();
     writeFileSync(join(dirname(stage.dataDir), "package.json"), JSON.stringify({ type: "module" }));
     stage.workflow("w", script(`#!${process.execPath}\nconsole.log(require("node:os").EOL.length)`));
@@ -227,7 +227,7 @@ describe("a step", () => {
     expect(stage.engine.stateOf(run).kind).toBe("succeeded");
   });
 
-  it("with a value that no process can have is not started", async () => {
+  it("with the character NUL in a value is not started", async () => {
     await using stage = new LocalStage();
     const steps = "[{command: [echo, $(params.x)]}]";
     stage.workflow("w", pipeline(`  params: [{name: x}]\n  tasks: [{name: only, taskSpec: {steps: ${steps}}}]`));
@@ -257,7 +257,7 @@ describe("a step", () => {
 });
 
 describe("a runner", () => {
-  it("stands by while another has the data directory, and takes over when that is gone", async () => {
+  it("stands by while another runner has the data directory, and takes over when that stops", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script('echo began >> "$WITNESS"; sleep 1; echo ended >> "$WITNESS"'));
     const first = await stage.startRunner();
@@ -279,7 +279,7 @@ describe("a runner", () => {
     expect(stage.witnessed()).toEqual(["began", "ended"]);
   });
 
-  it("that cannot run steps fails before it takes any", async () => {
+  it("that cannot run steps fails at startup", async () => {
     await using stage = new LocalStage();
     const processes = { ...systemProcesses(), start: async () => "there is no flock" };
 
@@ -290,7 +290,7 @@ describe("a runner", () => {
     );
   });
 
-  it("with another data directory leaves runs alone that have begun", async () => {
+  it("with another data directory does not touch runs that have begun", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script('echo ran >> "$WITNESS"; sleep 0.5'));
     const other = await stage.startRunner({ dataDir: join(stage.root, "other") });
@@ -321,7 +321,7 @@ describe("a runner", () => {
     expect((await readLogs(stage.dataDir, uids[3] ?? ""))[0]?.text).toBe("hello\n");
   });
 
-  it("removes what an earlier run of the same name left in the way", async () => {
+  it("deletes TaskRuns that an earlier run of the same name left behind", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script("exit 0"));
     await stage.startRunner();
@@ -334,7 +334,7 @@ describe("a runner", () => {
     expect(await stage.taskRuns(second)).toHaveLength(1);
   });
 
-  it("refuses a pipeline that was put into the store by hand and that it cannot run", async () => {
+  it("rejects an unsupported pipeline that was written to the API server by hand", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script("exit 0"));
     await stage.startRunner();
@@ -376,7 +376,7 @@ describe("the example", () => {
 });
 
 describe("the engine", () => {
-  it("takes a folder's name, and nothing that leads elsewhere", async () => {
+  it("accepts the name of a folder, and no path or link out of the root", async () => {
     await using stage = new LocalStage();
     mkdirSync(join(stage.root, "outside"));
     symlinkSync(join(stage.root, "outside"), join(stage.workflowsRoot, "link"));
@@ -395,7 +395,7 @@ describe("the engine", () => {
     expect(await refusal("empty")).toBe("there is no file empty/pipeline.yaml");
   });
 
-  it("refuses a ready-made action before it starts if there is no cluster to act on", async () => {
+  it("rejects a ready-made action before it starts if no cluster is configured", async () => {
     await using stage = new LocalStage();
     const { client, workflowsRoot } = stage;
     stage.workflow("act", pipeline(`  tasks: [{name: a, taskSpec: {steps: [{command: [interlock, action, scale]}]}}]`));
@@ -413,7 +413,7 @@ describe("the engine", () => {
     });
   });
 
-  it("and its runner refuse to work beside a real Tekton", async () => {
+  it("and its runner fail if a real Tekton is installed", async () => {
     await using stage = new LocalStage();
     stage.workflow("w", script("exit 0"));
     const names = { kind: "PipelineRun", listKind: "PipelineRunList", plural: "pipelineruns", singular: "pipelinerun" };

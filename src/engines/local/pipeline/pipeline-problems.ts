@@ -1,10 +1,10 @@
-import { findCircle, findParents } from "./dependencies.ts";
+import { findCycle, findParents } from "./dependencies.ts";
 import { allTasks, type PipelineSpec, type PipelineTask } from "./spec.ts";
 import { stepProblems } from "./step-problems.ts";
 import { paramProblems, type ReportProblem, reportMisplaced } from "./variable-problems.ts";
 import { findMentions, type Variable, wholeList } from "./variables.ts";
 
-/** Reports the problems of a pipeline whose shape is right: names that do not fit together. */
+/** Reports contradictions in a pipeline of the right shape, such as unknown names. */
 export function pipelineProblems(pipeline: PipelineSpec, report: ReportProblem): void {
   const { tasks, finally: last = [], params = [], results = [] } = pipeline;
   reportDuplicates(params, "params", report);
@@ -12,8 +12,8 @@ export function pipelineProblems(pipeline: PipelineSpec, report: ReportProblem):
   for (const [index, task] of tasks.entries()) taskProblems(task, `tasks[${index}]`, pipeline, report);
   for (const [index, task] of last.entries()) finallyProblems(task, `finally[${index}]`, pipeline, report);
 
-  const circle = findCircle(tasks);
-  if (circle) report("tasks", `wait for one another in a circle: ${circle.join(" -> ")}`);
+  const cycle = findCycle(tasks);
+  if (cycle) report("tasks", `wait for one another in a cycle: ${cycle.join(" -> ")}`);
 
   for (const [index, { value }] of results.entries()) {
     for (const mention of findMentions(value)) {
@@ -35,7 +35,8 @@ function taskProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, 
 }
 
 function finallyProblems(task: PipelineTask, path: string, pipeline: PipelineSpec, report: ReportProblem) {
-  if (task.runAfter?.length) report(`${path}.runAfter`, "is not possible in finally: these tasks run at once, last");
+  if (task.runAfter?.length)
+    report(`${path}.runAfter`, "is not possible in finally: these tasks run last, all at the same time");
   anyTaskProblems(task, path, pipeline, report);
 }
 
@@ -58,7 +59,7 @@ function anyTaskProblems(task: PipelineTask, path: string, pipeline: PipelineSpe
   for (const [index] of taskSpec.steps.entries()) stepProblems(task, index, { path, pipeline }, report);
 }
 
-/** Every parameter that a task declares has a value: given, its default, or that of the pipeline with the same name. */
+/** Checks that each parameter of a task has a value: a given one, its default, or that of the pipeline with the same name. */
 function checkParams(
   { params = [], taskSpec }: PipelineTask,
   path: string,
@@ -88,7 +89,7 @@ interface TaskText {
   readonly lists: boolean;
 }
 
-/** What may stand in params and conditions of a task. */
+/** Checks the variables in params and conditions of a task. */
 function taskTextProblems(text: string, path: string, { task, pipeline, lists }: TaskText, report: ReportProblem) {
   const isLast = pipeline.finally?.includes(task) ?? false;
   for (const mention of findMentions(text)) {
@@ -102,7 +103,7 @@ function taskTextProblems(text: string, path: string, { task, pipeline, lists }:
       );
     } else if (variable?.kind === "result") resultProblems(variable, path, pipeline.tasks, report);
     else if (variable?.kind === "status" && isLast) statusProblems(variable, path, pipeline, report);
-    else if (variable?.kind === "status") report(path, `${mention.text} is known in finally alone`);
+    else if (variable?.kind === "status") report(path, `${mention.text} can be used only in finally`);
     else if (variable?.kind !== "context" || !/^pipeline/.test(variable.path)) reportMisplaced(mention, path, report);
   }
 }
@@ -133,7 +134,7 @@ function statusProblems(
 function reportDuplicates(named: readonly { readonly name: string }[], path: string, report: ReportProblem) {
   const seen = new Set<string>();
   for (const { name } of named) {
-    if (seen.has(name)) report(path, `${JSON.stringify(name)} is there twice`);
+    if (seen.has(name)) report(path, `${JSON.stringify(name)} is defined twice`);
     seen.add(name);
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { readPipeline } from "./read-pipeline.ts";
 
 describe("a pipeline file", () => {
-  it("is read with the Tasks that it refers to put in their place", () => {
+  it("is read with each referenced Task in place of its reference", () => {
     const reading = readPipeline(`${file("  tasks: [{name: a, taskRef: {name: shared}}]")}
 ---
 apiVersion: tekton.dev/v1
@@ -17,7 +17,7 @@ spec: {steps: [{script: "true"}]}
     });
   });
 
-  it("is refused with everything that is wrong, and where", () => {
+  it("is rejected with all problems and their paths", () => {
     const text = file(`
   workspaces: [{name: source}]
   params: [{name: o, type: object}]
@@ -40,7 +40,7 @@ spec: {steps: [{script: "true"}]}
     ]);
   });
 
-  it("may have fields with nothing behind them, as Tekton writes them", () => {
+  it("can have empty fields, as Tekton writes them", () => {
     const text = file(
       "  {workspaces: null, tasks: [{name: a, taskSpec: {steps: [{script: 'true', computeResources: {}}]}}]}",
     );
@@ -97,10 +97,10 @@ spec: {steps: [{script: "true"}]}
 
 describe("names in a pipeline", () => {
   it.each([
-    ["there twice", "tasks: [{name: a, taskSpec: S}, {name: a, taskSpec: S}]", 'spec.tasks: "a" is there twice'],
+    ["defined twice", "tasks: [{name: a, taskSpec: S}, {name: a, taskSpec: S}]", 'spec.tasks: "a" is defined twice'],
     ["of nothing, in runAfter", "tasks: [{name: a, runAfter: [b], taskSpec: S}]", 'there is no task "b"'],
     [
-      "in a circle",
+      "in a cycle",
       "tasks: [{name: a, runAfter: [b], taskSpec: S}, {name: b, runAfter: [a], taskSpec: S}]",
       "a -> b -> a",
     ],
@@ -119,12 +119,12 @@ describe("names in a pipeline", () => {
     [
       "of a status too early",
       "tasks: [{name: a, taskSpec: S}, {name: b, when: [{input: $(tasks.a.status), operator: in, values: [x]}], taskSpec: S}]",
-      "is known in finally alone",
+      "can be used only in finally",
     ],
     [
-      "that Tekton knows and we do not",
+      "of a variable that only Tekton has",
       step("script: echo $(workspaces.x.path)"),
-      "is not a variable that the local engine knows",
+      "is not a variable of the local engine",
     ],
     [
       "of a param that a task does not have",
@@ -144,7 +144,7 @@ describe("names in a pipeline", () => {
     [
       "of a list inside text",
       `params: [{name: l, type: array}], ${step("args: ['a$(params.l[*])'], command: [echo]")}`,
-      "has to stand alone",
+      "must be a whole element of a list",
     ],
     [
       "of a variable that the engine sets",
@@ -198,7 +198,7 @@ describe("a parameter in code", () => {
   it("that is a secret cannot be an argument", () => {
     const text = file(`  {params: [{name: api-token}], ${step("command: [login, $(params.api-token)]")}}`);
 
-    expect(problemsIn(text).join()).toContain("would be seen in the list of processes");
+    expect(problemsIn(text).join()).toContain("would be visible in the list of processes");
   });
 });
 

@@ -8,10 +8,10 @@ import type { ReportProblem } from "./variable-problems.ts";
 
 export type PipelineReading =
   | { readonly kind: "valid"; readonly pipeline: PipelineSpec }
-  /** One sentence for each thing to put right, with its path. */
+  /** One sentence for each problem, with its path. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** Reads a file with one Pipeline, and the Tasks that it refers to by name. Reports all problems at once. */
+/** Reads a file with one Pipeline, and the Tasks that it refers to by name. Returns all problems at once. */
 export function readPipeline(text: string): PipelineReading {
   if (yamlDepth(text) > maxYamlDepth) return invalid("the pipeline is nested too deeply");
   if (text.length > maxYamlLength) return invalid(`the pipeline has more than ${maxYamlLength} characters`);
@@ -75,7 +75,7 @@ function readDocuments(documents: readonly Wire<typeof document>[]): PipelineRea
   return problems.length > 0 ? invalid(...problems) : reading;
 }
 
-/** Checks a pipeline with all its tasks in place. */
+/** Checks a pipeline whose tasks are all written out in place. */
 export function checkPipeline(spec: unknown, root = "spec.pipelineSpec"): PipelineReading {
   const parsed = parse(pipelineSpec, spec);
   if (parsed.kind === "invalid") {
@@ -86,7 +86,7 @@ export function checkPipeline(spec: unknown, root = "spec.pipelineSpec"): Pipeli
   return problems.length > 0 ? invalid(...problems) : { kind: "valid", pipeline: parsed.value };
 }
 
-/** The pipeline with each referenced task in place of its reference. Values of another shape are left to the schema. */
+/** Replaces each reference by the task itself. The schema reports values of another shape. */
 function inlineTasks(spec: unknown, tasks: ReadonlyMap<string, unknown>, report: ReportProblem): unknown {
   const parsed = z.looseObject({}).safeParse(spec);
   if (!parsed.success) return spec;
@@ -110,7 +110,7 @@ function inlineTask(task: unknown, path: string, tasks: ReadonlyMap<string, unkn
   if (taskSpec !== undefined) report(path, "has both taskSpec and taskRef; keep one of them");
   if (tasks.has(taskRef.name)) return { ...rest, taskSpec: tasks.get(taskRef.name) };
   report(`${path}.taskRef.name`, `there is no Task ${JSON.stringify(taskRef.name)} in this file`);
-  // A missing task is replaced by a valid one, which hides no other problem.
+  // A valid task in place of the missing one, so that the other problems are found, too.
   return { ...rest, taskSpec: { steps: [{ script: "" }] } };
 }
 

@@ -1,7 +1,7 @@
 import { mustBe, type Wire, z } from "../../../schema/index.ts";
 import { parseDuration } from "../../../time/index.ts";
 
-/** A Tekton pipeline as far as the local engine runs it, in Tekton's own shape, with every task written out in place. */
+/** A Tekton pipeline with the fields that the local engine supports. Every task is written out in place. */
 export type PipelineSpec = Wire<typeof pipelineSpec>;
 export type PipelineTask = PipelineSpec["tasks"][number];
 export type TaskSpec = Wire<typeof taskSpec>;
@@ -29,7 +29,7 @@ const duration = z.custom<string>(
   (value) => value === "0" || (typeof value === "string" && parseDuration(value) !== undefined),
   "must be a duration in whole numbers such as 90s, 10m or 1h30m",
 );
-/** A field that has no meaning here and does no harm. */
+/** A field that has no meaning here, and no effect. */
 const ignored = z.unknown().optional();
 
 const useTekton = "Use the engine tekton for this workflow";
@@ -158,7 +158,7 @@ function unsupported(advice: string) {
   return z.undefined({ error: `is not supported by the local engine. ${advice}` }).optional();
 }
 
-/** A field with nothing behind it counts as not written, as it does for an API server; Tekton adds some with `{}`. */
+/** Drops empty fields, as an API server does. Tekton adds some with `{}`. */
 function dropAbsentFields(value: unknown): unknown {
   if (!isObject(value)) return value;
   const present = Object.entries(value).filter(
@@ -171,20 +171,19 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Every task of a pipeline, those of `finally` last. */
+/** Returns every task of a pipeline, those of `finally` last. */
 export function allTasks({ tasks, finally: last = [] }: PipelineSpec): readonly PipelineTask[] {
   return [...tasks, ...last];
 }
 
-/** As Tekton calls a step that has no name. */
+/** Returns the name of a step; without one, the name that Tekton gives it. */
 export function stepName({ name }: Step, index: number): string {
   return name ?? `unnamed-${index}`;
 }
 
 /**
- * The program that runs a script, and its option: `#!` read as the kernel reads it, with at most one argument. The engine
- * does it itself, because a file that was just written cannot be run while another process that is about to be started
- * has it open.
+ * Returns the program that runs a script, and its option, by the `#!` line, which has at most one argument for the kernel, too. The
+ * script file is not executed itself: that fails while a process that is being started still has the file open for writing.
  */
 export function scriptInterpreter(script: string): readonly string[] {
   const [, program, argument] = /^#![ \t]*(\S+)[ \t]*(.*?)[ \t]*\r?(?:\n|$)/.exec(script) ?? [];

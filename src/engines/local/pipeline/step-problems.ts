@@ -19,7 +19,7 @@ import { findMentions, wholeList } from "./variables.ts";
 const reservedVariables: readonly string[] = ["TARGET_RESOURCE", "EXECUTION_UID", "FENCE", "WORKFLOW_DIR"];
 
 interface TaskLocation {
-  /** Path of the task. */
+  /** The path of the task. */
   readonly path: string;
   readonly pipeline: PipelineSpec;
 }
@@ -40,18 +40,18 @@ export function stepProblems(
     report(path, "has neither script nor command; there is no image whose entrypoint could be run");
   }
 
-  const world = { taskSpec, params: visibleParams(taskSpec, place.pipeline) };
-  if (step.script !== undefined) codeProblems(step.script, `${path}.script`, world, report);
-  argumentProblems(step, path, world, report);
-  workingDirProblems(step.workingDir ?? "", `${path}.workingDir`, world, report);
+  const scope = { taskSpec, params: visibleParams(taskSpec, place.pipeline) };
+  if (step.script !== undefined) codeProblems(step.script, `${path}.script`, scope, report);
+  argumentProblems(step, path, scope, report);
+  workingDirProblems(step.workingDir ?? "", `${path}.workingDir`, scope, report);
   for (const [at, { name, value = "" }] of (step.env ?? []).entries()) {
     if (reservedVariables.includes(name)) report(`${path}.env[${at}].name`, `${name} is set by the engine`);
     if (isCodeVariable(name)) codeVariableProblems(name, value, `${path}.env[${at}].value`, report);
-    plainTextProblems(value, `${path}.env[${at}].value`, world, report);
+    plainTextProblems(value, `${path}.env[${at}].value`, scope, report);
   }
 }
 
-interface StepWorld {
+interface StepScope {
   readonly taskSpec: TaskSpec;
   readonly params: readonly ParamSpec[];
 }
@@ -64,33 +64,33 @@ function visibleParams({ params: own = [] }: TaskSpec, { params = [] }: Pipeline
 function argumentProblems(
   { script, command = [], args = [] }: Step,
   path: string,
-  world: StepWorld,
+  scope: StepScope,
   report: ReportProblem,
 ) {
   const own = [...command, ...args].map((text, index) => toArgument(text, { index }));
-  const found = commandLineProblems([...scriptStart(script), ...own]);
+  const found = commandLineProblems([...scriptArguments(script), ...own]);
   const where = ({ index = 0 }: Argument) =>
     index < command.length ? `${path}.command[${index}]` : `${path}.args[${index - command.length}]`;
   for (const argument of own) {
     if (!found.some((problem) => problem.argument.index === argument.index)) {
-      plainTextProblems(argument.text, where(argument), world, report);
+      plainTextProblems(argument.text, where(argument), scope, report);
     }
     secretProblems(argument.text, where(argument), report);
   }
   for (const problem of found) {
     const at = problem.argument.index === undefined ? `${path}.script` : where(problem.argument);
-    for (const sentence of commandLineSentences(problem)) report(at, sentence);
+    for (const sentence of describeProblem(problem)) report(at, sentence);
   }
 }
 
-/** The arguments that the engine puts before those of a step with a script. */
-function scriptStart(script: string | undefined): readonly Argument[] {
+/** Returns the arguments that the engine adds before those of a step with a script. */
+function scriptArguments(script: string | undefined): readonly Argument[] {
   if (script === undefined) return [];
   return [...scriptInterpreter(script).map((text) => toArgument(text)), toArgument("/script", { content: script })];
 }
 
-/** The problem and its fix: one sentence for each substitution, or one for a literal argument. */
-function commandLineSentences(problem: CommandLineProblem): readonly string[] {
+/** Returns the problem and its fix: one sentence for each substitution, or one for a literal argument. */
+function describeProblem(problem: CommandLineProblem): readonly string[] {
   const { argument } = problem;
   const written = findSubstitutions(argument.text);
   switch (problem.kind) {
@@ -123,10 +123,10 @@ function viaEnv(written: string): string {
   return `Add "env: [{name: VALUE, value: ${written}}]" to the step and write "$VALUE" in its place`;
 }
 
-/** Programs load code from the directory that they run in: a script by its relative path, a module, a configuration. */
-function workingDirProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
+/** Reports substitutions: programs load code from their working directory, such as a script, a module or a configuration. */
+function workingDirProblems(text: string, path: string, scope: StepScope, report: ReportProblem) {
   const written = findSubstitutions(text);
-  if (written.length === 0) return plainTextProblems(text, path, world, report);
+  if (written.length === 0) return plainTextProblems(text, path, scope, report);
   for (const { text: substitution } of written) {
     const fix = `Add "env: [{name: DIRECTORY, value: ${substitution}}]" to the step and write cd -- "$DIRECTORY" in its script`;
     report(path, `${substitution} cannot be used here: a program could load code from that directory. ${fix}`);
@@ -143,18 +143,18 @@ function codeVariableProblems(name: string, value: string, path: string, report:
 function secretProblems(text: string, path: string, report: ReportProblem) {
   for (const { variable, text: written } of findMentions(text)) {
     if (variable?.kind !== "param" || !isSecretName(variable.name)) continue;
-    report(path, `${written} would be seen in the list of processes. Give it to the step in env`);
+    report(path, `${written} would be visible in the list of processes. Pass it to the step in env`);
   }
 }
 
 /**
- * In text that an interpreter reads as code no parameter is replaced: Tekton would put it in as it is, and a value such
- * as `; rm -rf /` would be run. What is left are paths and names that we made ourselves.
+ * Checks code. Tekton substitutes a parameter unchanged, so a value such as `; rm -rf /` would be executed. Only paths and names
+ * that Interlock made are allowed.
  */
-function codeProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
+function codeProblems(text: string, path: string, scope: StepScope, report: ReportProblem) {
   for (const mention of findMentions(text)) {
     const { variable } = mention;
-    if (variable?.kind === "result-path") ownResult(variable.name, path, world, report);
+    if (variable?.kind === "result-path") ownResult(variable.name, path, scope, report);
     else if (variable?.kind === "param" || variable?.kind === "result") {
       report(path, inCode(mention.text));
     } else if (variable?.kind !== "context") reportMisplaced(mention, path, report);
@@ -162,18 +162,19 @@ function codeProblems(text: string, path: string, world: StepWorld, report: Repo
 }
 
 /** Checks arguments and variables, which no program reads as code. */
-function plainTextProblems(text: string, path: string, world: StepWorld, report: ReportProblem) {
+function plainTextProblems(text: string, path: string, scope: StepScope, report: ReportProblem) {
   const list = wholeList(text) !== undefined && /\.(args|command)\[/.test(path);
   for (const mention of findMentions(text)) {
     const { variable } = mention;
-    if (variable?.kind === "param") paramProblems(variable, path, { params: world.params, list }, report);
-    else if (variable?.kind === "result-path") ownResult(variable.name, path, world, report);
-    else if (variable?.kind === "result") report(path, `${mention.text} has to reach the task as one of its params`);
+    if (variable?.kind === "param") paramProblems(variable, path, { params: scope.params, list }, report);
+    else if (variable?.kind === "result-path") ownResult(variable.name, path, scope, report);
+    else if (variable?.kind === "result")
+      report(path, `${mention.text} has to be passed to the task as one of its params`);
     else if (variable?.kind !== "context") reportMisplaced(mention, path, report);
   }
 }
 
-function ownResult(name: string, path: string, { taskSpec }: StepWorld, report: ReportProblem) {
+function ownResult(name: string, path: string, { taskSpec }: StepScope, report: ReportProblem) {
   if (!taskSpec.results?.some((result) => result.name === name)) {
     report(path, `the task declares no result ${JSON.stringify(name)}`);
   }

@@ -6,11 +6,11 @@ export type ReportProblem = (path: string, problem: string) => void;
 
 interface ParamPlace {
   readonly params: readonly ParamSpec[];
-  /** Whether the whole list may stand here. */
+  /** Whether the whole list can be used here. */
   readonly list: boolean;
 }
 
-/** Whether a parameter exists and is used as what it is. */
+/** Checks that a parameter exists and is used according to its type. */
 export function paramProblems(
   { name, index }: Variable & { kind: "param" },
   path: string,
@@ -24,11 +24,11 @@ export function paramProblems(
     report(path, `the param ${JSON.stringify(name)} is a list: write $(params.${name}[0]) or $(params.${name}[*])`);
   }
   if (spec.type === "array" && index === "*" && !list) {
-    report(path, `$(params.${name}[*]) has to stand alone, as a whole element of a list`);
+    report(path, `$(params.${name}[*]) must be a whole element of a list`);
   }
 }
 
-/** Reports a variable that is unknown, or known but out of place. */
+/** Reports a variable that does not exist, or cannot be used here. */
 export function reportMisplaced({ text, variable }: Mention, path: string, report: ReportProblem): void {
-  report(path, variable ? `${text} cannot be used here` : `${text} is not a variable that the local engine knows`);
+  report(path, variable ? `${text} cannot be used here` : `${text} is not a variable of the local engine`);
 }

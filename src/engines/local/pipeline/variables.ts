@@ -1,6 +1,4 @@
-import type { ParamValue } from "./spec.ts";
-
-/** What `$(…)` in a pipeline may stand for. */
+/** A variable that `$(…)` in a pipeline refers to. */
 export type Variable =
   | { readonly kind: "param"; readonly name: string; readonly index?: "*" | number }
   | { readonly kind: "result"; readonly task: string; readonly name: string }
@@ -8,50 +6,29 @@ export type Variable =
   | { readonly kind: "result-path"; readonly name: string }
   | { readonly kind: "context"; readonly path: string };
 
-/** A `$(…)` as it was written. What Tekton does not replace, such as `$(date)` in a script, is none. */
+/** A `$(…)` in a text. One that Tekton does not replace, such as `$(date)` in a script, is not a mention. */
 export interface Mention {
   readonly text: string;
-  /** Undefined: it looks like a variable of Tekton, but is not supported here. */
+  /** Undefined if the local engine does not support this variable of Tekton. */
   readonly variable: Variable | undefined;
 }
 
 const mention = /\$\(((?:params|tasks|results|context|workspaces|steps|finally|artifacts|inputs|outputs)[.[][^()]*)\)/g;
 
-/** The variables in `text`, in order. */
+/** Finds the variables in `text`, in order. */
 export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(mention)].map(([all, inner = ""]) => ({ text: all, variable: parseVariable(inner) }));
 }
 
-/** The values of variables. */
-export interface VariableValues {
-  text(variable: Variable): string;
-  /** The elements of a parameter. */
-  list(param: string): readonly string[];
-}
-
-/** `text` with every variable replaced by its value. The result is not looked at again: values hold no variables. */
-export function expand(text: string, values: VariableValues): string {
+/** Replaces every variable in `text`. Variables in the replacements are not replaced. */
+export function replaceVariables(text: string, replace: (variable: Variable) => string): string {
   return text.replace(mention, (all, inner: string) => {
     const variable = parseVariable(inner);
-    return variable ? values.text(variable) : all;
+    return variable ? replace(variable) : all;
   });
 }
 
-/** A list in which an element that is nothing but `$(params.x[*])` becomes as many elements as `x` has. */
-export function expandList(list: readonly string[], values: VariableValues): string[] {
-  return list.flatMap((text) => {
-    const whole = wholeList(text);
-    return whole === undefined ? [expand(text, values)] : values.list(whole);
-  });
-}
-
-/** The value of a parameter of a task: text, or a list, where `$(params.x[*])` alone is a list too. */
-export function expandValue(value: ParamValue, values: VariableValues): ParamValue {
-  const isText = typeof value === "string" && wholeList(value) === undefined;
-  return isText ? expand(value, values) : expandList([value].flat(), values);
-}
-
-/** The name of the parameter, if `text` is `$(params.name[*])` and nothing else. */
+/** Returns the name of the parameter if `text` is exactly `$(params.name[*])`. */
 export function wholeList(text: string): string | undefined {
   const [first, ...others] = findMentions(text);
   if (!first || others.length > 0 || first.text !== text) return undefined;
@@ -64,7 +41,7 @@ const resultPattern = new RegExp(String.raw`^tasks\.([\w-]+)\.results${key}$`);
 const pathPattern = new RegExp(String.raw`^results${key}\.path$`);
 const statusPattern = /^tasks\.(?:([\w-]+)\.)?status$/;
 
-/** Where a name of the run, its task and its pipeline can be had. They consist of letters, digits, `-` and `.` alone. */
+/** The supported names of the run, its task and its pipeline. They consist only of letters, digits, `-` and `.`. */
 const contextPaths: readonly string[] = [
   "pipelineRun.name",
   "pipelineRun.namespace",

@@ -1,15 +1,15 @@
 import type { Metrics } from "../../../telemetry/index.ts";
 import { type PipelineRun, succeededCondition } from "../../tekton/pipeline-run.ts";
-import type { StepEnd } from "../schedule/world.ts";
+import type { StepEnd } from "../schedule/run-snapshot.ts";
 
 const runOutcomes = ["succeeded", "failed", "cancelled", "timed_out", "refused", "deleted"] as const;
 const stepOutcomes = ["succeeded", "failed", "killed", "lost"] as const;
 
-/** Counts what the local engine does. */
+/** The metrics of the local engine. */
 export interface LocalMetrics {
   runBegun(): void;
   runEnded(outcome: (typeof runOutcomes)[number]): void;
-  /** A step that was found alive: an earlier runner had started it. */
+  /** A step of an earlier runner was found alive. */
   stepAdopted(): void;
   stepEnded(end: StepEnd, startedAt: number | undefined): void;
 }
@@ -44,7 +44,7 @@ export function localMetrics(metrics: Metrics, stepsAlive: () => number): LocalM
   };
 }
 
-/** How a run ended, by its published status. */
+/** Returns how a run ended, by its published status. */
 export function runOutcome({ status }: PipelineRun): (typeof runOutcomes)[number] {
   const condition = succeededCondition(status);
   if (condition?.status === "True") return "succeeded";

@@ -19,35 +19,35 @@ export interface LocalRunnerOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Belongs to one runner at a time; others wait for it. */
+  /** Only one runner at a time can use it; others wait. */
   readonly dataDir: string;
-  /** Where the folders of workflows are. */
+  /** The directory with the folders of workflows. */
   readonly workflowsRoot: string;
-  /** Where runs are looked for. */
+  /** The namespace of runs. */
   readonly namespace: string;
-  /** Given to every step. */
+  /** Environment variables of every step. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Between SIGTERM and SIGKILL. Default 10 seconds. */
+  /** The time between SIGTERM and SIGKILL. Default 10 seconds. */
   readonly graceMs?: number;
-  /** How much of a step's output is kept, half from its beginning, half from its end. Default 1 MiB. */
+  /** The maximum size of a step's kept output: half from its beginning, half from its end. Default 1 MiB. */
   readonly outputBytes?: number;
-  /** Between two reports of a run's progress. Default half a second. */
+  /** The minimum interval between two updates of a run's status. Default half a second. */
   readonly progressMs?: number;
-  /** How many finished runs keep their output. Default 500. */
+  /** The number of finished runs whose output is kept. Default 500. */
   readonly keptRuns?: number;
   readonly processes?: Processes;
   readonly files?: Files;
 }
 
-/** Carries out local runs, as Tekton's controller does with its own. */
+/** Executes local runs, as Tekton's controller executes its PipelineRuns. */
 export interface LocalRunner {
-  /** Resolves when the data directory is ours and work begins; rejects if we are stopped before, or cannot work. */
+  /** Resolves when the runner has the data directory and works; rejects if it is stopped before, or cannot work. */
   readonly active: Promise<void>;
-  /** Ends the runner, not its steps: they go on, and the next runner takes them over. */
+  /** Stops the runner, not its steps: these continue, and the next runner adopts them. */
   stop(): Promise<void>;
 }
 
-/** Starts a runner, or a stand-in for the one that has the directory. Throws if it could never work here. */
+/** Starts a runner. It stands by while another one has the directory. Throws if it can never work here. */
 export async function startLocalRunner(options: LocalRunnerOptions): Promise<LocalRunner> {
   if (process.platform !== "linux") {
     throw new Error("The engine local needs Linux (flock, setsid and /proc). Use the engine tekton or job here.");
@@ -78,30 +78,30 @@ export async function startLocalRunner(options: LocalRunnerOptions): Promise<Loc
       abandon.abort(new Error("the runner was stopped"));
       const begun = await work.catch(() => undefined);
       await begun?.controller.stop({ deadlineMs: 5_000 });
-      // Only then may another process write here.
+      // Another process may write here only after this.
       await begun?.runs.idle();
       await begun?.directory.release();
     },
   };
 }
 
-/** Runs a step that does nothing, so that a machine that cannot run steps fails before it gets one that matters. */
-async function tryOut(processes: Processes, directory: DataDirectory) {
+/** Runs an empty step, so that a machine that cannot run steps fails at startup. */
+async function checkSteps(processes: Processes, directory: DataDirectory) {
   const folder = join(directory.path, "try-out");
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { mode: 0o700 });
   const launch = { folder, argv: ["true"], env: { PATH: "/usr/bin:/bin" }, workingDir: folder, outputBytes: 1 };
-  const complaint = await processes.start(launch);
+  const problem = await processes.start(launch);
   const exitCode = await readFile(join(folder, "exit"), "utf8").catch(() => "");
   await rm(folder, { recursive: true, force: true });
   if (exitCode.trim() === "0") return;
   const needs = "It needs flock 2.34 and setsid of util-linux, and sync, head, tail and tee of coreutils.";
-  throw new Error(`The engine local cannot run steps here: ${complaint ?? "the step failed"}. ${needs}`);
+  throw new Error(`The engine local cannot run steps here: ${problem ?? "the step failed"}. ${needs}`);
 }
 
 async function begin(options: LocalRunnerOptions, directory: DataDirectory, abandon: AbortSignal) {
   const { processes = systemProcesses() } = options;
-  await tryOut(processes, directory).catch(async (error) => {
+  await checkSteps(processes, directory).catch(async (error) => {
     await directory.release();
     throw error;
   });
@@ -125,7 +125,7 @@ async function begin(options: LocalRunnerOptions, directory: DataDirectory, aban
     keptRuns: options.keptRuns ?? 500,
     wake: (key) => controller?.add(key),
   });
-  const left = await runs.recover();
+  const unfinished = await runs.recover();
   const query = { namespace, labelSelector: localRunsSelector };
   const objects = informer({ client, type: pipelineRuns, query, clock, random, signal: abandon, problem });
   controller = new Controller({
@@ -137,7 +137,7 @@ async function begin(options: LocalRunnerOptions, directory: DataDirectory, aban
     problem,
     concurrency: 16,
   });
-  // Their objects may be gone, and then nothing else names them.
-  for (const key of left) controller.add(key);
+  // The informer does not report runs whose objects were deleted meanwhile.
+  for (const key of unfinished) controller.add(key);
   return { controller, runs, directory };
 }

@@ -9,22 +9,22 @@ import { type CarryOutOptions, carryOut } from "./carry-out.ts";
 import { runOutcome } from "./local-metrics.ts";
 import { OpenRun } from "./open-run.ts";
 import { TaskRuns, writeRunStatus } from "./publish.ts";
-import { stepNames, toRunRecord, toRunWorld } from "./read-run.ts";
-import { RunFolder, type RunRecord, runFolders } from "./run-folder.ts";
+import { listStepNames, toRunRecord, toRunSnapshot } from "./read-run.ts";
+import { listRunFolders, RunFolder, type RunRecord } from "./run-folder.ts";
 
 export interface LocalRunsOptions extends Omit<CarryOutOptions, "nowMs"> {
   readonly directory: { readonly path: string; readonly id: string };
-  /** How many finished runs keep their output. */
+  /** The number of finished runs whose output is kept. */
   readonly keptRuns: number;
 }
 
-/** Runs without a runner are given up this long after their time. */
+/** A run of another data directory is failed this long after its timeout. */
 const foreignGraceMs = 10 * 60_000;
 
-/** How often a run of another data directory is looked at. */
-const foreignLookMs = 60_000;
+/** The interval of checks of a run of another data directory. */
+const foreignCheckMs = 60_000;
 
-/** All local runs, as one runner carries them out. */
+/** All runs of one local runner. */
 export class LocalRuns {
   readonly #options: LocalRunsOptions;
   readonly #open = new Map<string, OpenRun>();
@@ -34,23 +34,23 @@ export class LocalRuns {
 
   constructor(options: LocalRunsOptions) {
     this.#options = options;
-    this.#nowMs = steadyTime(options.clock);
+    this.#nowMs = monotonicWallTime(options.clock);
   }
 
-  /** Finds what an earlier runner left. Returns the keys to look at, whether or not their objects still exist. */
+  /** Opens the unfinished runs of an earlier runner. Returns their keys, even if their objects do not exist any more. */
   async recover(): Promise<readonly string[]> {
     const keys: string[] = [];
-    for (const folder of await runFolders(this.#options.directory.path, this.#options.files)) {
+    for (const folder of await listRunFolders(this.#options.directory.path, this.#options.files)) {
       if ((await folder.closedAt()) !== undefined) continue;
       const record = await folder.record();
-      // Whose it is was written before anything else, so nothing of it ever began.
+      // The record is written before anything else, so no step of this run ever began.
       if (!record) await folder.remove();
       else keys.push(runKey(this.#openRun(record).record));
     }
     return keys;
   }
 
-  /** Steps supervised now. */
+  /** The number of supervised steps. */
   get stepsAlive(): number {
     return [...this.#open.values()].reduce((sum, run) => sum + run.stepsAlive, 0);
   }
@@ -60,7 +60,7 @@ export class LocalRuns {
     await Promise.all([...this.#open.values()].map((run) => run.idle()));
   }
 
-  /** Reconciles the run called `key`. Returns in how many milliseconds to look again, if at all. */
+  /** Reconciles the run with this key. Returns the delay of the next reconciliation, if one is needed. */
   async reconcile(key: string): Promise<number | undefined> {
     const run = await this.#options.client.get(pipelineRuns, refOfKey(key));
     for (const open of this.#open.values()) {
@@ -75,8 +75,8 @@ export class LocalRuns {
     const open = this.#open.get(uid);
     const runner = run.status?.annotations?.[directoryAnnotation];
     const isOurs = runner === undefined || runner === this.#options.directory.id;
-    if (!isOurs) return await this.#foreign(run, runner);
-    if (deletionTimestamp || isOver(run)) {
+    if (!isOurs) return await this.#reconcileForeign(run, runner);
+    if (deletionTimestamp || hasEnded(run)) {
       const isAlive = open && (await open.folder.unfinishedSteps()).length > 0;
       return isAlive ? this.#evict(open) : await this.#finish(run, open);
     }
@@ -99,7 +99,7 @@ export class LocalRuns {
     );
     if (other) return await this.#wait(run, record, other.record);
 
-    // Ours from here on for every other run of this target, before we wait for anything.
+    // Before the first await: from here on, every other run of this target waits.
     this.#openRun(record);
     const claimed = await this.#claim(run).catch((error) => {
       this.#open.delete(record.uid);
@@ -114,25 +114,25 @@ export class LocalRuns {
   }
 
   /**
-   * Writes down, for this version of the run alone, that this directory runs it, and since when. Before that nothing is
-   * done, so a run that was cancelled, deleted or taken by another runner meanwhile is not begun.
+   * Writes to exactly this version of the run that this directory runs it, and since when. No step is started before, so a run
+   * that was cancelled, deleted or claimed by another runner meanwhile is not begun.
    */
   async #claim(run: PipelineRun): Promise<PipelineRun | undefined> {
     const { client, directory } = this.#options;
     const now = this.#nowMs();
-    const world = { ...toRunWorld(run, new Map(), now), startedAt: now };
+    const snapshot = { ...toRunSnapshot(run, new Map(), now), startedAt: now };
     const nothingYet = { actions: [], tasks: new Map(), run: { kind: "running" } } as const;
-    const status = pipelineRunStatus(run, world, nothingYet, directory.id);
+    const status = pipelineRunStatus(run, snapshot, nothingYet, directory.id);
     const outcome = await writeRunStatus(client, run, status);
     return outcome.kind === "updated" ? outcome.object : undefined;
   }
 
-  /** A run that we have begun, now or before a crash. */
+  /** Continues a run that this directory has begun, possibly before a crash. */
   async #continue(run: PipelineRun): Promise<number | undefined> {
     const open = this.#open.get(run.metadata.uid ?? "") ?? this.#openRun(toRunRecord(run));
     if (!(await open.folder.record())) {
-      if (run.status?.childReferences?.length) return await this.#recordIsGone(run, open);
-      await open.folder.create({ ...open.record, steps: stepNames(run) });
+      if (run.status?.childReferences?.length) return await this.#failWithoutRecord(run, open);
+      await open.folder.create({ ...open.record, steps: listStepNames(run) });
     }
     const outcome = await carryOut(run, open, { ...this.#options, nowMs: this.#nowMs });
     if (outcome.kind === "running") return outcome.requeueAfterMs;
@@ -140,11 +140,11 @@ export class LocalRuns {
     return await this.#finish(outcome.run, open);
   }
 
-  /** Its end is in the API server, and nothing of it is alive. */
+  /** Closes a run whose end is in the API server and whose steps have ended. */
   async #finish(run: PipelineRun, open: OpenRun | undefined): Promise<number | undefined> {
     const { client } = this.#options;
     const { finalizers = [] } = run.metadata;
-    // Before the finalizer is removed: a client that waits for that may create the next run of this target, which should start at once.
+    // Before the finalizer is removed: a client that waits for that may create the next run of this target.
     if (open) {
       await open.idle();
       await this.#close(open);
@@ -164,13 +164,13 @@ export class LocalRuns {
     const waiting = this.#waiting.get(open.record.target) ?? [];
     this.#waiting.delete(open.record.target);
     for (const key of waiting) this.#options.wake(key);
-    await this.#forgetOldest();
+    await this.#removeOldest();
   }
 
-  async #forgetOldest() {
+  async #removeOldest() {
     const { directory, files, keptRuns } = this.#options;
-    const folders = await runFolders(directory.path, files);
-    // Some more than that: to look at all of them for each one that ends would be a waste.
+    const folders = await listRunFolders(directory.path, files);
+    // A tenth more is tolerated, so that not every end of a run reads all folders.
     if (folders.length <= keptRuns * 1.1 + this.#open.size) return;
     const all = await Promise.all(folders.map(async (folder) => ({ folder, at: await folder.closedAt() })));
     const closed = all.filter(({ at }) => at !== undefined);
@@ -178,7 +178,7 @@ export class LocalRuns {
     for (const { folder } of closed.slice(0, Math.max(0, closed.length - keptRuns))) await folder.remove();
   }
 
-  /** The object of the run is gone, or going: ends its processes. The target stays taken until that is done. */
+  /** Ends the processes of a run whose object is deleted, or being deleted. Until then, other runs of its target wait. */
   #evict(open: OpenRun): undefined {
     open.eviction ??= this.#endAll(open).catch((error) => {
       open.eviction = undefined;
@@ -190,9 +190,11 @@ export class LocalRuns {
 
   async #endAll(open: OpenRun) {
     this.#options.log.info("local run deleted, ending it", { run: open.record.uid, name: open.record.name });
-    for (let left = await open.folder.unfinishedSteps(); left.length > 0; left = await open.folder.unfinishedSteps()) {
+    for (;;) {
+      const unfinished = await open.folder.unfinishedSteps();
+      if (unfinished.length === 0) break;
       this.#options.abandon.throwIfAborted();
-      for (const folder of left) {
+      for (const folder of unfinished) {
         open.supervise({ folder, secrets: undefined, launch: () => Promise.reject(new Error("the run was deleted")) });
         open.stop(folder);
       }
@@ -215,23 +217,23 @@ export class LocalRuns {
     await writeRunStatus(this.#options.client, run, { ...run.status, conditions: [condition] });
   }
 
-  /** Two runners on one API server must share a data directory; and what its own runner does not end, ends some time. */
-  async #foreign(run: PipelineRun, runner: string | undefined): Promise<number | undefined> {
-    // An end is written when nothing is alive any more, so any runner may release a run that has one.
-    if (isOver(run)) return run.metadata.deletionTimestamp ? await this.#finish(run, undefined) : undefined;
-    const { startedAt, timeouts } = toRunWorld(run, new Map(), this.#nowMs());
-    const givenUpAt = startedAt + timeouts.pipelineMs + foreignGraceMs;
-    if (timeouts.pipelineMs > 0 && this.#nowMs() >= givenUpAt) {
-      const message = `its data directory (${runner}) has not answered since its time was up; something of it may be running`;
+  /** Leaves a run of another data directory alone, and fails it some time after its timeout if its own runner did not end it. */
+  async #reconcileForeign(run: PipelineRun, runner: string | undefined): Promise<number | undefined> {
+    // The end is written after the last process has ended, so any runner may then remove the finalizer.
+    if (hasEnded(run)) return run.metadata.deletionTimestamp ? await this.#finish(run, undefined) : undefined;
+    const { startedAt, timeouts } = toRunSnapshot(run, new Map(), this.#nowMs());
+    const failAt = startedAt + timeouts.pipelineMs + foreignGraceMs;
+    if (timeouts.pipelineMs > 0 && this.#nowMs() >= failAt) {
+      const message = `no runner of its data directory (${runner}) ended it after its timeout; its processes may still be running`;
       return await this.#refuse(run, "PipelineRunTimeout", message);
     }
     this.#options.log.warn("local run belongs to another data directory", { run: run.metadata.uid, directory: runner });
-    return foreignLookMs;
+    return foreignCheckMs;
   }
 
-  async #recordIsGone(run: PipelineRun, open: OpenRun): Promise<number | undefined> {
+  async #failWithoutRecord(run: PipelineRun, open: OpenRun): Promise<number | undefined> {
     this.#open.delete(open.record.uid);
-    const message = `${open.folder.path} is gone; something of the run may still be running`;
+    const message = `${open.folder.path} is gone; processes of the run may still be running`;
     return await this.#refuse(run, "Failed", message);
   }
 
@@ -254,13 +256,13 @@ export class LocalRuns {
   }
 }
 
-/** The wall clock as it was when we began, and from then on without jumps: times of one run are compared with it. */
-function steadyTime(clock: Clock): () => number {
+/** Returns a clock that starts at the wall time and does not jump, so that the times of a run can be compared. */
+function monotonicWallTime(clock: Clock): () => number {
   const offset = clock.wallMs() - clock.now();
   return () => Math.round(clock.now() + offset);
 }
 
-function isOver(run: PipelineRun): boolean {
+function hasEnded(run: PipelineRun): boolean {
   return ["True", "False"].includes(succeededCondition(run.status)?.status ?? "");
 }
 

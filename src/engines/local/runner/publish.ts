@@ -1,10 +1,10 @@
 import { type KubeClient, refOf, type UpdateOutcome } from "../../../kube/index.ts";
 import { type PipelineRun, pipelineRuns, type TaskRun, taskRuns } from "../../tekton/pipeline-run.ts";
 
-/** TaskRuns of one run as the API server has them. */
+/** The TaskRuns of one run in the API server. */
 export class TaskRuns {
   readonly #client: KubeClient;
-  /** By name: the object as it was last written, and the content we wanted. */
+  /** By name: the last written object, and the content for which it was written. */
   readonly #written = new Map<string, { readonly object: TaskRun; readonly text: string }>();
 
   constructor(client: KubeClient) {
@@ -30,7 +30,7 @@ export class TaskRuns {
     this.#written.set(name, { object, text: contentText(wanted) });
   }
 
-  /** The one that is there, or a new one. What is left of an earlier run of the same name gives way. */
+  /** Returns the existing TaskRun or a new one. One of an earlier run of the same name is deleted; the error causes a retry. */
   async #findOrCreate(wanted: TaskRun): Promise<TaskRun> {
     const { name = "", namespace = "", ownerReferences = [] } = wanted.metadata;
     const { status: _, ...fresh } = wanted;
@@ -45,7 +45,7 @@ export class TaskRuns {
   }
 }
 
-/** Writes the status of the run as we have read it. Not `updated`: it has changed since, or is gone; look again. */
+/** Writes the status of the run if it has the version that was read. Otherwise the outcome is not `updated`: read it again. */
 export async function writeRunStatus(client: KubeClient, run: PipelineRun, status: PipelineRun["status"]) {
   const next = { ...run, ...(status && { status }) };
   return await client.update(pipelineRuns, next, { subresource: "status" });

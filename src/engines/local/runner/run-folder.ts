@@ -2,10 +2,10 @@ import { constants } from "node:fs";
 import { open, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { allTasks, type PipelineSpec, type PipelineTask } from "../pipeline/spec.ts";
-import type { Attempt, StepEnd, StepRecord, Stop } from "../schedule/world.ts";
-import type { Files } from "./files.ts";
+import type { Attempt, StepEnd, StepRecord, Stop } from "../schedule/run-snapshot.ts";
+import { type Files, ignoreAbsence } from "./files.ts";
 
-/** Whose run a folder is of. */
+/** The run to which a folder belongs. */
 export interface RunRecord {
   readonly uid: string;
   readonly name: string;
@@ -15,14 +15,14 @@ export interface RunRecord {
   readonly steps?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The largest value of one result. */
-const longestResult = 4_096;
+/** The maximum length of one result. */
+const maxResultBytes = 4_096;
 
 /**
  * The state of a run on disk:
  *
  *     runs/UID/run.json                     the owner of the run; written before anything else
- *              closed                       nothing of it is alive, and its end is in the API server
+ *              closed                       no process of it is alive, and its end is in the API server
  *              TASK.ATTEMPT/attempt.json    when it began
  *                           stop.json       the order to stop, and why; written before the signal
  *                           scratch/        HOME, TMPDIR and working directory of its steps
@@ -36,7 +36,7 @@ export class RunFolder {
   readonly #files: Files;
 
   constructor(dataDir: string, uid: string, files: Files) {
-    // It comes from the API server, and becomes part of a path.
+    // The uid comes from the API server and becomes part of a path.
     if (!/^[A-Za-z0-9-]{1,128}$/.test(uid)) throw new TypeError(`${JSON.stringify(uid)} is not a uid`);
     this.path = join(dataDir, "runs", uid);
     this.#files = files;
@@ -51,7 +51,7 @@ export class RunFolder {
     return await readJson<RunRecord>(join(this.path, "run.json"));
   }
 
-  /** Undefined: it is not closed. */
+  /** Returns when the run was closed; undefined if it is open. */
   async closedAt(): Promise<number | undefined> {
     return await readTime(join(this.path, "closed"));
   }
@@ -59,7 +59,7 @@ export class RunFolder {
   /** Keeps the output, and removes the files that steps left behind. */
   async close(): Promise<void> {
     for (const attempt of await this.#attemptFolders()) {
-      // A step may leave what we cannot remove. The target must not stay taken for it; the folder goes with the run's.
+      // A step can leave files that cannot be removed. The target must become free all the same.
       await this.#files.remove(join(attempt, "scratch")).catch(() => {});
     }
     await this.#files.write(join(this.path, "closed"), "");
@@ -93,7 +93,7 @@ export class RunFolder {
     await this.#files.write(join(this.attempt(task, attempt), "stop.json"), JSON.stringify(stop));
   }
 
-  /** All attempts at the tasks of `pipeline`. */
+  /** Reads all attempts of the tasks of `pipeline`. */
   async attempts(pipeline: PipelineSpec): Promise<Map<string, readonly Attempt[]>> {
     const found = new Map<string, readonly Attempt[]>();
     const there = new Set(await listNames(this.path));
@@ -109,16 +109,16 @@ export class RunFolder {
     return found;
   }
 
-  /** Folders of all steps that have begun, or were about to. */
+  /** Lists the folders of all steps that have begun, or were about to. */
   async stepFolders(): Promise<readonly string[]> {
-    const attempts = await this.#attemptFolders();
-    const steps = attempts.map(async (attempt) =>
-      (await listNames(join(attempt, "steps"))).map((index) => join(attempt, "steps", index)),
-    );
-    return (await Promise.all(steps)).flat();
+    const folders: string[] = [];
+    for (const attempt of await this.#attemptFolders()) {
+      for (const index of await listNames(join(attempt, "steps"))) folders.push(join(attempt, "steps", index));
+    }
+    return folders;
   }
 
-  /** Of those, the ones whose end is not written down. */
+  /** Lists the folders of the steps whose end is not recorded. */
   async unfinishedSteps(): Promise<readonly string[]> {
     const unfinished: string[] = [];
     for (const folder of await this.stepFolders()) {
@@ -139,19 +139,20 @@ export class RunFolder {
     const stop = await readJson<Stop>(join(path, "stop.json"));
     const count = (await listNames(join(path, "steps"))).length;
     const steps: StepRecord[] = [];
-    for (let index = 0; index < count; index++) steps.push(await stepRecord(join(path, "steps", String(index))));
-    const isOver = steps.length === task.taskSpec.steps.length && steps.every(({ end }) => end);
-    const results = isOver ? await resultsIn(join(path, "results"), task) : {};
+    for (let index = 0; index < count; index++) steps.push(await readStepRecord(join(path, "steps", String(index))));
+    const isDone = steps.length === task.taskSpec.steps.length && steps.every(({ end }) => end);
+    const results = isDone ? await readResults(join(path, "results"), task) : {};
     return { ...begun, ...(stop && { stop }), steps, results };
   }
 }
 
-/** Every run that there is a folder of. */
-export async function runFolders(dataDir: string, files: Files): Promise<readonly RunFolder[]> {
+/** Lists the folders of all runs. */
+export async function listRunFolders(dataDir: string, files: Files): Promise<readonly RunFolder[]> {
   return (await listNames(join(dataDir, "runs"))).map((uid) => new RunFolder(dataDir, uid, files));
 }
 
-export async function stepRecord(folder: string): Promise<StepRecord> {
+/** Reads the record of a step from its folder. */
+export async function readStepRecord(folder: string): Promise<StepRecord> {
   const end = await readJson<StepEnd>(join(folder, "end.json"));
   const startedAt = await readTime(join(folder, "started"));
   const pid =
@@ -159,22 +160,22 @@ export async function stepRecord(folder: string): Promise<StepRecord> {
   return { ...(end && { end }), ...(startedAt !== undefined && { startedAt }), ...(pid !== undefined && { pid }) };
 }
 
-async function resultsIn(path: string, { taskSpec }: PipelineTask): Promise<Record<string, string>> {
+async function readResults(path: string, { taskSpec }: PipelineTask): Promise<Record<string, string>> {
   const results: Record<string, string> = {};
   for (const { name } of taskSpec.results ?? []) {
-    const value = await resultIn(join(path, name));
+    const value = await readResult(join(path, name));
     if (value !== undefined) results[name] = value;
   }
   return results;
 }
 
-/** Not through a link, and not from a pipe that would keep us waiting; a step may leave anything there. */
-async function resultIn(file: string): Promise<string | undefined> {
+/** Reads one result. A step can create any kind of file: links are not followed, and a pipe is not waited for. */
+async function readResult(file: string): Promise<string | undefined> {
   try {
     await using handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     if (!(await handle.stat()).isFile()) return undefined;
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(longestResult + 1), 0, longestResult + 1, 0);
-    return bytesRead > longestResult ? undefined : buffer.toString("utf8", 0, bytesRead);
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(maxResultBytes + 1), 0, maxResultBytes + 1, 0);
+    return bytesRead > maxResultBytes ? undefined : buffer.toString("utf8", 0, bytesRead);
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     if (["ENOENT", "ELOOP", "ENXIO", "EISDIR"].includes(code)) return undefined;
@@ -182,14 +183,10 @@ async function resultIn(file: string): Promise<string | undefined> {
   }
 }
 
-/** When a file was written, as milliseconds; undefined if it does not exist. */
+/** Returns when a file was written, in milliseconds since 1970; undefined if it does not exist. */
 export async function readTime(file: string): Promise<number | undefined> {
-  try {
-    return Math.round((await stat(file)).mtimeMs);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  const found = await stat(file).catch(ignoreAbsence);
+  return found && Math.round(found.mtimeMs);
 }
 
 async function readJson<T>(file: string): Promise<T | undefined> {
@@ -199,8 +196,4 @@ async function readJson<T>(file: string): Promise<T | undefined> {
 
 async function listNames(directory: string): Promise<string[]> {
   return (await readdir(directory).catch(ignoreAbsence)) ?? [];
-}
-
-function ignoreAbsence(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
 }

@@ -1,165 +1,178 @@
 import { describe, expect, it } from "vitest";
 import type { PipelineTask } from "../pipeline/spec.ts";
 import { decide } from "./decide.ts";
-import type { Attempt, RunWorld, StepEnd } from "./world.ts";
+import type { Attempt, RunSnapshot, StepEnd } from "./run-snapshot.ts";
 
 const start = 1_000_000;
 
-describe("what to do next", () => {
-  it.each<[string, Partial<RunWorld>, readonly string[], string]>([
-    ["begins what waits for nothing", {}, ["start a.0.0", "start c.0.0"], "running"],
-    ["waits while steps run", { attempts: world({ a: [running()], c: [running()] }) }, [], "running"],
+describe("the next actions of a run", () => {
+  it.each<[string, Partial<RunSnapshot>, readonly string[], string]>([
+    ["start the tasks without parents", {}, ["start a.0.0", "start c.0.0"], "running"],
+    ["are none while steps run", { attempts: attemptsBy({ a: [running()], c: [running()] }) }, [], "running"],
     [
-      "begins the next task, and the next step",
-      { attempts: world({ a: [done()], c: [firstOfTwo()] }) },
+      "start the next task and the next step",
+      { attempts: attemptsBy({ a: [done()], c: [firstOfTwo()] }) },
       ["start b.0.0", "start c.0.1"],
       "running",
     ],
     [
-      "begins finally when all tasks are done",
-      { attempts: world({ a: [done()], b: [done()], c: [done(), 2] }) },
-      ["start z.0.0"],
-      "running",
-    ],
-    ["ends", { attempts: world({ a: [done()], b: [done()], c: [done(), 2], z: [done()] }) }, [], "finished"],
-    [
-      "begins nothing after a failure, and waits for what runs",
-      { attempts: world({ a: [failed()], c: [running()] }) },
-      [],
-      "running",
-    ],
-    [
-      "lets a task go on after the failure of another",
-      { attempts: world({ a: [failed()], c: [firstOfTwo()] }) },
-      ["start c.0.1"],
-      "running",
-    ],
-    [
-      "runs finally after a failure",
-      { attempts: world({ a: [failed()], c: [done(), 2] }) },
+      "start finally when all tasks are done",
+      { attempts: attemptsBy({ a: [done()], b: [done()], c: [done(), 2] }) },
       ["start z.0.0"],
       "running",
     ],
     [
-      "tries again what may be tried again",
-      { attempts: world({ b: [failed()], a: [done()], c: [done(), 2] }) },
-      ["start b.1.0"],
-      "running",
-    ],
-    [
-      "but not more often than that",
-      { attempts: world({ b: [failed(), failed()], a: [done()], c: [done(), 2] }) },
-      ["start z.0.0"],
-      "running",
-    ],
-    [
-      "never tries again what was lost",
-      { attempts: world({ b: [ended("lost")], a: [done()], c: [done(), 2] }) },
-      ["start z.0.0"],
-      "running",
-    ],
-    [
-      "stops everything when cancelled",
-      { asked: "Cancelled", attempts: world({ a: [running()], c: [done(), 2] }) },
-      ["stop a.0 cancelled"],
-      "running",
-    ],
-    ["stops once", { asked: "Cancelled", attempts: world({ a: [stopped("cancelled", running())] }) }, [], "running"],
-    [
-      "has been cancelled",
-      { asked: "Cancelled", attempts: world({ a: [stopped("cancelled", ended("killed"))] }) },
-      [],
-      "cancelled",
-    ],
-    ["is cancelled before it began", { asked: "Cancelled" }, [], "cancelled"],
-    [
-      "is not cancelled any more when all is done",
-      { asked: "Cancelled", attempts: world({ a: [done()], b: [done()], c: [done(), 2], z: [done()] }) },
+      "are none when all tasks and finally are done",
+      { attempts: attemptsBy({ a: [done()], b: [done()], c: [done(), 2], z: [done()] }) },
       [],
       "finished",
     ],
     [
-      "runs finally when cancelled with finally",
-      { asked: "CancelledRunFinally", attempts: world({ a: [stopped("cancelled", ended("killed"))] }) },
-      ["start z.0.0"],
-      "running",
-    ],
-    [
-      "does not stop finally then",
-      { asked: "CancelledRunFinally", attempts: world({ a: [stopped("cancelled", ended("killed"))], z: [running()] }) },
+      "start nothing after a failure, while another task runs",
+      { attempts: attemptsBy({ a: [failed()], c: [running()] }) },
       [],
       "running",
     ],
     [
-      "lets tasks end when stopped with finally",
-      { asked: "StoppedRunFinally", attempts: world({ a: [running()] }) },
-      [],
+      "continue a running task after the failure of another",
+      { attempts: attemptsBy({ a: [failed()], c: [firstOfTwo()] }) },
+      ["start c.0.1"],
       "running",
     ],
     [
-      "and then runs finally",
-      { asked: "StoppedRunFinally", attempts: world({ a: [done()] }) },
+      "start finally after a failure",
+      { attempts: attemptsBy({ a: [failed()], c: [done(), 2] }) },
       ["start z.0.0"],
       "running",
     ],
     [
-      "and then was cancelled",
-      { asked: "StoppedRunFinally", attempts: world({ a: [done()], z: [done()] }) },
+      "retry a failed task that has retries left",
+      { attempts: attemptsBy({ b: [failed()], a: [done()], c: [done(), 2] }) },
+      ["start b.1.0"],
+      "running",
+    ],
+    [
+      "do not retry a task without retries left",
+      { attempts: attemptsBy({ b: [failed(), failed()], a: [done()], c: [done(), 2] }) },
+      ["start z.0.0"],
+      "running",
+    ],
+    [
+      "never retry a lost step",
+      { attempts: attemptsBy({ b: [ended("lost")], a: [done()], c: [done(), 2] }) },
+      ["start z.0.0"],
+      "running",
+    ],
+    [
+      "stop every attempt of a cancelled run",
+      { asked: "Cancelled", attempts: attemptsBy({ a: [running()], c: [done(), 2] }) },
+      ["stop a.0 cancelled"],
+      "running",
+    ],
+    [
+      "stop an attempt only once",
+      { asked: "Cancelled", attempts: attemptsBy({ a: [stopped("cancelled", running())] }) },
+      [],
+      "running",
+    ],
+    [
+      "are none when a cancelled run has stopped",
+      { asked: "Cancelled", attempts: attemptsBy({ a: [stopped("cancelled", ended("killed"))] }) },
+      [],
+      "cancelled",
+    ],
+    ["are none when the run is cancelled before its first step", { asked: "Cancelled" }, [], "cancelled"],
+    [
+      "leave a run finished that is cancelled when everything is done",
+      { asked: "Cancelled", attempts: attemptsBy({ a: [done()], b: [done()], c: [done(), 2], z: [done()] }) },
+      [],
+      "finished",
+    ],
+    [
+      "start finally after CancelledRunFinally",
+      { asked: "CancelledRunFinally", attempts: attemptsBy({ a: [stopped("cancelled", ended("killed"))] }) },
+      ["start z.0.0"],
+      "running",
+    ],
+    [
+      "do not stop finally after CancelledRunFinally",
+      {
+        asked: "CancelledRunFinally",
+        attempts: attemptsBy({ a: [stopped("cancelled", ended("killed"))], z: [running()] }),
+      },
+      [],
+      "running",
+    ],
+    [
+      "let running tasks end after StoppedRunFinally",
+      { asked: "StoppedRunFinally", attempts: attemptsBy({ a: [running()] }) },
+      [],
+      "running",
+    ],
+    [
+      "start finally after StoppedRunFinally when the tasks have ended",
+      { asked: "StoppedRunFinally", attempts: attemptsBy({ a: [done()] }) },
+      ["start z.0.0"],
+      "running",
+    ],
+    [
+      "are none after StoppedRunFinally when finally is done",
+      { asked: "StoppedRunFinally", attempts: attemptsBy({ a: [done()], z: [done()] }) },
       [],
       "cancelled",
     ],
     [
-      "goes on until the last moment",
-      { now: start + 59_999, attempts: world({ a: [running()], c: [running()] }) },
+      "stop nothing one millisecond before the timeout of the run",
+      { now: start + 59_999, attempts: attemptsBy({ a: [running()], c: [running()] }) },
       [],
       "running",
     ],
     [
-      "stops everything when its time is up",
-      { now: start + 60_000, attempts: world({ a: [running()], c: [running()] }) },
+      "stop every attempt at the timeout of the run",
+      { now: start + 60_000, attempts: attemptsBy({ a: [running()], c: [running()] }) },
       ["stop a.0 run-timeout", "stop c.0 run-timeout"],
       "running",
     ],
     [
-      "has run out of time",
-      { now: start + 60_000, attempts: world({ a: [stopped("run-timeout", ended("killed"))] }) },
+      "are none when a run that timed out has stopped",
+      { now: start + 60_000, attempts: attemptsBy({ a: [stopped("run-timeout", ended("killed"))] }) },
       [],
       "timed-out",
     ],
     [
-      "keeps time for finally",
+      "stop the tasks early enough for finally",
       {
         now: start + 40_000,
         timeouts: { pipelineMs: 60_000, finallyMs: 20_000 },
-        attempts: world({ a: [running()], c: [done(), 2] }),
+        attempts: attemptsBy({ a: [running()], c: [done(), 2] }),
       },
       ["stop a.0 run-timeout"],
       "running",
     ],
     [
-      "has no limit if that is 0",
-      { now: start + 10 ** 9, timeouts: { pipelineMs: 0 }, attempts: world({ a: [running()], c: [running()] }) },
+      "stop nothing if the timeout is 0",
+      { now: start + 10 ** 9, timeouts: { pipelineMs: 0 }, attempts: attemptsBy({ a: [running()], c: [running()] }) },
       [],
       "running",
     ],
     [
-      "stops a task whose own time is up",
-      { now: start + 5_000, attempts: world({ a: [done()], b: [running()], c: [done(), 2] }) },
+      "stop a task at its own timeout",
+      { now: start + 5_000, attempts: attemptsBy({ a: [done()], b: [running()], c: [done(), 2] }) },
       ["stop b.0 timeout"],
       "running",
     ],
     [
-      "and tries it again",
+      "retry a task after its own timeout",
       {
         now: start + 5_001,
-        attempts: world({ a: [done()], b: [stopped("timeout", ended("killed"))], c: [done(), 2] }),
+        attempts: attemptsBy({ a: [done()], b: [stopped("timeout", ended("killed"))], c: [done(), 2] }),
       },
       ["start b.1.0"],
       "running",
     ],
     [
-      "does not begin the next step of a task that is stopping",
-      { asked: "Cancelled", attempts: world({ c: [stopped("cancelled", firstOfTwo())] }) },
+      "do not start the next step of a task that is being stopped",
+      { asked: "Cancelled", attempts: attemptsBy({ c: [stopped("cancelled", firstOfTwo())] }) },
       [],
       "cancelled",
     ],
@@ -170,22 +183,22 @@ describe("what to do next", () => {
     expect(decision.run.kind).toBe(run);
   });
 
-  it("looks again when the nearest time is up", () => {
-    const attempts = world({ a: [done()], b: [running()], c: [running()] });
+  it("are decided again at the nearest deadline", () => {
+    const attempts = attemptsBy({ a: [done()], b: [running()], c: [running()] });
 
     expect(decide({ ...usual, attempts }).wakeAt).toBe(start + 5_000);
     expect(decide({ ...usual, attempts, now: start + 5_000 }).wakeAt).toBe(start + 60_000);
   });
 
-  it("is the same for the same world", () => {
-    const seen = { ...usual, attempts: world({ a: [done()], c: [running()] }) };
+  it("are the same for the same snapshot", () => {
+    const seen = { ...usual, attempts: attemptsBy({ a: [done()], c: [running()] }) };
 
     expect(decide(seen)).toEqual(decide(seen));
   });
 });
 
 /** a before b (retries 1, 5 s), c beside them with two steps, z in finally. */
-const usual: RunWorld = {
+const usual: RunSnapshot = {
   run: { name: "run", namespace: "ns", uid: "uid" },
   pipeline: {
     tasks: [
@@ -209,7 +222,7 @@ function task(name: string, special: Partial<PipelineTask> = {}): PipelineTask {
 type Sketch = readonly [...Attempt[]] | readonly [Attempt, number];
 
 /** Attempts by task; a number behind an attempt is how many steps of it are done. */
-function world(sketch: Readonly<Record<string, Sketch>>): Map<string, readonly Attempt[]> {
+function attemptsBy(sketch: Readonly<Record<string, Sketch>>): Map<string, readonly Attempt[]> {
   return new Map(
     Object.entries(sketch).map(([name, [first, second, ...more]]) => {
       if (typeof second !== "number") return [name, [first, second, ...more].filter((one) => typeof one === "object")];

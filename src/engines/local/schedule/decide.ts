@@ -2,15 +2,14 @@ import { parseDuration } from "../../../time/index.ts";
 import { findParents, neededResults } from "../pipeline/dependencies.ts";
 import { allTasks, type PipelineTask } from "../pipeline/spec.ts";
 import { attemptOutcome } from "./attempt-outcome.ts";
-import { isMet, type Known, withDefaults } from "./values.ts";
-import type { Attempt, RunWorld, StopReason } from "./world.ts";
+import type { Attempt, RunSnapshot, StopReason } from "./run-snapshot.ts";
+import { isMet, type ValueSource, withDefaults } from "./values.ts";
 
-/** What to do next. Each is harmless to repeat. */
+/** An action of the runner. Safe to repeat. */
 export type StepAction =
   | { readonly do: "start-step"; readonly task: string; readonly attempt: number; readonly step: number }
   | { readonly do: "stop"; readonly task: string; readonly attempt: number; readonly why: StopReason };
 
-/** How a task stands. */
 export type TaskView =
   | { readonly kind: "waiting" }
   | { readonly kind: "running" }
@@ -21,42 +20,42 @@ export type TaskView =
 export type RunView =
   | { readonly kind: "running" }
   | { readonly kind: "cancelled" | "timed-out" | "finished" }
-  /** A task cannot begin, because a result that it needs was not written. */
+  /** A task cannot begin because a result that it needs was not written. */
   | { readonly kind: "broken"; readonly message: string };
 
 export interface ScheduleDecision {
   readonly actions: readonly StepAction[];
   readonly tasks: ReadonlyMap<string, TaskView>;
   readonly run: RunView;
-  /** When to look again if nothing happens before, because a time is up then. */
+  /** The next deadline: the time of the next decision if no event comes before. */
   readonly wakeAt?: number;
 }
 
 /**
- * What to do next in a run, and how it stands:
+ * Decides the next actions of a run, and the state of the run and its tasks:
  *
  *     tasks, each after its parents ──▶ finally, all at once, when no task is left ──▶ the end
  *
- * A failed task keeps others from beginning, but not those that run. `Cancelled` and the run's own time stop
- * everything, `finally` included; `CancelledRunFinally` and the time for tasks stop the tasks.
+ * After a failed task no further task begins, but running tasks continue. `Cancelled` and the timeout of the run stop
+ * everything, `finally` included; `CancelledRunFinally` and the timeout of the tasks stop the tasks.
  */
-export function decide(world: RunWorld): ScheduleDecision {
-  const turn = new Scheduling(world);
-  for (const task of world.pipeline.tasks) turn.view(task);
-  if (turn.isOver(world.pipeline.tasks)) for (const task of world.pipeline.finally ?? []) turn.view(task);
-  return turn.decision();
+export function decide(snapshot: RunSnapshot): ScheduleDecision {
+  const schedule = new Schedule(snapshot);
+  for (const task of snapshot.pipeline.tasks) schedule.view(task);
+  if (schedule.isOver(snapshot.pipeline.tasks)) for (const task of snapshot.pipeline.finally ?? []) schedule.view(task);
+  return schedule.decision();
 }
 
-/** The names that variables stand for, as far as tasks have come. */
-export function knownIn(world: RunWorld, tasks: Pick<ScheduleDecision["tasks"], "get">): Known {
-  const { pipeline, attempts } = world;
+/** Returns the values of variables at this point of the run. */
+export function valueSource(snapshot: RunSnapshot, tasks: Pick<ScheduleDecision["tasks"], "get">): ValueSource {
+  const { pipeline, attempts } = snapshot;
   const taskStatus = (name: string) => {
     const kind = tasks.get(name)?.kind;
     if (kind === "succeeded") return "Succeeded";
     return kind === "failed" ? "Failed" : "None";
   };
   return {
-    params: withDefaults(pipeline.params ?? [], world.params),
+    params: withDefaults(pipeline.params ?? [], snapshot.params),
     result: (task, name) => {
       if (tasks.get(task)?.kind !== "succeeded") return undefined;
       return attempts.get(task)?.at(-1)?.results[name];
@@ -70,31 +69,31 @@ export function knownIn(world: RunWorld, tasks: Pick<ScheduleDecision["tasks"], 
     },
     context(path) {
       const [of, field] = path.split(".");
-      if (of === "pipelineRun") return world.run[field as keyof RunWorld["run"]];
-      return of === "pipeline" ? world.run.name : "";
+      if (of === "pipelineRun") return snapshot.run[field as keyof RunSnapshot["run"]];
+      return of === "pipeline" ? snapshot.run.name : "";
     },
   };
 }
 
-class Scheduling {
-  readonly #world: RunWorld;
-  readonly #known: Known;
+class Schedule {
+  readonly #snapshot: RunSnapshot;
+  readonly #source: ValueSource;
   readonly #views = new Map<string, TaskView>();
   readonly #actions: StepAction[] = [];
   readonly #deadlines: number[] = [];
   readonly #isLast: ReadonlySet<string>;
   #broken: string | undefined;
 
-  constructor(world: RunWorld) {
-    this.#world = world;
-    this.#isLast = new Set(world.pipeline.finally?.map(({ name }) => name));
-    this.#known = knownIn(world, { get: (name) => this.#findView(name) });
+  constructor(snapshot: RunSnapshot) {
+    this.#snapshot = snapshot;
+    this.#isLast = new Set(snapshot.pipeline.finally?.map(({ name }) => name));
+    this.#source = valueSource(snapshot, { get: (name) => this.#findView(name) });
   }
 
   view(task: PipelineTask): TaskView {
     const seen = this.#views.get(task.name);
     if (seen) return seen;
-    const attempts = this.#world.attempts.get(task.name) ?? [];
+    const attempts = this.#snapshot.attempts.get(task.name) ?? [];
     const view = attempts.length > 0 ? this.#begun(task, attempts) : this.#notBegun(task);
     this.#views.set(task.name, view);
     return view;
@@ -105,8 +104,8 @@ class Scheduling {
   }
 
   decision(): ScheduleDecision {
-    const { now } = this.#world;
-    // A deadline that has passed was acted upon.
+    const { now } = this.#snapshot;
+    // The actions of deadlines that have passed are among `#actions`.
     const wakeAt = Math.min(...this.#deadlines.filter((at) => at > now));
     const run = this.#run();
     return {
@@ -118,14 +117,14 @@ class Scheduling {
   }
 
   #run(): RunView {
-    const { pipeline } = this.#world;
+    const { pipeline } = this.#snapshot;
     const all = allTasks(pipeline);
     const isRunning = [...this.#views.values()].some(({ kind }) => kind === "running");
     if (isRunning) return { kind: "running" };
     const wasStopped = all.some(({ name }) => this.#stoppedBy(name, "cancelled"));
     const isComplete = this.isOver(all);
-    if (this.#world.asked !== undefined && (wasStopped || this.#skippedByRequest() || !isComplete)) {
-      if (this.#world.asked === "Cancelled" || isComplete) return { kind: "cancelled" };
+    if (this.#snapshot.asked !== undefined && (wasStopped || this.#skippedByRequest() || !isComplete)) {
+      if (this.#snapshot.asked === "Cancelled" || isComplete) return { kind: "cancelled" };
     }
     if (this.#runIsLate() && !isComplete) return { kind: "timed-out" };
     if (!isComplete) return { kind: "running" };
@@ -161,7 +160,7 @@ class Scheduling {
 
     const stopping = this.#whyNoMoreTasks();
     if (stopping) return { kind: "skipped", reason: stopping };
-    if (!this.isOver(this.#world.pipeline.tasks.filter(({ name }) => parents.includes(name))))
+    if (!this.isOver(this.#snapshot.pipeline.tasks.filter(({ name }) => parents.includes(name))))
       return { kind: "waiting" };
     return this.#begin(task, this.#whySkip(task, parents));
   }
@@ -191,13 +190,13 @@ class Scheduling {
   #whySkipLast(task: PipelineTask): string | undefined {
     if (this.#missingResult(task)) return skips.results;
     if (!this.#isWanted(task)) return skips.when;
-    return isPast(this.#finallyDeadline(), this.#world.now) ? skips.finallyTime : undefined;
+    return isPast(this.#finallyDeadline(), this.#snapshot.now) ? skips.finallyTime : undefined;
   }
 
   #whyNoMoreTasks(): string | undefined {
-    const { asked, now } = this.#world;
-    const hasFailed = this.#world.pipeline.tasks.some(
-      ({ name }) => this.#world.attempts.has(name) && this.#findView(name)?.kind === "failed",
+    const { asked, now } = this.#snapshot;
+    const hasFailed = this.#snapshot.pipeline.tasks.some(
+      ({ name }) => this.#snapshot.attempts.has(name) && this.#findView(name)?.kind === "failed",
     );
     if (hasFailed || this.#broken !== undefined) return skips.stopping;
     if (asked === "CancelledRunFinally") return skips.cancelled;
@@ -205,9 +204,9 @@ class Scheduling {
     return isPast(this.#tasksDeadline(), now) ? skips.tasksTime : undefined;
   }
 
-  /** The reason to stop an attempt now, the widest first. */
+  /** Returns why an attempt has to be stopped now: by the run before its own timeout. */
   #whyStop(task: PipelineTask, attempt: Attempt): StopReason | undefined {
-    const { asked, now } = this.#world;
+    const { asked, now } = this.#snapshot;
     const isLast = this.#isLast.has(task.name);
     if (asked === "Cancelled" || (asked === "CancelledRunFinally" && !isLast)) return "cancelled";
     const time = isLast ? this.#finallyDeadline() : this.#tasksDeadline();
@@ -222,20 +221,20 @@ class Scheduling {
   }
 
   #findView(name: string): TaskView | undefined {
-    const task = allTasks(this.#world.pipeline).find((other) => other.name === name);
+    const task = allTasks(this.#snapshot.pipeline).find((other) => other.name === name);
     return task && this.view(task);
   }
 
   #missingResult(task: PipelineTask) {
-    return neededResults(task).find((result) => this.#known.result(result.task, result.name) === undefined);
+    return neededResults(task).find((result) => this.#source.result(result.task, result.name) === undefined);
   }
 
   #isWanted({ when = [] }: PipelineTask): boolean {
-    return when.every((expression) => isMet(expression, this.#known));
+    return when.every((expression) => isMet(expression, this.#source));
   }
 
   #stoppedBy(name: string, why: StopReason): boolean {
-    return this.#views.get(name)?.kind === "failed" && this.#world.attempts.get(name)?.at(-1)?.stop?.why === why;
+    return this.#views.get(name)?.kind === "failed" && this.#snapshot.attempts.get(name)?.at(-1)?.stop?.why === why;
   }
 
   #skippedByRequest(): boolean {
@@ -245,31 +244,31 @@ class Scheduling {
   }
 
   #stopsEverything(): boolean {
-    return this.#world.asked === "Cancelled" || this.#runIsLate();
+    return this.#snapshot.asked === "Cancelled" || this.#runIsLate();
   }
 
   #runIsLate(): boolean {
-    return isPast(this.#runDeadline(), this.#world.now);
+    return isPast(this.#runDeadline(), this.#snapshot.now);
   }
 
   #runDeadline(): number | undefined {
-    return after(this.#world.startedAt, this.#world.timeouts.pipelineMs);
+    return after(this.#snapshot.startedAt, this.#snapshot.timeouts.pipelineMs);
   }
 
-  /** The time that is left for tasks is what `finally` does not need. */
+  /** Without a timeout of its own, the tasks have the time that `finally` does not need. */
   #tasksDeadline(): number | undefined {
-    const { pipelineMs, tasksMs, finallyMs } = this.#world.timeouts;
-    if (tasksMs !== undefined) return after(this.#world.startedAt, tasksMs);
-    return finallyMs && pipelineMs ? after(this.#world.startedAt, pipelineMs - finallyMs) : undefined;
+    const { pipelineMs, tasksMs, finallyMs } = this.#snapshot.timeouts;
+    if (tasksMs !== undefined) return after(this.#snapshot.startedAt, tasksMs);
+    return finallyMs && pipelineMs ? after(this.#snapshot.startedAt, pipelineMs - finallyMs) : undefined;
   }
 
   #finallyDeadline(): number | undefined {
-    const starts = [...this.#isLast].flatMap((name) => this.#world.attempts.get(name)?.[0]?.startedAt ?? []);
-    return starts.length > 0 ? after(Math.min(...starts), this.#world.timeouts.finallyMs ?? 0) : undefined;
+    const starts = [...this.#isLast].flatMap((name) => this.#snapshot.attempts.get(name)?.[0]?.startedAt ?? []);
+    return starts.length > 0 ? after(Math.min(...starts), this.#snapshot.timeouts.finallyMs ?? 0) : undefined;
   }
 }
 
-/** Tekton's own words. */
+/** The reasons in Tekton's own words. */
 const skips = {
   stopping: "PipelineRun was stopping",
   cancelled: "PipelineRun was gracefully cancelled",
@@ -281,7 +280,7 @@ const skips = {
   finallyTime: "PipelineRun Finally timeout has been reached",
 } as const;
 
-/** Milliseconds of a duration as Tekton writes it; 0 is no limit. */
+/** Returns the milliseconds of one of Tekton's durations; 0 means no limit. */
 export function parseLimit(text: string | undefined): number {
   return text === undefined || text === "0" ? 0 : (parseDuration(text) ?? 0);
 }

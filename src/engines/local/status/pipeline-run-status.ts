@@ -2,33 +2,32 @@ import { iso } from "../../../kube/index.ts";
 import { formatDuration } from "../../../time/index.ts";
 import type { PipelineRun } from "../../tekton/pipeline-run.ts";
 import { allTasks } from "../pipeline/spec.ts";
-import { expand } from "../pipeline/variables.ts";
-import { knownIn, type ScheduleDecision, type TaskView } from "../schedule/decide.ts";
-import { MissingResult, toValues } from "../schedule/values.ts";
-import type { RunWorld } from "../schedule/world.ts";
-import { failedVerdict, taskRunName } from "./task-run.ts";
+import { type ScheduleDecision, type TaskView, valueSource } from "../schedule/decide.ts";
+import type { RunSnapshot } from "../schedule/run-snapshot.ts";
+import { expand, MissingResult } from "../schedule/values.ts";
+import { failedCondition, taskRunName } from "./task-run.ts";
 
-/** On the status of a local run: the data directory that runs it. */
+/** The annotation in the status of a local run with the id of its data directory. */
 export const directoryAnnotation = "kubernaut.ai/local-directory";
 
 type PipelineRunStatus = NonNullable<PipelineRun["status"]> & Readonly<Record<string, unknown>>;
 
-/** The status of a run, as Tekton would have written it. */
+/** Returns the status of a run in the form of Tekton. */
 export function pipelineRunStatus(
   run: PipelineRun,
-  world: RunWorld,
+  snapshot: RunSnapshot,
   decision: ScheduleDecision,
   directory: string,
 ): PipelineRunStatus {
-  const { pipeline, attempts } = world;
+  const { pipeline, attempts } = snapshot;
   const isOver = decision.run.kind !== "running";
-  const condition = toCondition(run, world, decision);
+  const condition = toCondition(run, snapshot, decision);
   const children = allTasks(pipeline).filter(({ name }) => attempts.has(name));
   const finallyStarts = (pipeline.finally ?? []).flatMap(({ name }) => attempts.get(name)?.[0]?.startedAt ?? []);
   const skipped = [...decision.tasks].flatMap(([name, view]) =>
     view.kind === "skipped" ? [{ name, reason: view.reason }] : [],
   );
-  const results = isOver ? toResults(world, decision) : [];
+  const results = isOver ? toResults(snapshot, decision) : [];
   return {
     annotations: { [directoryAnnotation]: directory },
     ...(children.length > 0 && {
@@ -39,17 +38,19 @@ export function pipelineRunStatus(
         pipelineTaskName: name,
       })),
     }),
-    ...(isOver && { completionTime: iso(world.now) }),
-    conditions: [{ type: "Succeeded", ...condition, lastTransitionTime: iso(isOver ? world.now : world.startedAt) }],
+    ...(isOver && { completionTime: iso(snapshot.now) }),
+    conditions: [
+      { type: "Succeeded", ...condition, lastTransitionTime: iso(isOver ? snapshot.now : snapshot.startedAt) },
+    ],
     ...(finallyStarts.length > 0 && { finallyStartTime: iso(Math.min(...finallyStarts)) }),
     pipelineSpec: pipeline,
     ...(results.length > 0 && { results }),
     ...(skipped.length > 0 && { skippedTasks: skipped }),
-    startTime: iso(world.startedAt),
+    startTime: iso(snapshot.startedAt),
   };
 }
 
-/** The status of a run that nothing was done for and nothing will be. */
+/** Returns the status of a run that fails without a further step. */
 export function refusedStatus(run: PipelineRun, reason: string, message: string, nowMs: number): PipelineRunStatus {
   const at = iso(nowMs);
   return {
@@ -60,35 +61,35 @@ export function refusedStatus(run: PipelineRun, reason: string, message: string,
   };
 }
 
-function toCondition({ metadata: { name } }: PipelineRun, world: RunWorld, { run, tasks }: ScheduleDecision) {
-  const counts = countTasks(world, tasks);
+function toCondition({ metadata: { name } }: PipelineRun, snapshot: RunSnapshot, { run, tasks }: ScheduleDecision) {
+  const counts = countTasks(snapshot, tasks);
   switch (run.kind) {
     case "cancelled":
-      return failedVerdict("Cancelled", `PipelineRun "${name}" was cancelled`);
+      return failedCondition("Cancelled", `PipelineRun "${name}" was cancelled`);
     case "timed-out":
-      return failedVerdict(
+      return failedCondition(
         "PipelineRunTimeout",
-        `PipelineRun "${name}" failed to finish within "${formatDuration(world.timeouts.pipelineMs)}"`,
+        `PipelineRun "${name}" failed to finish within "${formatDuration(snapshot.timeouts.pipelineMs)}"`,
       );
     case "broken":
-      return failedVerdict("InvalidTaskResultReference", run.message);
+      return failedCondition("InvalidTaskResultReference", run.message);
     case "running":
-      return { status: "Unknown", reason: runningReason(world, counts), message: sentence(counts) } as const;
+      return { status: "Unknown", reason: runningReason(snapshot, counts), message: describeCounts(counts) } as const;
     case "finished":
-      if (counts.failed > 0) return failedVerdict("Failed", sentence(counts));
+      if (counts.failed > 0) return failedCondition("Failed", describeCounts(counts));
       return {
         status: "True",
         reason: counts.skipped > 0 ? "Completed" : "Succeeded",
-        message: sentence(counts),
+        message: describeCounts(counts),
       } as const;
   }
 }
 
-function runningReason({ asked, pipeline }: RunWorld, { failed: count }: Counts): string {
+function runningReason({ asked, pipeline }: RunSnapshot, { failed }: Counts): string {
   if (asked === "CancelledRunFinally") return "CancelledRunningFinally";
   if (asked === "StoppedRunFinally") return "StoppedRunningFinally";
-  // With tasks in finally still to come, Tekton calls a run with a failed task running.
-  return asked === "Cancelled" || (count > 0 && !pipeline.finally?.length) ? "Stopping" : "Running";
+  // Before the tasks in finally, Tekton reports a run with a failed task as Running.
+  return asked === "Cancelled" || (failed > 0 && !pipeline.finally?.length) ? "Stopping" : "Running";
 }
 
 interface Counts {
@@ -98,7 +99,7 @@ interface Counts {
   readonly skipped: number;
 }
 
-function countTasks({ pipeline }: RunWorld, tasks: ReadonlyMap<string, TaskView>): Counts {
+function countTasks({ pipeline }: RunSnapshot, tasks: ReadonlyMap<string, TaskView>): Counts {
   const kinds = allTasks(pipeline).map(({ name }) => tasks.get(name)?.kind ?? "waiting");
   const count = (...wanted: readonly TaskView["kind"][]) => kinds.filter((kind) => wanted.includes(kind)).length;
   return {
@@ -109,18 +110,18 @@ function countTasks({ pipeline }: RunWorld, tasks: ReadonlyMap<string, TaskView>
   };
 }
 
-function sentence({ completed, failed: bad, incomplete, skipped }: Counts): string {
+function describeCounts({ completed, failed, incomplete, skipped }: Counts): string {
   const rest = incomplete > 0 ? `Incomplete: ${incomplete}, ` : "";
-  return `Tasks Completed: ${completed} (Failed: ${bad}, Cancelled 0), ${rest}Skipped: ${skipped}`;
+  return `Tasks Completed: ${completed} (Failed: ${failed}, Cancelled 0), ${rest}Skipped: ${skipped}`;
 }
 
-function toResults(world: RunWorld, { tasks }: ScheduleDecision): readonly { name: string; value: string }[] {
-  const values = toValues(knownIn(world, tasks));
-  return (world.pipeline.results ?? []).flatMap(({ name, value }) => {
+function toResults(snapshot: RunSnapshot, { tasks }: ScheduleDecision): readonly { name: string; value: string }[] {
+  const source = valueSource(snapshot, tasks);
+  return (snapshot.pipeline.results ?? []).flatMap(({ name, value }) => {
     try {
-      return [{ name, value: expand(value, values) }];
+      return [{ name, value: expand(value, source) }];
     } catch (error) {
-      // A result of a task that did not run is simply not there.
+      // The task of this result did not run.
       if (error instanceof MissingResult) return [];
       throw error;
     }

@@ -1,17 +1,11 @@
 import { iso, nameHash } from "../../../kube/index.ts";
-import {
-  type PipelineRun,
-  type RunCondition,
-  type StepState,
-  type TaskRun,
-  taskRuns,
-  tektonLabels,
-} from "../../tekton/pipeline-run.ts";
+import type { RunCondition } from "../../pods.ts";
+import { type PipelineRun, type StepState, type TaskRun, taskRuns, tektonLabels } from "../../tekton/pipeline-run.ts";
 import { type ParamValue, type PipelineTask, stepName } from "../pipeline/spec.ts";
 import { type AttemptOutcome, attemptOutcome } from "../schedule/attempt-outcome.ts";
 import type { TaskView } from "../schedule/decide.ts";
+import type { Attempt, StepRecord, StopReason } from "../schedule/run-snapshot.ts";
 import type { Params } from "../schedule/values.ts";
-import type { Attempt, StepRecord, StopReason } from "../schedule/world.ts";
 
 export interface TaskRunFacts {
   readonly run: PipelineRun;
@@ -23,7 +17,7 @@ export interface TaskRunFacts {
   readonly params: Params;
 }
 
-/** The TaskRun of a task that has begun, as Tekton would have written it. */
+/** Returns the TaskRun of a task that has begun, in the form of Tekton. */
 export function toTaskRun(facts: TaskRunFacts): TaskRun {
   const { run, task, attempts, view, params } = facts;
   const name = taskRunName(run, task.name);
@@ -52,7 +46,7 @@ export function toTaskRun(facts: TaskRunFacts): TaskRun {
   } as TaskRun;
 }
 
-/** `run-task`, cut where it would be too long for a name that is used as a label. */
+/** Returns `run-task`, shortened to the length of a label. */
 export function taskRunName({ metadata: { name = "" } }: PipelineRun, task: string): string {
   const full = `${name}-${task}`;
   return full.length <= 63 ? full : `${full.slice(0, 46).replace(/[^a-z0-9]+$/, "")}-${nameHash(full).slice(0, 16)}`;
@@ -89,7 +83,7 @@ function attemptStatus(name: string, task: PipelineTask, attempt: Attempt, isOve
   const { taskSpec } = task;
   const outcome = attemptOutcome(task, attempt);
   const isDone = isOver && (outcome.kind === "failed" || outcome.kind === "succeeded");
-  const condition = isDone ? endedVerdict(name, task, attempt, outcome) : running;
+  const condition = isDone ? endedCondition(name, task, attempt, outcome) : running;
   const at = iso(isDone ? outcome.at : attempt.startedAt);
   const results = Object.entries(attempt.results).map(([key, value]) => ({ name: key, type: "string", value }));
   return {
@@ -102,9 +96,9 @@ function attemptStatus(name: string, task: PipelineTask, attempt: Attempt, isOve
   };
 }
 
-type Verdict = Pick<RunCondition, "status" | "message"> & { readonly reason: string };
+type ConditionText = Pick<RunCondition, "status" | "message"> & { readonly reason: string };
 
-const running: Verdict = {
+const running: ConditionText = {
   status: "Unknown",
   reason: "Running",
   message: "Not all Steps in the Task have finished executing",
@@ -115,31 +109,31 @@ const stopMessages: Partial<Record<StopReason, string>> = {
   "run-timeout": "TaskRun cancelled as the PipelineRun it belongs to has timed out.",
 };
 
-function endedVerdict(name: string, task: PipelineTask, attempt: Attempt, outcome: AttemptOutcome): Verdict {
+function endedCondition(name: string, task: PipelineTask, attempt: Attempt, outcome: AttemptOutcome): ConditionText {
   if (outcome.kind === "succeeded") {
     return { status: "True", reason: "Succeeded", message: "All Steps have completed executing" };
   }
   if (attempt.stop?.why === "timeout") {
-    return failedVerdict("TaskRunTimeout", `TaskRun "${name}" failed to finish within "${task.timeout}"`);
+    return failedCondition("TaskRunTimeout", `TaskRun "${name}" failed to finish within "${task.timeout}"`);
   }
   if (attempt.stop) {
-    return failedVerdict("TaskRunCancelled", `TaskRun "${name}" was cancelled. ${stopMessages[attempt.stop.why]}`);
+    return failedCondition("TaskRunCancelled", `TaskRun "${name}" was cancelled. ${stopMessages[attempt.stop.why]}`);
   }
-  return failedBy(task, attempt, (outcome.kind === "failed" && outcome.step) || 0);
+  return failedStepCondition(task, attempt, (outcome.kind === "failed" && outcome.step) || 0);
 }
 
-function failedBy({ taskSpec }: PipelineTask, attempt: Attempt, index: number): Verdict {
+function failedStepCondition({ taskSpec }: PipelineTask, attempt: Attempt, index: number): ConditionText {
   const end = attempt.steps[index]?.end;
   const step = `"step-${stepName(taskSpec.steps[index] ?? {}, index)}"`;
   if (end?.how === "not-started") {
-    return failedVerdict("CreateContainerConfigError", `${step} could not be started: ${end.message}`);
+    return failedCondition("CreateContainerConfigError", `${step} could not be started: ${end.message}`);
   }
-  if (end?.how === "exited") return failedVerdict("Failed", `${step} exited with code ${end.exitCode}`);
-  return failedVerdict("Failed", `${step} ${end?.message ?? "ended without an exit code"}`);
+  if (end?.how === "exited") return failedCondition("Failed", `${step} exited with code ${end.exitCode}`);
+  return failedCondition("Failed", `${step} ${end?.message ?? "ended without an exit code"}`);
 }
 
-/** The content of the condition of a TaskRun or PipelineRun that has failed. */
-export function failedVerdict(reason: string, message: string): Verdict {
+/** Returns the condition of a TaskRun or PipelineRun that has failed. */
+export function failedCondition(reason: string, message: string): ConditionText {
   return { status: "False", reason, message };
 }
 
@@ -165,9 +159,9 @@ function toStepState(
 ) {
   if (!end) return { running: { startedAt: iso(startedAt) } };
   const { exitCode, finishedAt, message } = end;
-  const isWell = end.how === "exited" && exitCode === 0;
+  const hasSucceeded = end.how === "exited" && exitCode === 0;
   const lost = end.how === "lost" ? "ContainerStatusUnknown" : undefined;
-  const reason = isWell ? "Completed" : (lost ?? stopReason ?? "Error");
+  const reason = hasSucceeded ? "Completed" : (lost ?? stopReason ?? "Error");
   return {
     terminated: {
       containerID: `process://${pid ?? "unknown"}`,
@@ -177,11 +171,11 @@ function toStepState(
       reason,
       startedAt: iso(startedAt),
     },
-    terminationReason: !isWell && onError === "continue" && !stopReason ? "Continued" : reason,
+    terminationReason: !hasSucceeded && onError === "continue" && !stopReason ? "Continued" : reason,
   };
 }
 
-/** Tekton gives an end to steps that never ran, too. They have no containerID. */
+/** Returns the end of a step that never ran, which has no containerID in Tekton. */
 function skippedState(attempt: Attempt, stopReason: string | undefined) {
   const at = iso(attempt.steps.at(-1)?.end?.finishedAt ?? attempt.startedAt);
   const reason = stopReason ?? "Error";

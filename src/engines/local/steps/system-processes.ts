@@ -4,7 +4,7 @@ import { hasLockHolders, lockFile, signalLockHolders, underLock } from "../../..
 import type { Launch, Processes } from "./processes.ts";
 import { wrapperScript } from "./wrapper.ts";
 
-/** Processes of this machine, which has to be Linux: they are found through /proc. */
+/** Processes of this machine. They are found through /proc, so it has to be Linux. */
 export function systemProcesses(): Processes {
   return { start, isAlive: hasLockHolders, signal: signalLockHolders };
 }
@@ -13,24 +13,24 @@ async function start(launch: Launch, abandon?: AbortSignal): Promise<string | un
   const { folder, argv, env, workingDir, outputBytes } = launch;
   const isThere = (await stat(workingDir).catch(() => undefined))?.isDirectory();
   if (!isThere) return `its working directory ${workingDir} does not exist`;
-  // Created here and not by flock: `isAlive` must find a file.
+  // Created before flock runs, because `isAlive` needs the file.
   await writeFile(lockFile(folder), "", { flag: "a", mode: 0o600 });
   const wrapper = ["/bin/sh", "-c", wrapperScript, folder, String(outputBytes), ...argv];
   const [program = "", ...args] = underLock(folder, wrapper);
   try {
-    // In a session, and so in a process group, of its own: a Ctrl-C for this process must not end it.
+    // In its own session and process group: a Ctrl-C for this process must not end the step.
     const child = spawn(program, args, { cwd: workingDir, env, detached: true, stdio: "ignore" });
-    const leave = () => child.unref();
-    abandon?.addEventListener("abort", leave, { once: true });
-    const complaint = await new Promise<string | undefined>((resolve) => {
+    const unref = () => child.unref();
+    abandon?.addEventListener("abort", unref, { once: true });
+    const problem = await new Promise<string | undefined>((resolve) => {
       child.once("error", (error) => resolve(error.message));
       child.once("exit", (code, name) => resolve(code === 0 ? undefined : `its wrapper ended with ${code ?? name}`));
     });
-    abandon?.removeEventListener("abort", leave);
-    return complaint;
+    abandon?.removeEventListener("abort", unref);
+    return problem;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    // The message of this error repeats the value, which may be secret.
+    // The message of this error contains the value, which may be secret.
     return code === "ERR_INVALID_ARG_VALUE" ? "an argument or a variable contains the character NUL" : message;
   }
 }

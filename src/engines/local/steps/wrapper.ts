@@ -1,21 +1,21 @@
 /**
- * What runs a step, as `flock --no-fork LOCK sh -c SCRIPT FOLDER BYTES COMMAND…`. It outlives us, and holds the lock
- * from before it looks at anything until the last process of the step, and of its output, is gone: all of them inherit
- * the locked file.
+ * The script that runs a step, as `flock --no-fork LOCK sh -c SCRIPT FOLDER BYTES COMMAND…`. It outlives the runner. The lock is
+ * held from before its first command until the last process of the step, and of the collector of its output, has ended: all of
+ * them inherit the locked file.
  *
- * - `started` is asked for and written under the lock, by the very process that is about to run the step, and is on
- *   disk before the step begins. So however often a wrapper is started, by however many runners, and whenever the
- *   machine fails, the step runs at most once; and no `started` means that nothing of it ever ran.
- * - `exit` is written after the step and is on disk before the lock is free. So a free lock with `started` and without
- *   `exit` means that the wrapper was killed: it is unknown how far the step came.
- * - A shell that handles a signal, unlike one that ignores it, does not hand that down to the step; and it handles it
- *   when the step has ended. So a SIGTERM to the group ends the step and still has its exit code written.
- * - What collects the output is in a session of its own, so that it outlives a SIGKILL to the group by the moment it
- *   needs to write down the rest. Beyond BYTES it keeps the last BYTES, and counts.
- * - `stdbuf` has the beginning of the output written as it comes, for `interlock logs -f`; without it, `head` writes it
- *   in blocks. It fails before it reads anything.
- * - `command -p` finds our own programs whatever PATH the step has; `env` finds the step's, and never a shell's builtin.
- * - No variable is set, because the step would see it if it had one of that name.
+ * - `started` is checked and written under the lock by the process that then runs the step, and synced to disk before the step
+ *   begins. So the step runs at most once, however often and by whichever runner a wrapper is started, and whenever the machine
+ *   fails. Without `started`, no process of the step ever ran.
+ * - `exit` is written after the step and synced to disk before the lock is free. So a free lock with `started` and without `exit`
+ *   means that the wrapper was killed, and the step may be half done.
+ * - A signal that a shell handles (and does not ignore) is not ignored in its children, and is handled when the child has ended.
+ *   So a SIGTERM to the group ends the step, and its exit code is still written.
+ * - The collector of the output is in a session of its own, so that it survives a SIGKILL to the group long enough to write the
+ *   rest. After the first BYTES it keeps the last BYTES, and counts.
+ * - `stdbuf` writes the first part of the output without delay, for `interlock logs -f`. If it is missing, it fails before it reads
+ *   any output, and `head` writes in blocks.
+ * - `command -p` finds the wrapper's own programs whatever PATH the step has; `env` finds the step's program, and never a builtin.
+ * - No variable is set, because it would overwrite one of the step with the same name.
  */
 export const wrapperScript = `
 trap : TERM INT HUP

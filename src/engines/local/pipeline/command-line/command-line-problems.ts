@@ -7,18 +7,18 @@ import { type CommandLineProblem, notParsed, operandProblems } from "./verdict.t
 import { findWrapper, unwrap } from "./wrappers.ts";
 
 /**
- * Why no value of a parameter may be put into this command line as it is written; empty if it may.
+ * Finds the reasons why a command line is not safe to substitute parameters in; empty if it is.
  *
- * It is a list of allowed forms. The program, its options and its code are literals. Substitutions may stand in the
- * later arguments of an interpreter, and in arguments of programs that are known to run none. A program that is not
- * known may be an interpreter under another name, so no substitution may stand in its arguments. A known interpreter
- * or wrapper that cannot be parsed is refused even without a substitution.
+ * Only some forms are allowed. The program, its options and its code are literals. Substitutions are allowed in the later arguments
+ * of an interpreter, and in arguments of programs that are known not to run them. An unknown program may be an interpreter under
+ * another name, so its arguments are literals. A known interpreter or wrapper that cannot be parsed is refused even if all of its
+ * arguments are literals.
  */
 export function commandLineProblems(argv: readonly Argument[]): readonly CommandLineProblem[] {
   const [program, ...args] = argv;
   if (!program) return [];
   if (!program.isLiteral) return [{ kind: "program", argument: program }];
-  // The engine starts a step with env, which takes NAME=value for a variable and the next argument for the program.
+  // The engine starts a step with env, which reads NAME=value as a variable and the next argument as the program.
   if (program.text.includes("=")) return [notParsed(program, program.text)];
 
   const name = program.text.split("/").at(-1) ?? "";
@@ -41,7 +41,7 @@ export function commandLineProblems(argv: readonly Argument[]): readonly Command
   return operandProblems(args, { program: name, rule: "nowhere", ended: false });
 }
 
-/** A name, or a path in a folder of programs. In any other folder, `cat` may be a program of the workflow's own. */
+/** Whether the program is a name, or a path in a `bin` folder. In other folders, `cat` may be a program of the workflow. */
 function isInstalled(program: string): boolean {
   return !program.includes("/") || /^\/(.+\/)?s?bin\/[^/]+$/.test(program);
 }

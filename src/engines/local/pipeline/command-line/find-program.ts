@@ -1,7 +1,7 @@
 import type { Argument } from "./argument.ts";
 import { type CommandLineProblem, notParsed } from "./verdict.ts";
 
-/** Tests of `find` whose value is compared with a file. Their value is one argument, whatever it begins with. */
+/** Tests of `find` that compare a file with their value, which is always one argument. */
 const dataTests = [
   ...["-name", "-iname", "-path", "-ipath", "-wholename", "-lname", "-user", "-group", "-size"],
   ...["-mtime", "-mmin", "-atime", "-amin", "-ctime", "-cmin", "-newer", "-anewer", "-cnewer"],
@@ -15,8 +15,8 @@ const withoutValue = [
 const commands = ["-exec", "-execdir", "-ok", "-okdir"];
 
 /**
- * `find [paths] [expression]`. Substitutions may stand in paths that begin with `/` or `./`, and in the value of a test
- * that compares it with a file. A command of `-exec` is a literal.
+ * Checks `find [paths] [expression]`. Substitutions are allowed in paths that begin with `/` or `./`, and in the value of a test that
+ * compares it with a file. A command of `-exec` is a literal.
  */
 export function findProblems(args: readonly Argument[]): CommandLineProblem[] {
   let at = ["-H", "-L", "-P"].includes(args[0]?.text ?? "") ? 1 : 0;
@@ -40,7 +40,7 @@ export function findProblems(args: readonly Argument[]): CommandLineProblem[] {
   return [];
 }
 
-/** `;` ends a command of `-exec`, and so does a `+` right after `{}`. */
+/** Whether a command of `-exec` ends here: with `;`, or with a `+` right after `{}`. */
 function endsCommand(args: readonly Argument[], index: number): boolean {
   const text = args[index]?.text;
   return text === ";" || (text === "+" && args[index - 1]?.text === "{}");

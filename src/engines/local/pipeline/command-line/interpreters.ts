@@ -2,26 +2,26 @@ import type { Argument } from "./argument.ts";
 import { type OptionGrammar, parseOptions } from "./options.ts";
 import { type CommandLineProblem, notParsed, type OperandRule, operandProblems } from "./verdict.ts";
 
-/** How a program that runs code from its arguments reads them. */
+/** The grammar of a program that runs code from its arguments. */
 interface Interpreter {
   readonly options: OptionGrammar;
   /** Options whose value is the code, or names it; without one of them the first operand is the code, or names it. */
   readonly code: readonly string[];
-  /** Where substitutions may stand after an option with the code. */
+  /** Where substitutions are allowed after an option with the code. */
   readonly afterCode: OperandRule;
-  /** Where substitutions may stand after an operand with the code. */
+  /** Where substitutions are allowed after an operand with the code. */
   readonly afterScript: OperandRule;
-  /** Options with which no argument may contain a substitution. */
+  /** Options with which all arguments have to be literals. */
   readonly literalWith?: readonly string[];
   /** First operands that are not scripts. */
   readonly subcommands?: readonly string[];
-  /** Whether code that is known treats its arguments as more than data. Unknown code is assumed to. */
+  /** Whether the code may run its arguments. Called with undefined for unknown code. */
   readonly isUnsafe?: (code: string | undefined) => boolean;
 }
 
 /**
- * The interpreters with a known grammar, by the name of the program. Each grammar was read from the manual, and is narrow
- * on purpose: what is left out cannot be parsed, and is refused.
+ * The interpreters with a known grammar, by the name of the program. Each grammar follows the manual, and is narrow on purpose:
+ * options that are not listed are refused.
  */
 const interpreters: readonly (readonly [name: RegExp, interpreter: Interpreter])[] = [
   [
@@ -155,7 +155,7 @@ export function interpreterProblems(
   return laterProblems(rest, { program, rule, ended });
 }
 
-/** An option among the operands could take the `--` that follows it as its value, so it cannot be parsed. */
+/** Checks the operands. An option among them is refused: the `--` that follows it could be its value. */
 function laterProblems(
   operands: readonly Argument[],
   place: { readonly program: string; readonly rule: OperandRule; readonly ended: boolean },

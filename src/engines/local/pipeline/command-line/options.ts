@@ -1,6 +1,6 @@
 import type { Argument } from "./argument.ts";
 
-/** The options that a program is known to have. An option that is not listed here cannot be parsed. */
+/** The known options of a program. An option that is not listed cannot be parsed. */
 export interface OptionGrammar {
   /** Letters of options without a value. */
   readonly flags?: string;
@@ -16,7 +16,7 @@ export interface OptionGrammar {
   readonly last?: readonly string[];
 }
 
-/** An option as it was given: `c` for `-c`, `--eval` for `--eval=…`. */
+/** A parsed option: `c` for `-c`, `--eval` for `--eval=…`. */
 export interface Option {
   readonly name: string;
   readonly value?: string;
@@ -55,7 +55,7 @@ export function parseOptions(args: readonly Argument[], grammar: OptionGrammar):
   return { kind: "parsed", options, ended: false, operands: args.slice(at) };
 }
 
-/** A prefix of an option's name is not accepted: two versions of a program can complete it differently. */
+/** Parses a long option. A prefix of its name is not accepted: versions of a program can complete it differently. */
 function longOption(text: string, { longFlags = [], longValues = [] }: OptionGrammar): Option[] | undefined {
   if (longFlags.includes(text) || longValues.includes(text)) return [{ name: text }];
   const equals = text.indexOf("=");
@@ -64,7 +64,7 @@ function longOption(text: string, { longFlags = [], longValues = [] }: OptionGra
   return isKnown ? [{ name, value: text.slice(equals + 1) }] : undefined;
 }
 
-/** The options of a cluster such as `-euo`; the value of the last one may follow it directly. */
+/** Parses the options of a cluster such as `-euo`. The value of the last one can follow it directly. */
 function shortOptions(text: string, { flags = "", values = "", attached = "" }: OptionGrammar): Option[] | undefined {
   if (text.startsWith("--")) return undefined;
   const options: Option[] = [];

@@ -4,7 +4,7 @@ import { type CommandLineProblem, type OperandRule, operandProblems } from "./ve
 /** A program that runs none of its arguments as code. */
 interface PlainProgram {
   readonly rule: OperandRule;
-  /** Long options whose value may be a substitution: `--name=$(params.x)`. */
+  /** Long options whose value can be a substitution: `--name=$(params.x)`. */
   readonly values?: readonly string[];
   /** The first argument has to be one of these literals. */
   readonly subcommands?: readonly string[];
@@ -41,7 +41,7 @@ export function findPlainProgram(name: string): PlainProgram | undefined {
   return Object.hasOwn(plainPrograms, name) ? plainPrograms[name] : undefined;
 }
 
-/** Checks the arguments of a program that runs none of them: a value must not be read as an option. */
+/** Checks the arguments of a program that runs none of them: a value must not be parsed as an option. */
 export function plainProblems(
   program: string,
   { rule, values = [], subcommands }: PlainProgram,

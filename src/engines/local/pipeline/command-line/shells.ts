@@ -1,7 +1,7 @@
 import type { Argument } from "./argument.ts";
 import { type CommandLineProblem, notParsed } from "./verdict.ts";
 
-/** The options without a value that a shell is known to have, apart from `c` and `o`, which all of them have. */
+/** The known options without a value of each shell, apart from `c` and `o`, which all shells have. */
 const shellFlags: Readonly<Record<string, string>> = {
   sh: "abefhimnuvxCl",
   dash: "abefimnuvxClIE",
@@ -19,8 +19,8 @@ export function isShell(name: string): boolean {
 }
 
 /**
- * `sh [options] -c CODE [name [arguments]]` and `sh [options] SCRIPT [arguments]`. The `c` can stand in any cluster, and
- * further options can follow it: the code is the first operand, as a script is. Arguments after it are data.
+ * Checks `sh [options] -c CODE [name [arguments]]` and `sh [options] SCRIPT [arguments]`. The `c` can be in any cluster, and further
+ * options can follow it: the code is the first operand, like a script. Arguments after it are data.
  */
 export function shellProblems(shell: string, args: readonly Argument[]): CommandLineProblem[] {
   const isBash = shell.endsWith("bash");
@@ -35,7 +35,7 @@ export function shellProblems(shell: string, args: readonly Argument[]): Command
     if (isBash && bashLongOptions.includes(argument.text)) continue;
     const letters = argument.isLiteral ? argument.text.slice(1) : undefined;
     if (letters === undefined || !isCluster(shell, letters)) return [notParsed(argument, shell)];
-    // Each o and O takes an argument of its own, after the whole cluster.
+    // Each o and O has an argument of its own, after the whole cluster.
     for (const _ of letters.replace(/[^oO]/g, "")) {
       const value = args[at++];
       if (!value?.isLiteral) return [notParsed(value ?? argument, shell)];

@@ -6,14 +6,14 @@ export type CommandLineProblem =
   | { readonly kind: "program"; readonly argument: Argument }
   /** A substitution in a program's options or its code. */
   | { readonly kind: "in-code"; readonly argument: Argument }
-  /** A substitution that the program would read as an option if the value began with a dash. */
+  /** A substitution that the program would parse as an option if the value began with a dash. */
   | { readonly kind: "may-be-option"; readonly argument: Argument; readonly program: string; readonly fix: string }
-  /** A substitution in an argument of a program about which nothing is known, or that can run arguments as code. */
+  /** A substitution in an argument of an unknown program, or of one that can run arguments as code. */
   | { readonly kind: "not-allowed"; readonly argument: Argument; readonly program: string }
-  /** A program with a known grammar, and an argument that does not fit it. */
+  /** An argument that does not fit the known grammar of its program. */
   | { readonly kind: "unparsed"; readonly argument: Argument; readonly program: string };
 
-/** Where substitutions may stand in the arguments that follow a program's options and code. */
+/** Where substitutions are allowed in the arguments after a program's options and code. */
 export type OperandRule =
   | "anywhere"
   /** After a literal `--`. */
@@ -24,12 +24,12 @@ export type OperandRule =
   | "in-paths"
   | "nowhere";
 
-/** An argument that could not be parsed: code if it contains a substitution, unparsed if it is a literal. */
+/** Returns the problem of an argument that cannot be parsed: in code if it contains a substitution, otherwise unparsed. */
 export function notParsed(argument: Argument, program: string): CommandLineProblem {
   return argument.isLiteral ? { kind: "unparsed", argument, program } : { kind: "in-code", argument };
 }
 
-/** The operands with a substitution where `rule` does not allow one. `ended`: a `--` has come before them. */
+/** Finds the operands with a substitution where `rule` does not allow one. `ended`: a `--` came before them. */
 export function operandProblems(
   operands: readonly Argument[],
   { program, rule, ended }: { readonly program: string; readonly rule: OperandRule; readonly ended: boolean },

@@ -3,12 +3,12 @@ import { type Argument, toArgument } from "./argument.ts";
 import { type OptionGrammar, parseOptions } from "./options.ts";
 import { type CommandLineProblem, notParsed } from "./verdict.ts";
 
-/** A program that runs the command line that follows its options. */
+/** A program that runs the command line after its options. */
 interface Wrapper {
   readonly options: OptionGrammar;
-  /** How many operands come before the command. */
+  /** The number of operands before the command. Default 0. */
   readonly operands?: number;
-  /** Whether `NAME=value` may come before the command. */
+  /** Whether `NAME=value` is allowed before the command. */
   readonly assignments?: boolean;
 }
 
@@ -97,7 +97,7 @@ export type Unwrapped =
   | { readonly kind: "command"; readonly argv: readonly Argument[] }
   | { readonly kind: "refused"; readonly problems: readonly CommandLineProblem[] };
 
-/** The command line that a wrapper runs. Everything before it is a literal, except for the values of assignments. */
+/** Returns the command line that a wrapper runs. All arguments before it are literals, except for the values of assignments. */
 export function unwrap(program: string, wrapper: Wrapper, args: readonly Argument[]): Unwrapped {
   const parsed = parseOptions(args, wrapper.options);
   if (parsed.kind === "unparsed") return refuse(notParsed(parsed.argument, program));
@@ -107,7 +107,7 @@ export function unwrap(program: string, wrapper: Wrapper, args: readonly Argumen
     const words = splitWords(split.value ?? "");
     const last = args[args.length - parsed.operands.length - 1] as Argument;
     if (!words) return refuse(notParsed(last, program));
-    // Options of env itself may be among the words, so the whole list is read again.
+    // The words can contain options of env itself, so the whole list is parsed again.
     const { index } = last;
     const added = words.map((word) => toArgument(word, index === undefined ? {} : { index }));
     return unwrap(program, wrapper, [...added, ...parsed.operands]);
@@ -136,7 +136,7 @@ function isCode({ isLiteral, start }: Argument): boolean {
   return !isLiteral && isCodeVariable(start.split("=")[0] ?? "");
 }
 
-/** The words of `env -S`, if they are plain: quotes, escapes and variables in them are not interpreted here. */
+/** Returns the words of `env -S`; undefined if they contain quotes, escapes or variables, which are not interpreted here. */
 function splitWords(text: string): readonly string[] | undefined {
   const words = text.split(/[ \t]+/).filter((word) => word !== "");
   return words.every((word) => /^[\w./=+:,@%-]+$/.test(word)) ? words : undefined;

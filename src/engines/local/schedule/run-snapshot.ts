@@ -1,7 +1,7 @@
 import type { ParamValue, PipelineSpec } from "../pipeline/spec.ts";
 
-/** Everything that decides what happens next in a run. Times are milliseconds since 1970. */
-export interface RunWorld {
+/** The observed state that the next actions of a run depend on. Times are milliseconds since 1970. */
+export interface RunSnapshot {
   readonly run: { readonly name: string; readonly namespace: string; readonly uid: string };
   readonly pipeline: PipelineSpec;
   readonly params: Readonly<Record<string, ParamValue>>;
@@ -15,14 +15,14 @@ export interface RunWorld {
   readonly now: number;
 }
 
-/** One try of a task. */
+/** One attempt of a task. */
 export interface Attempt {
   readonly startedAt: number;
-  /** Written down before anything was done about it. */
+  /** Recorded before the first signal to a process. */
   readonly stop?: Stop;
-  /** Those that have begun, in order. All but the last have ended. */
+  /** The steps that have begun, in order. All but the last have ended. */
   readonly steps: readonly StepRecord[];
-  /** What the task wrote, once all its steps have ended. */
+  /** The results of the task, once all its steps have ended. */
   readonly results: Readonly<Record<string, string>>;
 }
 
@@ -31,27 +31,26 @@ export interface Stop {
   readonly at: number;
 }
 
-/** `timeout`: the task's own. The others come from the run. */
+/** `timeout` is that of the task. The others come from the run. */
 export type StopReason = "cancelled" | "run-timeout" | "timeout";
 
 export interface StepRecord {
-  /** Absent: it is running, or about to. */
+  /** Absent while the step runs, or is about to begin. */
   readonly end?: StepEnd;
-  /** When it began, as far as is known. */
+  /** Absent if the step never began. */
   readonly startedAt?: number;
   readonly pid?: number;
 }
 
 /**
- * - `exited`: by itself or by a signal that it did not survive, with a code
- * - `killed`: by us, without a code
- * - `lost`: something else killed it together with its wrapper, or the machine failed; it is unknown how far it came
- * - `not-started`: nothing of it ever ran
+ * - `exited`: by itself or by a signal, with an exit code
+ * - `killed`: by the runner, without an exit code
+ * - `lost`: killed from outside together with its wrapper, or the machine failed; it may be half done
+ * - `not-started`: no process of it ever ran
  */
 export interface StepEnd {
   readonly how: "exited" | "killed" | "lost" | "not-started";
   readonly exitCode: number;
   readonly finishedAt: number;
-  /** For people. */
   readonly message?: string;
 }
