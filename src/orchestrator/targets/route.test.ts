@@ -20,9 +20,9 @@ import type { TargetView } from "./target-view.ts";
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const minute = 60_000;
 
-describe("in its target's turn, an incident", () => {
+describe("an incident that is routed with its target", () => {
   it.each<[string, RemediationRequest, Partial<TargetView>, string]>([
-    ["that nothing stands in the way of gets an execution", waiting(), {}, "create rr-1-1"],
+    ["gets an execution if no check blocks", waiting(), {}, "create rr-1-1"],
     [
       "whose workflow is not in the catalog waits",
       waiting(),
@@ -58,7 +58,7 @@ describe("in its target's turn, an incident", () => {
       "Executing",
     ],
     [
-      "is not fooled by one of an earlier incident of its name",
+      "ignores an execution of an earlier incident with the same name",
       waiting(),
       { executions: [execution("own", "Completed", {}, "other-uid")] },
       "create rr-1-1",
@@ -193,13 +193,25 @@ describe("in its target's turn, an incident", () => {
       { executions: fails(2, null) },
       "create rr-1-3",
     ],
-    ["hands on that a person has looked", acknowledged(), { record: failedBefore() }, "acknowledge"],
-    ["waits for a person", waiting(), { record: failedBefore() }, "Blocked PreviousExecutionFailed review"],
+    ["copies its acknowledgement to the record", acknowledged(), { record: failedBefore() }, "acknowledge"],
+    [
+      "keeps its acknowledgement while the record has one of another execution that is not folded yet",
+      acknowledged(),
+      { record: withOtherAck(failedBefore()) },
+      "Blocked PreviousExecutionFailed review",
+    ],
+    [
+      "copies its acknowledgement to the record once the one of another execution is folded",
+      acknowledged(),
+      { record: withOtherAck(failedBefore(), { coversUntil: at(0) }) },
+      "acknowledge",
+    ],
+    ["waits for a manual review", waiting(), { record: failedBefore() }, "Blocked PreviousExecutionFailed review"],
   ])("%s", (_what, incident, world, expected) => {
     expect(words(route(incident, view(world)))).toBe(expected);
   });
 
-  it("is looked at again when it becomes stale, or when its block ends, whichever comes first", () => {
+  it("is reconciled again when it becomes stale or when its block ends, whichever is first", () => {
     const until = (minutes: number) => ({ pauses: [pause(minutes)] });
 
     expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 3), view(until(3))).requeueAfterMs).toBe(
@@ -210,7 +222,7 @@ describe("in its target's turn, an incident", () => {
     );
   });
 
-  it("that has to wait gets one notice for what it waits for, shared by all incidents that wait for the same", () => {
+  it("that is blocked shares one notice with all incidents that are blocked by the same cause", () => {
     const notices = [waiting(), { ...waiting(), metadata: { ...waiting().metadata, name: "rr-2", uid: "rr-2" } }].map(
       (incident) =>
         route(incident, view({ pauses: [pause()] })).actions.find((action) => action.do === "notify")?.notice,
@@ -235,14 +247,14 @@ describe("in its target's turn, an incident", () => {
     expect(actions).toContainEqual(expect.objectContaining({ do: "set-status" }));
   });
 
-  it("that needs a person gets a notice for that alone", () => {
+  it("that needs a manual review gets only the notice about the review", () => {
     const { actions } = route(waiting(), view({ record: failedBefore() }));
 
     const types = actions.flatMap((action) => (action.do === "notify" ? [action.notice.spec.eventType] : []));
     expect(types).toEqual(["ManualReviewRequired"]);
   });
 
-  it("has its decision recorded with every check, under the id that its block names", () => {
+  it("records its decision with every check, under the id in its block", () => {
     const { actions } = route(waiting(), view({ pauses: [pause()] }));
 
     const event = actions.flatMap((action) => (action.do === "record" ? [action.event] : []))[0];
@@ -431,6 +443,16 @@ function failedBefore(): RemediationTarget {
   };
   const history = { workflowId: "cleanup", consecutiveFailures: 0, lastExecutionFailure: end, recentEnds: [end] };
   return record({ workflows: [history] });
+}
+
+/** A record that also has a failure of another workflow, and its acknowledgement. `folded`: as the status has it. */
+function withOtherAck(record: RemediationTarget, folded?: object): RemediationTarget {
+  const { workflows = [] } = record.status ?? {};
+  const ends = workflows.flatMap(({ recentEnds }) => recentEnds.map((end) => ({ ...end, executionUid: "other" })));
+  const other = { workflowId: "reboot", consecutiveFailures: 0, recentEnds: ends, ...(folded && { ack: folded }) };
+  const annotations = { [annotationKeys.acknowledgedExecution]: "other", [annotationKeys.acknowledge]: "looked" };
+  const status = { ...record.status, workflows: [...workflows, other] } as RemediationTarget["status"];
+  return { ...record, metadata: { ...record.metadata, annotations }, ...(status && { status }) };
 }
 
 function pause(untilMinutes?: number): Pause {
