@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { stringify } from "yaml";
 import {
   agentManifests,
@@ -11,16 +11,14 @@ import {
 import { resourceKinds, toCrd } from "../src/resources/index.ts";
 import { chartFiles } from "./chart.ts";
 import { deployedImage } from "./deployed-image.ts";
+import { at, type GeneratedFiles, listOutdated } from "./generated-files.ts";
 
-// npx tsx scripts/deploy.ts           writes deploy and charts/interlock
-// npx tsx scripts/deploy.ts --check   fails if a file there is not what would be written
-const root = new URL("../", import.meta.url);
 const folders = ["deploy/", "charts/interlock/"];
 const header = "# Written by scripts/deploy.ts from src. Change it there, then run: npm run docs\n";
 
-/** Every file that is written, by its path in the repository. */
-function generatedFiles(): ReadonlyMap<string, string> {
-  const deploy = [...deployFiles()].map(([path, text]): [string, string] => [`deploy/${path}`, text]);
+/** All files of deploy/ and charts/interlock/. */
+export function deployFiles(): GeneratedFiles {
+  const deploy = [...manifestFiles()].map(([path, text]): [string, string] => [`deploy/${path}`, text]);
   const chart = [...chartFiles()].map(([path, text]): [string, string] => [
     `charts/interlock/${path}`,
     path.endsWith(".json") ? text : header + text,
@@ -28,8 +26,8 @@ function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([...deploy, ...chart]);
 }
 
-/** Every file of deploy and what belongs in it. */
-function deployFiles(): ReadonlyMap<string, string> {
+/** The files of deploy/, by their path in it. */
+function manifestFiles(): ReadonlyMap<string, string> {
   const crds = resourceKinds.map((kind): [string, string] => [`crds/${kebab(kind.kind)}.yaml`, yamlOf(toCrd(kind))]);
   const options = { ...usualManifests, image: deployedImage() };
   const parts = [...manifests(options)].map(([name, objects]): [string, string] => [
@@ -66,38 +64,17 @@ function kebab(kind: string): string {
   return kind.replace(/(?<=.)[A-Z]/g, (capital) => `-${capital}`).toLowerCase();
 }
 
-/** The files that are missing, out of date or no longer written. */
+/** Returns the files that are missing, out of date or no longer generated. */
 export function staleDeployFiles(): string[] {
-  const outdated = [...generatedFiles()].filter(
-    ([path, text]) => !existsSync(at(path)) || readFileSync(at(path), "utf8") !== text,
-  );
-  return [...outdated.map(([path]) => path), ...leftovers()];
+  return [...listOutdated(deployFiles()), ...listLeftovers()];
 }
 
-function leftovers(): string[] {
-  const files = generatedFiles();
+/** Returns the files that are no longer generated. */
+export function listLeftovers(): string[] {
+  const files = deployFiles();
   return folders.flatMap((folder) => {
     if (!existsSync(at(folder))) return [];
     const found = readdirSync(at(folder), { recursive: true, encoding: "utf8" }).map((path) => folder + path);
     return found.filter((path) => /\.(yaml|json)$/.test(path) && !files.has(path));
   });
-}
-
-function at(path: string): URL {
-  return new URL(path, root);
-}
-
-if (import.meta.filename === process.argv[1]) {
-  if (process.argv.includes("--check")) {
-    for (const path of staleDeployFiles()) {
-      console.error(`${path} is out of date. Run: npm run docs`);
-      process.exitCode = 1;
-    }
-  } else {
-    for (const path of leftovers()) rmSync(at(path));
-    for (const [path, text] of generatedFiles()) {
-      mkdirSync(new URL(".", at(path)), { recursive: true });
-      writeFileSync(at(path), text);
-    }
-  }
 }

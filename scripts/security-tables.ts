@@ -11,19 +11,14 @@ import { type Permission, permissions, stages, usualManifests } from "../src/man
 import { installCrds } from "../src/resources/index.ts";
 import { systemClock, systemRandom } from "../src/time/index.ts";
 
-/** The tables of docs/security.md by the name of the marker that they stand behind. */
-export async function securityTables(): Promise<ReadonlyMap<string, string>> {
-  return new Map([
+/** Returns the page with new tables. Each is between `<!-- table: NAME -->` and `<!-- end -->`. */
+export async function securityPage(page: string): Promise<string> {
+  const tables = new Map([
     ["embedded API server", embeddedTable(await embeddedResources())],
     ["gateway", gatewayTable()],
     ["console", consoleTable()],
     ["stages", stagesTable()],
   ]);
-}
-
-/** The page with its tables written anew. Each stands between `<!-- table: NAME -->` and `<!-- end -->`. */
-export async function securityPage(page: string): Promise<string> {
-  const tables = await securityTables();
   return page.replace(
     /(<!-- table: (.+?) -->\n)[\s\S]*?(<!-- end -->)/g,
     (_, begin: string, name: string, end: string) => {
@@ -98,7 +93,7 @@ const consoleCallers: Readonly<Record<string, readonly string[]>> = {
 };
 
 function consoleTable(): string {
-  // Routes use the parts of a console only when they are called.
+  // Routes use the parts of a console only when they handle a request.
   const rows = describedRoutes({} as ConsoleParts).map(({ method, path, access }) => {
     const cells = Object.entries(consoleCallers).map(([caller, may]) => {
       const isForeign = caller === "page of another origin";
@@ -129,7 +124,7 @@ interface Row {
   readonly where: Permission["where"];
 }
 
-/** What is allowed there: in that namespace, and everywhere. */
+/** Returns the verbs that are granted in that namespace or everywhere. */
 function verbsOf(given: readonly Permission[], { group, resource, where }: Row): readonly string[] {
   const matching = given.filter(
     (one) => one.group === group && one.resources.includes(resource) && isThere(one.where, where),
