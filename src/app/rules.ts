@@ -11,7 +11,7 @@ import { watchFolder } from "./watch-folder.ts";
 export interface RulesOptions {
   /** The folder with the rules' files. */
   readonly directory: string;
-  /** What happens at the start if the rules are wrong: the process does not start, or starts without rules. */
+  /** Whether invalid rules at start are an error, or the process starts without rules. */
   readonly ifWrong: "throw" | "start-without";
   readonly kinds: Pick<KindsCache, "current">;
   readonly readFacts: ReadFacts;
@@ -21,7 +21,7 @@ export interface RulesOptions {
   readonly report?: ReportHealth | undefined;
 }
 
-/** The rules in a folder, as they are now. */
+/** The current rules of a folder. */
 export interface RulesAnalyzer extends Analyzer {
   readonly rules: readonly Rule[];
   /** Reads the folder again. Invalid rules are logged, and the previous ones stay. */
