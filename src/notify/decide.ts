@@ -121,7 +121,7 @@ function decideSkip({ notice, skips, settings, nowMs }: Snapshot): Decision<Acti
   return act({ do: "digest", members: skips });
 }
 
-interface Attempt {
+interface ChannelAttempt {
   readonly channel: string;
   readonly delivery: Delivery;
 }
@@ -129,7 +129,7 @@ interface Attempt {
 /** Returns the status of a notice after attempts on some channels. */
 export function statusAfterAttempts(
   snapshot: Snapshot,
-  tried: readonly Attempt[],
+  tried: readonly ChannelAttempt[],
   chance: number,
 ): NotificationRequestStatus {
   const { notice, settings, nowMs } = snapshot;
@@ -150,14 +150,14 @@ export function statusAfterAttempts(
 }
 
 /** The delay that receivers request, limited: one receiver must not stop the retries on other channels. */
-function requestedDelayMs(tried: readonly Attempt[], { backoff }: NotifySettings): number {
+function requestedDelayMs(tried: readonly ChannelAttempt[], { backoff }: NotifySettings): number {
   const delays = tried.map(({ delivery }) => ("retryAfterMs" in delivery ? (delivery.retryAfterMs ?? 0) : 0));
   return Math.min(Math.max(0, ...delays), backoff.maxMs);
 }
 
 type Attempts = NonNullable<NotificationRequestStatus["deliveryAttempts"]>;
 
-function toAttempt({ channel, delivery }: Attempt, before: Attempts, nowMs: number): Attempts[number] {
+function toAttempt({ channel, delivery }: ChannelAttempt, before: Attempts, nowMs: number): Attempts[number] {
   const common = { channel, attempt: countAttempts(channel, before) + 1, at: iso(nowMs), status: delivery.status };
   if (delivery.status !== "success") return { ...common, error: delivery.error };
   return delivery.thread === undefined ? common : { ...common, thread: delivery.thread };
