@@ -39,7 +39,8 @@ export async function openRules(options: RulesOptions): Promise<RulesAnalyzer> {
     throw new TypeError(`invalid rules; fix these problems:\n  ${problems.join("\n  ")}`);
   }
   if (problems.length > 0) log.error("rules not loaded", { directory, problems });
-  let { rules, text } = problems.length > 0 ? { rules: [], text: "" } : first;
+  let { text } = first;
+  let rules = problems.length > 0 ? [] : first.rules;
   if (rules.length === 0 && ifWrong === "throw")
     log.warn("no rules", { directory, next: "every incident will wait for a rule that matches" });
   const listeners = new Set<() => void>();
@@ -51,9 +52,10 @@ export async function openRules(options: RulesOptions): Promise<RulesAnalyzer> {
     });
     report(read.problems);
     if (read.text === text) return;
+    text = read.text;
     if (read.problems.length > 0)
       return log.error("rules not loaded, the earlier ones stay", { problems: read.problems });
-    ({ rules, text } = read);
+    rules = read.rules;
     log.info("rules loaded", { directory, rules: rules.map(({ name }) => name) });
     for (const changed of listeners) changed();
   }

@@ -255,10 +255,10 @@ describe("rules", () => {
   let rules: RulesAnalyzer | undefined;
   afterEach(() => rules?.close());
 
-  const open = async () => {
+  const open = async (ifWrong: "throw" | "start-without" = "throw") => {
     rules = await openRules({
       directory,
-      ifWrong: "throw",
+      ifWrong,
       readFacts,
       kinds: fixedKinds(builtInKinds),
       clock: world.clock,
@@ -313,6 +313,16 @@ describe("rules", () => {
 
     expect(rules?.rules.map(({ name }) => name)).toEqual(["disk"]);
     expect(world.log.events.map(({ event }) => event)).toContain("rules not loaded, the earlier ones stay");
+  });
+
+  it("that stay invalid are logged once", async () => {
+    await writeFile(join(directory, "disk.yaml"), "rules: 5\n");
+    const { reload } = await open("start-without");
+
+    await reload();
+
+    const events = world.log.events.map(({ event }) => event).filter((event) => event.startsWith("rules not loaded"));
+    expect(events).toEqual(["rules not loaded"]);
   });
 
   it("with the same name in two files are rejected", async () => {
