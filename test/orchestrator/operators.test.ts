@@ -171,7 +171,7 @@ describe("the answer to an approval that `interlock run` requested", () => {
     expect(events("approval.").map(([, { decision }]) => decision)).toEqual(["Rejected"]);
   });
 
-  it("has a verified name where the API server compares names", async () => {
+  it("has a verified name if the API server compares names", async () => {
     await world.orchestrator({ answerersKnownSince: async () => ({ onlyUser: "kim (unverified)" }) });
     await request("reboot-a");
 
@@ -182,7 +182,7 @@ describe("the answer to an approval that `interlock run` requested", () => {
 });
 
 describe("an approval that `interlock run` requested and no user answers", () => {
-  it("expires when its time is up, with a ledger event and one notice", async () => {
+  it("expires at its deadline, with a ledger event and one notice", async () => {
     await world.orchestrator();
     await request("reboot-a");
     await world.passTime(3_599_000);
@@ -197,7 +197,7 @@ describe("an approval that `interlock run` requested and no user answers", () =>
     expect(notices[0]?.message).toMatch(/^reboot did not act on node\/worker-1: the request reboot-a was not approved/);
   });
 
-  it("expires although its time was up while no orchestrator ran", async () => {
+  it("expires although its deadline passed while no orchestrator ran", async () => {
     await request("reboot-a");
     await world.passTime(3_700_000);
 
