@@ -1,3 +1,4 @@
+import type { Locks } from "../coordination/index.ts";
 import { deleteExactly, KubeError, type Performed, refOf, writeStatus } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
@@ -26,6 +27,7 @@ import { isOwnedBy } from "./snapshot.ts";
 export interface Deps {
   readonly caches: Caches;
   readonly ledger: Ledger;
+  readonly locks: Locks;
   readonly announce: Announce;
 }
 

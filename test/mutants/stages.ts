@@ -74,6 +74,10 @@ export const stageMutants = [
       "settings.ineffective.withinMs)",
     ],
   ]),
+  ...mutantsOf({ file: "src/orchestrator/targets/block.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
+    ["replaces a pending acknowledgement", " && !isOtherAckPending(record, earlier.executionUid)", ""],
+    ["waits for an acknowledgement that is folded", " && !isCovered(ack, end),", ","],
+  ]),
   ...mutantsOf({ file: "src/orchestrator/targets/route.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
     [
       "routes a cancelled incident",

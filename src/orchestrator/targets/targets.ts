@@ -16,10 +16,6 @@ import { requireDiagnosis } from "../statuses.ts";
 import { approvalNameFor, isRouted, route } from "./route.ts";
 import type { TargetView, ViewedTarget } from "./target-view.ts";
 
-export interface TargetDeps extends Deps {
-  readonly locks: Locks;
-}
-
 /**
  * Routes all incidents that wait for one target, oldest first. The lock keeps replicas from deciding about the same target at
  * once, which would create executions that are skipped; admission does not depend on it. Returns in how many milliseconds to
@@ -27,7 +23,7 @@ export interface TargetDeps extends Deps {
  */
 export async function reconcileTarget(
   hash: string,
-  deps: TargetDeps,
+  deps: Deps,
   signal: AbortSignal,
 ): Promise<number | undefined | Skipped> {
   const { incidents, ownWrites } = deps.caches;
@@ -37,7 +33,7 @@ export async function reconcileTarget(
   return isSkipped ? { kind: "skipped", inMs: Math.min(inMs ?? lostEventMs, lostEventMs) } : inMs;
 }
 
-async function routeWaiting(hash: string, deps: TargetDeps, signal: AbortSignal): Promise<number | undefined> {
+async function routeWaiting(hash: string, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
   const { caches, locks } = deps;
   const waiting = listWaiting(hash, caches);
   const [first] = waiting;
@@ -72,7 +68,7 @@ async function acquireShortly(target: string, locks: Locks, signal: AbortSignal)
 async function routeIncidents(
   hash: string,
   target: ViewedTarget,
-  deps: TargetDeps,
+  deps: Deps,
   lease: Lease | undefined,
   outer: AbortSignal,
 ) {
