@@ -1,5 +1,4 @@
 import { existsSync, readdirSync } from "node:fs";
-import { stringify } from "yaml";
 import {
   agentManifests,
   consoleManifests,
@@ -11,7 +10,7 @@ import {
 import { resourceKinds, toCrd } from "../src/resources/index.ts";
 import { chartFiles } from "./chart.ts";
 import { deployedImage } from "./deployed-image.ts";
-import { at, type GeneratedFiles, listOutdated } from "./generated-files.ts";
+import { at, type GeneratedFiles, listOutdated, toYaml } from "./generated-files.ts";
 
 const folders = ["deploy/", "charts/interlock/"];
 const header = "# Written by scripts/deploy.ts from src. Change it there, then run: npm run docs\n";
@@ -28,35 +27,31 @@ export function deployFiles(): GeneratedFiles {
 
 /** The files of deploy/, by their path in it. */
 function manifestFiles(): ReadonlyMap<string, string> {
-  const crds = resourceKinds.map((kind): [string, string] => [`crds/${kebab(kind.kind)}.yaml`, yamlOf(toCrd(kind))]);
+  const crds = resourceKinds.map((kind): [string, string] => [`crds/${kebab(kind.kind)}.yaml`, toYaml(toCrd(kind))]);
   const options = { ...usualManifests, image: deployedImage() };
   const parts = [...manifests(options)].map(([name, objects]): [string, string] => [
     `${name}.yaml`,
-    objects.map(yamlOf).join("---\n"),
+    objects.map(toYaml).join("---\n"),
   ]);
   const usual = [...crds, ...parts];
   const files = [
     ...usual,
-    ["kustomization.yaml", kustomizationOf(usual.map(([path]) => path))] as const,
-    ["agent/agent.yaml", agentManifests(options).map(yamlOf).join("---\n")] as const,
-    ["agent/kustomization.yaml", kustomizationOf(["agent.yaml"])] as const,
-    ["console/console.yaml", consoleManifests(options).map(yamlOf).join("---\n")] as const,
-    ["console/kustomization.yaml", kustomizationOf(["console.yaml"])] as const,
+    ["kustomization.yaml", kustomization(usual.map(([path]) => path))] as const,
+    ["agent/agent.yaml", agentManifests(options).map(toYaml).join("---\n")] as const,
+    ["agent/kustomization.yaml", kustomization(["agent.yaml"])] as const,
+    ["console/console.yaml", consoleManifests(options).map(toYaml).join("---\n")] as const,
+    ["console/kustomization.yaml", kustomization(["console.yaml"])] as const,
   ];
   return new Map([
-    ...[...files, ["prometheus/rules.yaml", yamlOf(prometheusRules())] as const].map(
+    ...[...files, ["prometheus/rules.yaml", toYaml(prometheusRules())] as const].map(
       ([path, text]): [string, string] => [path, header + text],
     ),
     ["grafana/interlock.json", `${JSON.stringify(grafanaDashboard(), undefined, 2)}\n`],
   ]);
 }
 
-function kustomizationOf(resources: readonly string[]): string {
-  return yamlOf({ apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization", resources });
-}
-
-function yamlOf(value: object): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
+function kustomization(resources: readonly string[]): string {
+  return toYaml({ apiVersion: "kustomize.config.k8s.io/v1beta1", kind: "Kustomization", resources });
 }
 
 /** RemediationRequest → remediation-request */

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { stringify } from "yaml";
 
 /** The text of each generated file, by its path in the repository. */
 export type GeneratedFiles = ReadonlyMap<string, string>;
@@ -20,4 +21,9 @@ export function writeFiles(files: GeneratedFiles): void {
     mkdirSync(new URL(".", at(path)), { recursive: true });
     writeFileSync(at(path), text);
   }
+}
+
+/** Returns a YAML document without line breaks in texts, and without aliases. */
+export function toYaml(value: object): string {
+  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
-import { stringify } from "yaml";
 import { actions, actionsTable, workflowFiles } from "../src/actions/index.ts";
 import { usualManifests } from "../src/manifests/index.ts";
-import { at, type GeneratedFiles } from "./generated-files.ts";
+import { at, type GeneratedFiles, toYaml } from "./generated-files.ts";
 
 /** Every generated file of workflows/ by its path, and the reference in docs/actions.md. */
 export function actionFiles(): GeneratedFiles {
@@ -26,8 +25,4 @@ const marker = "<!-- Generated from src/actions by npm run docs. -->\n";
 function actionsPage(text: string): string {
   const [written] = text.split(marker);
   return `${written}${marker}\n${actionsTable()}`;
-}
-
-function toYaml(value: object): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -33,8 +33,8 @@ export function resumeIdentity(): readonly KubeObject[] {
 function ackPolicy(orchestrator: string | undefined): AdmissionPolicy {
   const { acknowledge, acknowledgedBy, acknowledgedExecution } = annotationKeys;
   const { cancelRequested, cancelRequestedBy, cancelBlocks } = annotationKeys;
-  const noAck = unchanged(acknowledge, acknowledgedBy, acknowledgedExecution);
-  const noCancel = unchanged(cancelRequested, cancelRequestedBy, cancelBlocks);
+  const noAck = isUnchanged(acknowledge, acknowledgedBy, acknowledgedExecution);
+  const noCancel = isUnchanged(cancelRequested, cancelRequestedBy, cancelBlocks);
   const ownAck = `${is(acknowledgedBy)} == ${caller}`;
   const ownCancel = `${is(cancelRequestedBy)} == ${caller}`;
   const ackTakenOff = `(${was(acknowledgedBy)} == ${caller} && ${is(acknowledgedBy)} == '' && ${is(acknowledge)} == '')`;
@@ -87,7 +87,7 @@ function was(key: string): string {
   return `(oldObject == null ? '' : oldObject.metadata.?annotations[?'${key}'].orValue(''))`;
 }
 
-function unchanged(...keys: readonly string[]): string {
+function isUnchanged(...keys: readonly string[]): string {
   return keys.map((key) => `${is(key)} == ${was(key)}`).join(" && ");
 }
 

@@ -112,7 +112,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
     isLeading = true;
     try {
       const controller = startController();
-      await aborted(signal);
+      await waitForAbort(signal);
       await controller.stop({ deadlineMs: 1_000 });
     } finally {
       isLeading = false;
@@ -149,7 +149,7 @@ export function startNotifier(options: NotifierOptions): Notifier {
   };
 }
 
-async function aborted(signal: AbortSignal): Promise<void> {
+async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 

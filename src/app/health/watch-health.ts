@@ -50,7 +50,7 @@ export function watchHealth(client: KubeClient, clock: Clock): WatchHealth {
       },
       watch: (type, query, call) => {
         const state = stateOf(`watch of ${describeQuery(type.plural, query)}`);
-        return observed(client.watch(type, query, call), state, now);
+        return observeStream(client.watch(type, query, call), state, now);
       },
     },
     problems() {
@@ -94,7 +94,7 @@ function newState(now: number): WatchState {
   return { open: 0, endedAt: now, heardAt: now, failure: undefined };
 }
 
-async function* observed<T>(stream: AsyncIterable<T>, state: WatchState, now: () => number): AsyncIterable<T> {
+async function* observeStream<T>(stream: AsyncIterable<T>, state: WatchState, now: () => number): AsyncIterable<T> {
   // A watch that was not in use for a while has not been silent.
   if (isUnused(state, now())) state.heardAt = now();
   state.open++;
