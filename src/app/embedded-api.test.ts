@@ -104,11 +104,13 @@ describe("the embedded API server", () => {
     await first.close();
     running.length = 0;
 
-    const { kubeconfigFile } = await start({ listen: { host: "127.0.0.2", port: 0 } });
+    const log = recordingLogger();
+    const { kubeconfigFile } = await start({ listen: { host: "127.0.0.2", port: 0 }, log });
 
     const env = process.env;
     const client = await openClient(kubeconfigFile, { env, clock: systemClock(), random: systemRandom() });
     await expect(client.get(namespaces, { name: "default" })).resolves.toBeDefined();
+    expect(log.events.map(({ event }) => event)).toContain("tls certificate replaced");
   });
 
   it("never logs the token", async () => {

@@ -99,7 +99,7 @@ function explainInUse(error: unknown): never {
  * Key and certificate outlive a restart, because kubeconfigs that users copied contain the certificate. They are replaced if the
  * certificate does not cover the listen address, because no client could connect.
  */
-async function readOrCreateTls({ directory, listen, clock, random }: EmbeddedApiOptions): Promise<SelfSigned> {
+async function readOrCreateTls({ directory, listen, clock, random, log }: EmbeddedApiOptions): Promise<SelfSigned> {
   const file = join(directory, "tls.json");
   const hosts = [...new Set(["127.0.0.1", "::1", "localhost", listen.host])];
   const create = () => JSON.stringify(selfSigned(hosts, clock.wallMs(), random));
@@ -107,6 +107,8 @@ async function readOrCreateTls({ directory, listen, clock, random }: EmbeddedApi
   if (coversHost(tls.certificate, listen.host)) return tls;
   const text = create();
   await writeDurably(file, text);
+  const next = "copies of the kubeconfig have the old certificate: copy it again";
+  log.warn("tls certificate replaced", { host: listen.host, next });
   return JSON.parse(text) as SelfSigned;
 }
 
