@@ -7,8 +7,6 @@ import {
   consoleRoutes,
   type Identity,
   keptSessionKey,
-  type LocalUsers,
-  type LoginLinks,
   linkPath,
   localIdentity,
   localUsers,
@@ -62,30 +60,20 @@ export interface RunningConsole {
 const consoleUrlFile = "console-url";
 
 /** Opens the users and links of a data directory, for `up` and `interlock users`. */
-export function openLocalUsers({
-  directory,
-  clock,
-  random,
-}: Pick<ConsoleOptions, "directory" | "clock" | "random">): LocalConsole {
+export function openLocalUsers({ directory, clock, random }: Pick<ConsoleOptions, "directory" | "clock" | "random">) {
   const folder = join(directory, "console");
   return {
     folder,
     users: localUsers({ directory: folder, admin: adminName, clock, random }),
     links: loginLinks(folder, clock, random),
+    /** The user who always exists. */
     admin: adminName,
+    /** Returns the URL of the console of this directory; undefined if it does not run. */
     url: () => readFile(join(directory, consoleUrlFile), "utf8").catch(() => undefined),
   };
 }
 
-export interface LocalConsole {
-  readonly folder: string;
-  readonly users: LocalUsers;
-  readonly links: LoginLinks;
-  /** The user who always exists. */
-  readonly admin: string;
-  /** The URL of the console of this directory; undefined if it does not run. */
-  url(): Promise<string | undefined>;
-}
+export type LocalConsole = ReturnType<typeof openLocalUsers>;
 
 /** Returns the URL at which a browser logs in with a token. */
 export function loginUrl(consoleUrl: string, token: string): string {
