@@ -34,14 +34,14 @@ export async function bundle(options: BundleOptions): Promise<readonly Rolldown.
       emptyOutDir: false,
       rolldownOptions: {
         input: entries,
-        // Only these act when they are imported. Of all others a command loads what it uses, through any index.ts.
+        // Only these modules have side effects. Of all others, a command loads only those that it uses.
         treeshake: {
           moduleSideEffects: (id) => !/\/src\//.test(id) || /\/src\/(main|cli\/command-line)\.ts$/.test(id),
         },
         output: {
           entryFileNames: "[name].mjs",
           chunkFileNames: "chunks/[name]-[hash].mjs",
-          // Lines and names stay: of an error that is not caught, Node prints the whole line, and names the functions.
+          // Node prints the line and the function names of an uncaught error.
           minify: false,
           codeSplitting: { groups },
         },
@@ -52,12 +52,12 @@ export async function bundle(options: BundleOptions): Promise<readonly Rolldown.
 }
 
 /**
- * Chunks with everything that their modules import, as each file takes time to open: what every command needs, what all
- * commands that call the API server need besides, and what those need that ask the policy. The file that awaits the command
- * is in none of them, or both would wait for each other.
+ * Chunks with everything that their modules import, because each file takes time to open: the modules of all commands, of
+ * commands that call the API server, and of commands that evaluate the policy. The file that awaits the command is in none of
+ * them: it would wait for its own chunk.
  */
 const groups: Rolldown.CodeSplittingGroup[] = [
-  // It looks for its native part in the folder above its own.
+  // It loads its native part from the folder above its own.
   { name: "sqlite", test: /node_modules\/@photostructure\/sqlite\//, priority: 4 },
   // Libraries that commands of several groups need, or none of them.
   ...["zod", "yaml", "re2js"].map((name) => ({ name, test: new RegExp(`node_modules/${name}/`), priority: 4 })),

@@ -1,6 +1,6 @@
 import { run } from "./run.ts";
 
-/** What `npm run check` looks at, in the order in which a mistake is cheapest to find. */
+/** The steps of `npm run check`, the fastest first. */
 const steps: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: "lint and format", command: ["biome", "check", "--error-on-warnings"] },
   { name: "types", command: ["tsc"] },
@@ -11,7 +11,7 @@ const steps: readonly { readonly name: string; readonly command: readonly string
   { name: "generated documents", command: ["tsx", "scripts/docs.ts", "--check"] },
 ];
 
-/** Runs every step, also after one has failed; returns the names of those that did. */
+/** Runs every step, even after one has failed. Returns the names of the failed steps. */
 export async function check(): Promise<{ passed: number; failed: string[] }> {
   const failed: string[] = [];
   for (const { name, command } of steps) {

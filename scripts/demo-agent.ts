@@ -67,7 +67,7 @@ async function play(gitlab: GitLabDouble, client: KubeClient) {
   const tasks = await allEnded(3);
   printNotes(reviewed);
   const file = await project.repository.file("refs/heads/gross", "price.ts");
-  console.log(`\n3. price.ts on the branch is now:\n\n${indented(String(file))}`);
+  console.log(`\n3. price.ts on the branch is now:\n\n${indent(String(file))}`);
 
   const { notes, pushes } = gitlab.whatHappened();
   const own = notes.filter(({ author, isDeleted }) => author === "copilot" && !isDeleted);
@@ -117,6 +117,6 @@ function plain(body: string): string {
     .replace(/\n+/g, "\n            ");
 }
 
-function indented(text: string): string {
+function indent(text: string): string {
   return text.replace(/^(?=.)/gm, "   ");
 }

@@ -1,7 +1,4 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { openClient } from "../src/app/index.ts";
@@ -14,12 +11,14 @@ import {
   workflowExecutions,
 } from "../src/resources/index.ts";
 import { systemClock, systemRandom } from "../src/time/index.ts";
+import { until } from "../test/executor/processes/until.ts";
+import { UpProcess } from "../test/services/up-process.ts";
 
 // npm run demo:storm            a node runs out of disk, thirteen Pods are evicted, and one clean-up is run: once with alerts of
 //                               Alertmanager, and once with Kubernetes Events
 // npm run demo:storm -- --json  the last line is one JSON object
 //
-// Plays at the Interlock of `npm start` if that runs, else at one of its own in a temporary directory.
+// Uses the Interlock of `npm start` if it runs, and otherwise starts one in a temporary directory.
 
 const places = ["prod", "staging", "dev", "payment", "search"];
 const evictions = 13;
@@ -30,15 +29,15 @@ interface Stage {
   readonly url: string;
   readonly token: string;
   readonly client: KubeClient;
-  /** It is there when we are gone. */
+  /** Whether it keeps running after the demo. */
   readonly isLasting: boolean;
   close(): Promise<void>;
 }
 
 const stage = await openStage();
 try {
-  const { asPromised: byAlerts, ...alertmanager } = await play(stage, "alertmanager");
-  const { asPromised: byEvents, ...events } = await play(stage, "events");
+  const { isAsExpected: byAlerts, ...alertmanager } = await play(stage, "alertmanager");
+  const { isAsExpected: byEvents, ...events } = await play(stage, "events");
   if (process.argv.includes("--json")) console.log(JSON.stringify({ alertmanager, events }));
   process.exitCode = byAlerts && byEvents ? 0 : 1;
 } finally {
@@ -48,22 +47,22 @@ process.exit();
 
 async function play({ url, token, client, isLasting }: Stage, path: Path) {
   const startedAt = performance.now();
-  // A node of its own for each storm: the one before may still cool down.
+  // Each storm has its own node: the previous one may still be in its cooldown.
   const node = `worker-node-${path}-${Date.now().toString(36)}`;
   const target = `node/${node}`;
   const report = path === "events" ? "Kubernetes Events report" : "Alertmanager reports";
   console.log(`\n${node} runs out of disk: ${evictions} Pods are evicted, and ${report} each three times.\n`);
   let signals = 0;
   for (let times = 1; times <= 3; times++) signals += await post("firing");
-  await until("every incident has its answer", async () => (await incidents()).every(isAnswered));
-  // Events never say that a problem is over: their incidents are watched for a while, and close by themselves.
+  await until("every incident is decided", async () => (await incidents()).every(isAnswered) || undefined);
+  // Events never report that a problem is resolved: their incidents are verified for a while, and then closed.
   if (path === "alertmanager") {
     signals += await post("resolved");
-    await until("every incident is closed", async () => (await incidents()).every(isClosed));
+    await until("every incident is closed", async () => (await incidents()).every(isClosed) || undefined);
   }
   const notices = await until("notices are sent", async () => {
-    const told = await noticesAbout(client, target);
-    return told.length >= 2 ? told : undefined;
+    const found = await noticesAbout(client, target);
+    return found.length >= 2 ? found : undefined;
   });
 
   const all = await incidents();
@@ -92,12 +91,11 @@ async function play({ url, token, client, isLasting }: Stage, path: Path) {
     console.log(`\nWhy nothing was run for one of them: interlock why ${follower.metadata.name}`);
   console.log();
   const digests = notices.filter(({ spec }) => spec.context?.entries);
-  const toldOnce = notices.length - digests.length === 1 && digests.length <= 1;
+  const isOneNotice = notices.length - digests.length === 1 && digests.length <= 1;
   const namesAll = digests.every(({ spec }) => spec.context?.entries?.length === evictions - 1);
-  const asPromised = figures.runs === 1 && figures.followers === evictions - 1 && toldOnce && namesAll;
-  if (!asPromised)
-    console.log("This is not as it was promised: one run, and one notice besides that names all others.");
-  return { ...figures, asPromised };
+  const isAsExpected = figures.runs === 1 && figures.followers === evictions - 1 && isOneNotice && namesAll;
+  if (!isAsExpected) console.log("Expected one run, one notice about it, and one that names all other incidents.");
+  return { ...figures, isAsExpected };
 
   async function post(status: "firing" | "resolved"): Promise<number> {
     const pods = Array.from({ length: evictions }, (_, i) => {
@@ -115,8 +113,8 @@ async function play({ url, token, client, isLasting }: Stage, path: Path) {
   async function send(source: string, body: object): Promise<void> {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const request = { method: "POST", headers, body: JSON.stringify(body) };
-    const answer = await fetch(`${url}/api/v1/signals/${source}`, request);
-    if (!answer.ok) throw new Error(`the gateway answered ${answer.status}: ${await answer.text()}`);
+    const response = await fetch(`${url}/api/v1/signals/${source}`, request);
+    if (!response.ok) throw new Error(`the gateway responded ${response.status}: ${await response.text()}`);
   }
 
   async function incidents(): Promise<readonly RemediationRequest[]> {
@@ -125,7 +123,7 @@ async function play({ url, token, client, isLasting }: Stage, path: Path) {
   }
 }
 
-/** As a kubelet reports that it has evicted a Pod. */
+/** The Event with which a kubelet reports an evicted Pod. */
 function evictedEvent({ namespace, pod, node }: Readonly<Record<"namespace" | "pod" | "node", string>>): object {
   return {
     apiVersion: "v1",
@@ -140,12 +138,12 @@ function evictedEvent({ namespace, pod, node }: Readonly<Record<"namespace" | "p
   };
 }
 
-/** A run has succeeded for it, and it is closed or watched. */
+/** Whether a run has succeeded for the incident. */
 function isFixed({ status }: RemediationRequest): boolean {
   return status?.phase === "Completed" || status?.phase === "Verifying";
 }
 
-/** Nothing more happens to it by itself for a while. */
+/** Whether the incident waits for the verification, for a block to clear, or for nothing more. */
 function isAnswered(incident: RemediationRequest): boolean {
   return isClosed(incident) || incident.status?.phase === "Verifying" || incident.status?.phase === "Blocked";
 }
@@ -159,45 +157,20 @@ async function noticesAbout(client: KubeClient, target: string) {
   return items.filter(({ spec }) => spec.context?.targetResource === target);
 }
 
-async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-  for (const endsAt = performance.now() + 60_000; performance.now() < endsAt; ) {
-    const seen = await look();
-    if (seen) return seen;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`not within a minute: ${what}`);
-}
-
 async function openStage(): Promise<Stage> {
   const running = await stageIn(process.env["INTERLOCK_DATA"] || ".data");
   if (running) return running;
-  const directory = await mkdtemp(join(tmpdir(), "interlock-storm-"));
-  console.log("Nothing runs here (npm start): one is started for this.");
-  const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
-  const args = ["--import", "tsx", main, "up", "--data", directory, "--listen", "127.0.0.1:0"];
-  const env = { ...process.env, GATEWAY_LISTEN: "127.0.0.1:0", CONSOLE_LISTEN: "127.0.0.1:0" };
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
-  process.once("exit", () => child.kill("SIGKILL"));
-  let said = "";
-  // It is read to the end: a process whose output is not read cannot print.
-  child.stdout.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
-  });
-  await until(
-    "Interlock is running",
-    async () => child.exitCode !== null || said.includes("Next, in a second terminal"),
+  console.log("Interlock is not running (npm start); starting one for this demo.");
+  const [workflowsDir, dir] = ["workflows", "rules"].map((name) =>
+    fileURLToPath(new URL(`../${name}`, import.meta.url)),
   );
-  const own = await stageIn(directory, async () => {
-    const exited = once(child, "exit");
-    child.kill("SIGTERM");
-    await exited;
-    await rm(directory, { recursive: true, force: true });
-  });
-  if (!own) throw new Error(`it did not start:\n${said}`);
+  const up = await UpProcess.start({}, { settings: { execution: { workflowsDir }, rules: { dir } } });
+  const own = await stageIn(up.dataDir, () => up.discard());
+  if (!own) throw new Error(`Interlock did not start:\n${up.screen}`);
   return own;
 }
 
-/** The Interlock that keeps its things in `directory`, if it runs. */
+/** Connects to the Interlock with the data directory `directory`; undefined if it does not run. */
 async function stageIn(directory: string, close?: () => Promise<void>): Promise<Stage | undefined> {
   const url = await readFile(join(directory, "gateway-url"), "utf8").catch(() => undefined);
   const isUp =

@@ -1,29 +1,27 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { cliPage } from "../src/cli/index.ts";
 import { configurationPage } from "../src/config/index.ts";
+import { deployFiles, listLeftovers } from "./deploy.ts";
+import { at, listOutdated, writeFiles } from "./generated-files.ts";
 import { securityPage } from "./security-tables.ts";
-import { staleActionFiles, writeActionFiles } from "./workflows.ts";
+import { actionFiles } from "./workflows.ts";
 
-// npm run docs             writes the generated pages
-// npm run docs -- --check  fails if one of them is not what would be written
-const security = new URL("../docs/security.md", import.meta.url);
-const pages = [
-  { url: new URL("../docs/configuration.md", import.meta.url), text: configurationPage() },
-  { url: new URL("../docs/cli.md", import.meta.url), text: cliPage() },
-  { url: security, text: await securityPage(readFileSync(security, "utf8")) },
-];
+// npm run docs             writes all generated files: pages of docs/, workflows/, deploy/ and charts/
+// npm run docs -- --check  fails if one of them is out of date
+const files = new Map([
+  ["docs/configuration.md", configurationPage()],
+  ["docs/cli.md", cliPage()],
+  ["docs/security.md", await securityPage(readFileSync(at("docs/security.md"), "utf8"))],
+  ...actionFiles(),
+  ...deployFiles(),
+]);
 
-for (const { url, text } of pages) {
-  if (!process.argv.includes("--check")) {
-    writeFileSync(url, text);
-  } else if (!existsSync(url) || readFileSync(url, "utf8") !== text) {
-    console.error(`${url.pathname} is out of date. Run: npm run docs`);
+if (process.argv.includes("--check")) {
+  for (const path of [...listOutdated(files), ...listLeftovers()]) {
+    console.error(`${path} is out of date. Run: npm run docs`);
     process.exitCode = 1;
   }
-}
-
-if (!process.argv.includes("--check")) writeActionFiles();
-for (const path of staleActionFiles()) {
-  console.error(`${path} is out of date. Run: npm run docs`);
-  process.exitCode = 1;
+} else {
+  for (const path of listLeftovers()) rmSync(at(path));
+  writeFiles(files);
 }

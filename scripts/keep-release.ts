@@ -5,8 +5,8 @@ import { basename, join } from "node:path";
 
 // npx tsx scripts/keep-release.ts release/interlock-ops-interlock-0.1.0.tgz
 //
-// Keeps what the stages of a release need, for the tests that run it beside the next version. The web app, the types and the
-// native modules of other systems would triple the size in the repository.
+// Keeps the files that the stages of a release need, for the tests that run it beside the next version. The web app, the types
+// and the native modules of other systems would triple the size in the repository.
 const parts = ["package.json", "dist/chunks", "dist/prebuilds/linux-x64", "dist/prebuilds/linux-arm64"];
 
 /** Writes the parts of `tarball` to a file of the same name in `folder`, and returns its path. */

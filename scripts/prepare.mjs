@@ -1,6 +1,6 @@
 /**
- * npm runs this before it packs the package, and after an install from its folder or repository: it builds everything. Not so
- * where INTERLOCK_PREPARE is no: tests and npm start build what they need by themselves.
+ * npm runs this before it packs the package, and after an install from its folder or repository: it builds everything. It does
+ * nothing if INTERLOCK_PREPARE is "no": tests and npm start build their own parts.
  */
 import { ensureBuilt, ensureInstalled, requireNode } from "./setup.mjs";
 

@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** A process that started from an earlier build may still import its chunks for so long. */
+/** How long a process that started from an earlier build may still import its chunks. */
 const keepMs = 24 * 60 * 60 * 1_000;
 
 /**
- * Moves a finished build into `dist`, on the same file system. Processes that start meanwhile see the earlier build or the new
- * one, never a part: chunks have their hash in the name, the files that refer to them follow, and build.json is last.
+ * Moves a finished build into `dist`, on the same file system. Processes that start meanwhile load the earlier build or the new
+ * one, never a mixture: chunks have their hash in the name, the files that refer to them follow, and build.json is last.
  */
 export function publish(build: string, dist: string): void {
   const files = filesIn(build).sort((a, b) => rank(a) - rank(b));

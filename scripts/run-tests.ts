@@ -19,7 +19,7 @@ interface TestReport extends TestCounts {
   readonly failedFiles: readonly string[];
 }
 
-/** More failed files than this are not a matter of timing. */
+/** With more failed files than this, timing is not the cause. */
 const maxRepeatedFiles = 3;
 
 /**
@@ -63,7 +63,7 @@ export function readReport(json: string, code: number, print: (line: string) => 
     assertionResults.filter(({ status, meta }) => status === "skipped" && meta.notApplicable !== undefined),
   );
   for (const { fullName, meta } of inapplicable) print(`not applicable: ${fullName}: ${meta.notApplicable}`);
-  // Any other skipped test, or a file that did not load, is a failure: silence must not look like success.
+  // Any other skipped test, or a file that did not load, is a failure.
   const failed = numFailedTests + numPendingTests - inapplicable.length;
   const failedFiles = testResults.filter(({ status }) => status === "failed").map(({ name }) => relative(".", name));
   return { passed: numPassedTests, failed: failed === 0 && code !== 0 ? 1 : failed, failedFiles };

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** Runs a command with its output on ours; resolves to its exit code. */
+/** Runs a command with the output of this process; resolves to its exit code. */
 export function run(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { stdio: ["ignore", "inherit", "inherit"], env: { ...process.env, ...env } });
@@ -9,7 +9,7 @@ export function run(command: string, args: readonly string[], env: Record<string
   });
 }
 
-/** Is there such a program? */
+/** Whether the program is on the PATH. */
 export function isInstalled(program: string): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn("sh", ["-c", `command -v ${program}`], { stdio: "ignore" });

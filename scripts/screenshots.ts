@@ -37,7 +37,7 @@ async function takePicture(page: Page, name: string, path?: string): Promise<voi
   if (path === undefined) await dataShown(page);
   else await openPath(page, path);
   await page.getByText("Live", { exact: true }).waitFor();
-  // No ring around the heading, which has the focus.
+  // Removes the focus ring around the heading.
   await page.mouse.click(size.width - 5, size.height - 5);
   await page.screenshot({ path: `${folder}/console-${name}.png`, animations: "disabled", caret: "hide" });
 }

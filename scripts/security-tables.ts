@@ -11,19 +11,14 @@ import { type Permission, permissions, stages, usualManifests } from "../src/man
 import { installCrds } from "../src/resources/index.ts";
 import { systemClock, systemRandom } from "../src/time/index.ts";
 
-/** The tables of docs/security.md by the name of the marker that they stand behind. */
-export async function securityTables(): Promise<ReadonlyMap<string, string>> {
-  return new Map([
+/** Returns the page with new tables. Each is between `<!-- table: NAME -->` and `<!-- end -->`. */
+export async function securityPage(page: string): Promise<string> {
+  const tables = new Map([
     ["embedded API server", embeddedTable(await embeddedResources())],
     ["gateway", gatewayTable()],
     ["console", consoleTable()],
     ["stages", stagesTable()],
   ]);
-}
-
-/** The page with its tables written anew. Each stands between `<!-- table: NAME -->` and `<!-- end -->`. */
-export async function securityPage(page: string): Promise<string> {
-  const tables = await securityTables();
   return page.replace(
     /(<!-- table: (.+?) -->\n)[\s\S]*?(<!-- end -->)/g,
     (_, begin: string, name: string, end: string) => {
@@ -48,9 +43,9 @@ function embeddedTable(resources: readonly Resource[]): string {
     const served = resource.refusal ? resource.verbs.filter((verb) => verb !== "create") : resource.verbs;
     const verbs = objectVerbs.filter((verb) => served.includes(verb));
     const cells = roles.map((role) => verbs.filter((verb) => isAllowed(role, verb, resource)).join(" "));
-    return [nameOf(resource), ...cells, ""];
+    return [resourceName(resource), ...cells, ""];
   });
-  return tableOf(["kind", "admin token", "read-only token", "impersonated user", "no token"], rows);
+  return markdownTable(["kind", "admin token", "read-only token", "impersonated user", "no token"], rows);
 }
 
 interface Operation {
@@ -83,7 +78,7 @@ function gatewayTable(): string {
     "webhook secret",
     "webhook signature",
   ];
-  return tableOf(["route", ...columns], rows);
+  return markdownTable(["route", ...columns], rows);
 }
 
 /** The roles of the console, each with the roles whose routes it may use as well. */
@@ -98,7 +93,7 @@ const consoleCallers: Readonly<Record<string, readonly string[]>> = {
 };
 
 function consoleTable(): string {
-  // Routes use the parts of a console only when they are called.
+  // Routes use the parts of a console only when they handle a request.
   const rows = describedRoutes({} as ConsoleParts).map(({ method, path, access }) => {
     const cells = Object.entries(consoleCallers).map(([caller, may]) => {
       const isForeign = caller === "page of another origin";
@@ -106,7 +101,7 @@ function consoleTable(): string {
     });
     return [`${method} ${path}`, ...cells];
   });
-  return tableOf(["route", ...Object.keys(consoleCallers)], rows);
+  return markdownTable(["route", ...Object.keys(consoleCallers)], rows);
 }
 
 function stagesTable(): string {
@@ -118,9 +113,9 @@ function stagesTable(): string {
   const cells = [...rows]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, key]) => {
-      return [name, ...stages.map((stage) => verbsOf(permissions[stage], key).join(" "))];
+      return [name, ...stages.map((stage) => grantedVerbs(permissions[stage], key).join(" "))];
     });
-  return tableOf(["kind, and where", ...stages], cells);
+  return markdownTable(["kind, and where", ...stages], cells);
 }
 
 interface Row {
@@ -129,8 +124,8 @@ interface Row {
   readonly where: Permission["where"];
 }
 
-/** What is allowed there: in that namespace, and everywhere. */
-function verbsOf(given: readonly Permission[], { group, resource, where }: Row): readonly string[] {
+/** Returns the verbs that are granted in that namespace or everywhere. */
+function grantedVerbs(given: readonly Permission[], { group, resource, where }: Row): readonly string[] {
   const matching = given.filter(
     (one) => one.group === group && one.resources.includes(resource) && isThere(one.where, where),
   );
@@ -143,15 +138,15 @@ function isThere(given: Permission["where"], where: Permission["where"]): boolea
 }
 
 function rowName({ group, resource, where }: Row): string {
-  const name = nameOf({ group, plural: resource });
+  const name = resourceName({ group, plural: resource });
   return where === "anywhere" ? `${name}, everywhere` : `${name}, in ${usualManifests.places[where]}`;
 }
 
-function nameOf({ group, plural }: { readonly group: string; readonly plural: string }): string {
+function resourceName({ group, plural }: { readonly group: string; readonly plural: string }): string {
   return group === "" ? plural : `${plural}.${group}`;
 }
 
-function tableOf(columns: readonly string[], rows: readonly (readonly string[])[]): string {
+function markdownTable(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell || "–").join(" | ")} |\n`;
   return [line(columns), `|${"---|".repeat(columns.length)}\n`, ...rows.map(line)].join("");
 }

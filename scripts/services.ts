@@ -1,40 +1,42 @@
 import { existsSync, readdirSync } from "node:fs";
 import { isInstalled, run } from "./run.ts";
 
-/** What the tests need besides npm packages: the program they start, and Debian's package that has it. */
+/** The programs that the tests need, with their Debian packages. */
 const services: readonly Service[] = [
-  { program: "redis-server", debianPackage: "redis-server", isThere: () => isInstalled("redis-server") },
+  { program: "redis-server", debianPackage: "redis-server" },
   { program: "initdb", debianPackage: "postgresql", isThere: hasPostgres },
-  // Of Prometheus only the program that plays its rules.
-  { program: "promtool", debianPackage: "prometheus", isThere: () => isInstalled("promtool") },
-  // The browser that the console is tested in.
-  { program: "chromium", debianPackage: "chromium", isThere: () => isInstalled("chromium") },
+  // Evaluates the alert rules.
+  { program: "promtool", debianPackage: "prometheus" },
+  // The browser for the tests of the console.
+  { program: "chromium", debianPackage: "chromium" },
   // Commands of the documentation use it.
-  { program: "jq", debianPackage: "jq", isThere: () => isInstalled("jq") },
-  // Shells that the completion is tested in.
-  { program: "zsh", debianPackage: "zsh", isThere: () => isInstalled("zsh") },
-  { program: "fish", debianPackage: "fish", isThere: () => isInstalled("fish") },
+  { program: "jq", debianPackage: "jq" },
+  // Shells for the tests of the completion.
+  { program: "zsh", debianPackage: "zsh" },
+  { program: "fish", debianPackage: "fish" },
 ];
 
-/** What only the long campaigns need. */
+/** The programs that only `npm run proof` needs. */
 const proofServices: readonly Service[] = [
   // Builds the image.
-  { program: "buildah", debianPackage: "buildah", isThere: () => isInstalled("buildah") },
+  { program: "buildah", debianPackage: "buildah" },
 ];
 
 interface Service {
   readonly program: string;
   readonly debianPackage: string;
-  isThere(): Promise<boolean>;
+  /** Default: whether the program is on the PATH. */
+  readonly isThere?: () => Promise<boolean>;
 }
 
 /**
- * Installs what is missing where we may, and says exactly what to install where we may not. The tests start these
- * programs themselves, on loopback ports of their own.
+ * Installs missing programs as root on Debian, and otherwise returns what to install. The tests start these programs themselves,
+ * on their own loopback ports.
  */
 export async function installServices({ isProof }: { readonly isProof: boolean }): Promise<string[]> {
   const problems: string[] = [];
-  for (const { program, debianPackage, isThere } of isProof ? [...services, ...proofServices] : services) {
+  for (const service of isProof ? [...services, ...proofServices] : services) {
+    const { program, debianPackage, isThere = () => isInstalled(program) } = service;
     if (await isThere()) continue;
     const mayInstall = process.getuid?.() === 0 && (await isInstalled("apt-get"));
     const installed = mayInstall && (await aptInstall(debianPackage)) && (await isThere());
@@ -45,7 +47,7 @@ export async function installServices({ isProof }: { readonly isProof: boolean }
   return problems;
 }
 
-/** Debian keeps the programs of the server out of the way, one folder per version. */
+/** Debian installs the programs of the server outside of the PATH, in one folder per version. */
 async function hasPostgres(): Promise<boolean> {
   const home = "/usr/lib/postgresql";
   const versions = existsSync(home) ? readdirSync(home) : [];
@@ -59,7 +61,7 @@ async function aptInstall(debianPackage: string): Promise<boolean> {
   const policy = ["-o", "Dpkg::Options::=--force-confold"];
   const args = ["install", "-y", "-qq", "--no-install-recommends", ...policy, debianPackage];
   if ((await run("apt-get", args, quiet)) !== 0) return false;
-  // The package may have started a server of its own, which is not needed: the tests start theirs.
+  // The package may have started a server, which the tests do not use.
   if (existsSync("/run/systemd/system")) await run("systemctl", ["disable", "--now", debianPackage]);
   return true;
 }

@@ -74,7 +74,7 @@ function sourceStamp() {
   return createHash("sha256").update(states.sort().join("\n")).digest("hex");
 }
 
-/** The commit of the sources, with `-dirty` if they differ from it. Empty outside a repository of our own. */
+/** The commit of the sources, with `-dirty` if they differ from it. Empty if the sources are in no repository. */
 function readCommit() {
   if (process.env["INTERLOCK_COMMIT"]) return process.env["INTERLOCK_COMMIT"];
   try {

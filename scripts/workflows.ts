@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { stringify } from "yaml";
+import { readFileSync } from "node:fs";
 import { actions, actionsTable, workflowFiles } from "../src/actions/index.ts";
 import { usualManifests } from "../src/manifests/index.ts";
+import { at, type GeneratedFiles, toYaml } from "./generated-files.ts";
 
 /** Every generated file of workflows/ by its path, and the reference in docs/actions.md. */
-export function actionFiles(): ReadonlyMap<string, string> {
+export function actionFiles(): GeneratedFiles {
   const { image, places } = usualManifests;
   const files = actions.flatMap((action) => {
     const bundle = `registry.example/interlock-actions/${action.name}:${action.version}`;
@@ -25,26 +25,4 @@ const marker = "<!-- Generated from src/actions by npm run docs. -->\n";
 function actionsPage(text: string): string {
   const [written] = text.split(marker);
   return `${written}${marker}\n${actionsTable()}`;
-}
-
-function toYaml(value: object): string {
-  return stringify(value, { lineWidth: 0, aliasDuplicateObjects: false });
-}
-
-function at(path: string): URL {
-  return new URL(`../${path}`, import.meta.url);
-}
-
-/** The files that are missing or out of date. */
-export function staleActionFiles(): string[] {
-  return [...actionFiles()]
-    .filter(([path, text]) => !existsSync(at(path)) || readFileSync(at(path), "utf8") !== text)
-    .map(([path]) => path);
-}
-
-export function writeActionFiles(): void {
-  for (const [path, text] of actionFiles()) {
-    mkdirSync(new URL(".", at(path)), { recursive: true });
-    writeFileSync(at(path), text);
-  }
 }

@@ -2,7 +2,7 @@ import type { KubeClient, KubeObject, ResourceType } from "../kube/index.ts";
 import type { ObjectTarget, ParameterValue, RemediationWorkflowSpec } from "../resources/index.ts";
 import type { IssueDraft, IssueProject } from "./issues/issue-tracker.ts";
 
-/** A ready-made action, as the catalog, the roles, the documentation and the runner need it. */
+/** The description of a ready-made action, for the catalog, the roles, the documentation and the runner. */
 export interface ActionDescription {
   /** Id of the workflow and name of its folder. */
   readonly name: string;
@@ -45,13 +45,13 @@ export interface ActionInputs {
   readonly fence: bigint;
   /** Complete and checked. */
   readonly parameters: Readonly<Record<string, ParameterValue>>;
-  /** The API server's time of this look at the cluster. */
+  /** The API server's time when the cluster was observed. */
   readonly nowMs: number;
 }
 
 /**
- * What `decide` may ask for. It is asked again after every step, with the state at that time: an action that is repeated
- * after a crash continues where the earlier run ended.
+ * The next step of an action. `decide` is called again after every step, with the state at that time: an action that is
+ * repeated after a crash continues where the earlier run ended.
  */
 export type Decision =
   | { readonly kind: "write"; readonly writes: readonly Write[] }
@@ -60,7 +60,7 @@ export type Decision =
   | { readonly kind: "done"; readonly message: string }
   | { readonly kind: "refuse"; readonly message: string };
 
-/** A write with the object as it was observed: if it has changed since, nothing is written and `decide` is asked again. */
+/** A write to the object that was observed: if it has changed since, nothing is written and `decide` is called again. */
 export type Write = { readonly text: string } & (
   | { readonly do: "update"; readonly type: ResourceType; readonly observed: KubeObject; readonly next: KubeObject }
   | { readonly do: "create"; readonly type: ResourceType; readonly object: KubeObject }
@@ -74,7 +74,7 @@ export interface ActionSnapshot {
   readonly target: KubeObject | undefined;
 }
 
-/** The calls with which an action observes. */
+/** The calls with which an action reads its snapshot. */
 export interface Reader extends Pick<KubeClient, "get" | "list"> {
   /** The address of the open issue with the label `marker`. */
   findIssue(project: IssueProject, marker: string): Promise<string | undefined>;

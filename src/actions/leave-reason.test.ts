@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { leaveReason } from "./leave-reason.ts";
 
-it("the reason of a failure is left in the file of the kubelet", async () => {
+it("writes the reason of a failure to the termination log", async () => {
   const file = join(temporaryFolder(), "termination-log");
   writeFileSync(file, "");
 
@@ -13,7 +13,7 @@ it("the reason of a failure is left in the file of the kubelet", async () => {
   expect(readFileSync(file, "utf8")).toBe("missing rights: patch deployments");
 });
 
-it("no file is created where there is no kubelet", async () => {
+it("creates no file outside of a pod", async () => {
   const file = join(temporaryFolder(), "termination-log");
 
   await leaveReason("missing rights: patch deployments", file);

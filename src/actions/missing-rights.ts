@@ -3,8 +3,8 @@ import { executionNamespace, type ObjectTarget } from "../resources/index.ts";
 import type { Right } from "./action.ts";
 
 /**
- * The rights that our identity lacks, in the words of Kubernetes. They are checked before the first write: an action
- * that lacks one for its last step would otherwise stop halfway.
+ * Returns the rights that this process lacks, worded like the errors of Kubernetes. They are checked before the first write: an
+ * action that lacks one for its last step would otherwise stop halfway.
  */
 export async function missingRights(
   client: Pick<KubeClient, "create">,
@@ -44,7 +44,7 @@ function namespaceFor(where: Right["where"], target: ObjectTarget): string | und
   return where === "runs" ? executionNamespace : undefined;
 }
 
-/** As Kubernetes refuses a request: `cannot update resource "deployments" in API group "apps" in the namespace "a"`. */
+/** Like the error of Kubernetes: `cannot update resource "deployments" in API group "apps" in the namespace "a"`. */
 function rightText(right: Right, verb: string, target: ObjectTarget): string {
   const namespace = namespaceFor(right.where, target);
   const place = namespace ? `in the namespace "${namespace}"` : "at the cluster scope";

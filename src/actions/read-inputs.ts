@@ -8,7 +8,7 @@ import {
 } from "../resources/index.ts";
 import type { ActionDescription, ActionInputs, ParameterSchema } from "./action.ts";
 
-/** The longest that an action may wait. */
+/** The maximum of `waitSeconds`. */
 export const maxWaitSeconds = 3_600;
 
 /** The parameters of every action. */
@@ -43,8 +43,8 @@ export function readInputs(action: ActionDescription, env: Readonly<Record<strin
   if (!target) problems.push(`TARGET_RESOURCE ${read.kind === "problem" ? read.problem : "is not an object"}`);
   else {
     const { name: workflowId, targetKinds } = action;
-    const wrongKind = targetKindProblem({ workflowId, ...(targetKinds && { targetKinds }) }, target, builtInKinds);
-    if (wrongKind) problems.push(wrongKind);
+    const problem = targetKindProblem({ workflowId, ...(targetKinds && { targetKinds }) }, target, builtInKinds);
+    if (problem) problems.push(problem);
     if (target.cluster !== undefined)
       problems.push(`TARGET_RESOURCE names the cluster ${target.cluster}, not this one`);
   }
@@ -67,7 +67,7 @@ export function readInputs(action: ActionDescription, env: Readonly<Record<strin
   };
 }
 
-/** Environment variables are texts. One that is not of its type stays a text, which the schema then refuses. */
+/** Converts the text of an environment variable. A text that is not of the type is returned as it is, and the schema rejects it. */
 function toValue(text: string, { type }: WorkflowParameter): ParameterValue {
   switch (type) {
     case "integer":

@@ -35,16 +35,23 @@ export async function runAction(
   const call = signal ? { signal } : {};
   const deadline = clock.now() + Number(inputs.parameters["waitSeconds"]) * 1_000;
   const printChange = onChange(deps.print);
+  let hasRights = false;
+  const step = async (): Promise<StepResult> => {
+    if (!hasRights) {
+      const missing = await missingRights(deps.client, action.rights, inputs.target, call);
+      if (missing.length > 0) return failedOutcome(`missing rights: ${missing.join("; ")}`);
+      hasRights = true;
+    }
+    return await lookAndWrite(action, inputs, deps, call);
+  };
   try {
-    const missing = await missingRights(deps.client, action.rights, inputs.target, call);
-    if (missing.length > 0) return failedOutcome(`missing rights: ${missing.join("; ")}`);
     for (;;) {
-      const round = await attempt(action, inputs, deps, call);
-      if (round.kind !== "again") return round;
-      printChange(round.message);
+      const result = await step().catch(retryTransient);
+      if (result.kind !== "again") return result;
+      printChange(result.message);
       if (clock.now() >= deadline)
-        return failedOutcome(`not done within ${inputs.parameters["waitSeconds"]} s: ${round.message}`);
-      if (!round.atOnce) await sleep(clock, pollMs, signal);
+        return failedOutcome(`not done within ${inputs.parameters["waitSeconds"]} s: ${result.message}`);
+      if (!result.atOnce) await sleep(clock, pollMs, signal);
     }
   } catch (error) {
     if (signal?.aborted) return failedOutcome("stopped before it was done");
@@ -56,27 +63,26 @@ export async function runAction(
   }
 }
 
-/** `again`: not finished; at once if something was written, later if there is nothing to do but wait. */
-type RoundResult = ActionOutcome | { readonly kind: "again"; readonly message: string; readonly atOnce?: true };
+/** `again`: not finished. The next step follows at once if this one wrote something, and after a delay otherwise. */
+type StepResult = ActionOutcome | { readonly kind: "again"; readonly message: string; readonly atOnce?: true };
 
-async function attempt(
+async function lookAndWrite(
   action: Action,
   inputs: Omit<ActionInputs, "nowMs">,
   deps: ActionDeps,
   call: Call,
-): Promise<RoundResult> {
-  try {
-    const { client } = deps;
-    const reader = readerOf(deps, call);
-    const { target, decision } = await action.look({ ...inputs, nowMs: client.serverNowMs() }, reader);
-    const stale = target && staleness(target, inputs.fence);
-    if (stale) return failedOutcome(stale);
-    return await follow(decision, inputs, deps, call);
-  } catch (error) {
-    // The write may have happened or not; the next look shows it.
-    if (isTransient(error)) return { kind: "again", message: error.message };
-    throw error;
-  }
+): Promise<StepResult> {
+  const nowMs = deps.client.serverNowMs();
+  const { target, decision } = await action.look({ ...inputs, nowMs }, toReader(deps, call));
+  const stale = target && staleness(target, inputs.fence);
+  if (stale) return failedOutcome(stale);
+  return await execute(decision, inputs, deps, call);
+}
+
+/** Repeats the step after a transient error. A write may have happened or not; the next look shows it. */
+function retryTransient(error: unknown): StepResult {
+  if (isTransient(error)) return { kind: "again", message: error.message };
+  throw error;
 }
 
 function isTransient(error: unknown): error is Error {
@@ -84,12 +90,12 @@ function isTransient(error: unknown): error is Error {
   return error instanceof KubeError && error.code === "unavailable";
 }
 
-async function follow(
+async function execute(
   decision: Decision,
   { fence, parameters }: Omit<ActionInputs, "nowMs">,
   deps: ActionDeps,
   call: Call,
-): Promise<RoundResult> {
+): Promise<StepResult> {
   switch (decision.kind) {
     case "done":
       return { kind: "succeeded", message: decision.message };
@@ -112,7 +118,7 @@ interface WriteDeps extends ActionDeps {
   readonly call: Call;
 }
 
-async function writeAll(writes: readonly Write[], deps: WriteDeps): Promise<RoundResult> {
+async function writeAll(writes: readonly Write[], deps: WriteDeps): Promise<StepResult> {
   let delayed: string | undefined;
   for (const write of writes) {
     const stale = "observed" in write ? staleness(write.observed, deps.fence) : undefined;
@@ -182,7 +188,7 @@ function staleness(object: KubeObject, fence: bigint): string | undefined {
   return `${object.kind ?? "object"} ${object.metadata.name} was written by a later run (fence ${latest}, ours is ${fence})`;
 }
 
-function readerOf({ client, issues }: ActionDeps, call: Call): Reader {
+function toReader({ client, issues }: ActionDeps, call: Call): Reader {
   return {
     get: (type, ref) => client.get(type, ref, call),
     list: (type, query) => client.list(type, query, call),

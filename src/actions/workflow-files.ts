@@ -9,7 +9,7 @@ import {
 import type { ActionDescription, Right } from "./action.ts";
 import { maxWaitSeconds, parameterSchema } from "./read-inputs.ts";
 
-/** The names in the shipped files of an action that an operator may replace. */
+/** Names in the shipped files of an action, which an operator may replace. */
 export interface WorkflowFileOptions {
   readonly image: string;
   /** The OCI bundle that the Pipeline is pushed to. */
@@ -36,7 +36,7 @@ export function workflowFiles(
   ]);
 }
 
-/** The namespace of runs demands these of every container. */
+/** Required of every container in the namespace of runs. */
 const restricted = {
   securityContext: {
     allowPrivilegeEscalation: false,
@@ -60,7 +60,7 @@ function workflowSpec(action: ActionDescription, special: Partial<RemediationWor
   };
 }
 
-/** Longer than an action can wait, so that it ends by itself and explains why. */
+/** Longer than `waitSeconds` can be, so that an action that waits too long ends itself, with a reason. */
 const timeout = `${maxWaitSeconds / 60 + 5}m`;
 
 function catalogEntry(action: ActionDescription, special: Partial<RemediationWorkflowSpec>, namespace: string): object {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Config, defaultConfig } from "../config/index.ts";
 import { settings } from "../config/schema.ts";
-import { secretFiles } from "./agent-secrets.ts";
+import { openSecrets, secretFiles } from "./agent-secrets.ts";
 
 /** Certificates and public keys, folders, and files that hold none. */
 const notSecret = [
@@ -12,6 +12,20 @@ const notSecret = [
   "checkpointTrustedKeysFile",
   "file",
 ];
+
+describe("the secrets that are hidden from the coder", () => {
+  it.each([
+    ["as it is written if it is no valid escape", "rediss://user:secret-100%@cache:6380", ["secret-100%"]],
+    ["encoded and decoded", "postgres://user:p%40ssw0rd-1@db/app", ["p%40ssw0rd-1", "p@ssw0rd-1"]],
+  ])("include the password of a URL %s", async (_how, url, passwords) => {
+    const { config } = defaultConfig();
+    const agent = { ...config.agent, passEnvironment: ["CACHE_URL"] };
+
+    const secrets = await openSecrets({ ...config, agent }, { CACHE_URL: url });
+
+    expect(secrets.known()).toEqual(expect.arrayContaining(passwords));
+  });
+});
 
 describe("the files that are hidden from the coder", () => {
   const paths = settings.filter(({ kind, field }) => kind.isPath && !/dir$/i.test(field));

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { type Config, Secret } from "../config/index.ts";
 
-/** What must not be shown, pushed or logged by the coder's stage. All lists are longest first. */
+/** The texts that the agent must not show, push or log. All lists are longest first. */
 export interface AgentSecrets {
-  /** Interlock's own. The coder must not get them at all. */
+  /** Interlock's own secrets, which the coder must not get. */
   own(): Promise<readonly string[]>;
   /** Interlock's own and the values of `agent.passEnvironment`. */
   all(): Promise<readonly string[]>;
@@ -11,7 +11,7 @@ export interface AgentSecrets {
   known(): readonly string[];
 }
 
-/** Reads the secrets of the configuration. Files change, so they are read again; what they held before stays secret. */
+/** Reads the secrets of the configuration. Files are read again, because they change; their earlier content stays secret. */
 export async function openSecrets(
   config: Config,
   env: Readonly<Record<string, string | undefined>>,
@@ -35,7 +35,7 @@ export async function openSecrets(
     known = sortSecrets([...(await own()), ...passed]);
     return known;
   };
-  // The coder may have seen those that are replaced while it works.
+  // The coder may have read secrets that are replaced while it works.
   await all();
   return { own, all, known: () => known };
 }
@@ -50,17 +50,17 @@ export function secretFiles(config: Config): readonly string[] {
     .flatMap(([name, value]) => (secretFileSetting.test(name) && typeof value === "string" ? [value] : []));
 }
 
-/** What is very short occurs in everything. */
+/** Leaves out short texts, which occur by chance. */
 function sortSecrets(values: Iterable<string>): readonly string[] {
   return [...new Set(values)].filter(({ length }) => length >= 8).sort((a, b) => b.length - a.length);
 }
 
-/** A key of several lines is as secret in each of them. */
+/** Each line of a key is secret, too. */
 function valuesIn(text: string): readonly string[] {
   return [text.trim(), ...text.split("\n").map((line) => line.trim()), ...passwordIn(text)];
 }
 
-/** Of lines that are a secret, or the name of a sender and its token. */
+/** Returns the tokens in lines that are a secret, or the name of a sender and its token. */
 function tokensIn(text: string): readonly string[] {
   return text.split(/[\n;]/).map((line) => {
     const [first = "", second] = line.trim().split(/\s+/);
@@ -68,6 +68,14 @@ function tokensIn(text: string): readonly string[] {
   });
 }
 
+/** Returns the password in a URL, verbatim and decoded. */
 function passwordIn(text: string): readonly string[] {
-  return URL.canParse(text) ? [decodeURIComponent(new URL(text).password)] : [];
+  if (!URL.canParse(text)) return [];
+  const { password } = new URL(text);
+  try {
+    return [password, decodeURIComponent(password)];
+  } catch {
+    // A per cent sign that is not part of an escape stands for itself.
+    return [password];
+  }
 }

@@ -18,7 +18,7 @@ import { openToken } from "./secret-file.ts";
 import { type Stage, type StageOptions, toStage } from "./stage.ts";
 
 export interface AgentProcessOptions extends StageOptions {
-  /** What belongs to this process alone. */
+  /** The directory of this process alone. */
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -26,7 +26,7 @@ export interface AgentProcessOptions extends StageOptions {
 const remoteLimitMs = 30_000;
 const gitLimitMs = 120_000;
 
-/** Starts the agent on the GitLab, and the Jira if there is one, that the configuration names. */
+/** Starts the agent with the configured GitLab and, if there is one, Jira. */
 export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
   const { loaded, client, ledger, clock, random, metrics, env, directory } = options;
   const { config } = loaded;
@@ -69,8 +69,8 @@ export async function openAgent(options: AgentProcessOptions): Promise<Stage> {
 }
 
 /**
- * Logs at start-up, and not with the first task, that a server does not respond or rejects our token. The agent runs in
- * any case: servers return, and tokens are replaced. Returns a function that ends the check.
+ * Logs at start, and not at the first task, that a server does not respond or rejects the token. The agent runs in any case,
+ * because outages end and tokens are replaced. Returns a function that ends the check.
  */
 function checkAccounts(servers: { gitlab: GitLab; jira: Jira | undefined }, log: Logger): () => Promise<void> {
   const stop = new AbortController();
@@ -87,7 +87,7 @@ function checkAccounts(servers: { gitlab: GitLab; jira: Jira | undefined }, log:
   };
 }
 
-/** Whether there is anything for an agent to do here. */
+/** Whether the agent is configured. */
 export function hasAgent({ gitlab, agent }: Config): boolean {
   return gitlab.url !== undefined && agent.command !== undefined;
 }

@@ -15,26 +15,28 @@ import type { KubeClient } from "../kube/index.ts";
 import { findClosedAncestor, findIsolation } from "../process/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
-import { openSecrets, secretFiles } from "./agent-secrets.ts";
+import { type AgentSecrets, openSecrets, secretFiles } from "./agent-secrets.ts";
 
 export interface CoderProcessOptions {
   readonly config: Config;
-  /** Where Jobs are made, if they are. */
+  /** Creates Jobs, if `agent.executor` is job. */
   readonly client: KubeClient;
   readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "createPatch">;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The data directory, which the coder does not see. Its folders are in there unless `agent.workDir` is set. */
+  /** The data directory, which is hidden from the coder. The folders of the coder are in it unless `agent.workDir` is set. */
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
-/** The coder that the configuration names. */
+/** Opens the configured coder. */
 export async function openCoder(options: CoderProcessOptions): Promise<Coder> {
-  return options.config.agent.executor === "job" ? await openInJobs(options) : await openHere(options);
+  const { config, env } = options;
+  const secrets = await openSecrets(config, env);
+  return config.agent.executor === "job" ? openJobCoder(options, secrets) : await openLocal(options, secrets);
 }
 
-async function openInJobs({ config, client, env, clock, log }: CoderProcessOptions): Promise<Coder> {
+function openJobCoder({ config, client, clock, log }: CoderProcessOptions, secrets: AgentSecrets): Coder {
   const { agent, gitlab } = config;
   if (!agent.command || !agent.jobImage || !gitlab.url) {
     throw new TypeError("agent.executor is job: set agent.command, agent.jobImage and gitlab.url, too");
@@ -62,33 +64,35 @@ async function openInJobs({ config, client, env, clock, log }: CoderProcessOptio
       network: agent.network,
     },
     ...{ maxOutputBytes, maxAddedFiles, patch, clock },
-    secrets: (await openSecrets(config, env)).all,
+    secrets: secrets.all,
   });
 }
 
-/** Logs the gaps in the isolation of the coder. */
-async function openHere({ config, workshop, env, directory: data, clock, log }: CoderProcessOptions): Promise<Coder> {
+/** Opens a coder that runs as a process of this machine. Logs the gaps in its isolation. */
+async function openLocal(
+  { config, workshop, env, directory: data, clock, log }: CoderProcessOptions,
+  secrets: AgentSecrets,
+): Promise<Coder> {
   const { command, passEnvironment = [], publicEnvironment = [] } = config.agent;
-  const { user, network, isolation: wanted, workDir } = config.agent;
+  const { user, network, isolation: required, workDir } = config.agent;
   if (!command) throw new TypeError("agent.command is not set: set it to the command of a coder, see docs/coder.md");
   const directory = await openOwnDirectory(workDir ?? join(data, "coder"), "agent.workDir");
-  const wish = { user, network: network === "host" };
-  const isolation = await findIsolation(wish, directory);
-  if (wanted === "required" && (!isolation.namespaces || isolation.network !== wish.network)) {
+  const requested = { user, network: network === "host" };
+  const isolation = await findIsolation(requested, directory);
+  if (required === "required" && (!isolation.namespaces || isolation.network !== requested.network)) {
     throw new TypeError("agent.isolation is required, but neither root nor user namespaces are allowed here");
   }
-  // What is mounted over it later is found by its real name.
-  const secret = [await realpath(data), ...secretFiles(config), "/var/run/secrets", "/run/secrets"];
-  const closed = await findClosedAncestor(directory, isolation, secret);
+  // Mounts are compared with real paths.
+  const secretPaths = [await realpath(data), ...secretFiles(config), "/var/run/secrets", "/run/secrets"];
+  const closed = await findClosedAncestor(directory, isolation, secretPaths);
   if (closed !== undefined && !isolation.namespaces) {
     const problem = `the coder runs as user ${isolation.user?.uid}, who cannot enter ${closed}, and its folders are in ${directory}`;
     throw new TypeError(`${problem}; fix: set agent.workDir to a directory such as /var/lib/interlock-coder`);
   }
-  // In namespaces a directory that its user cannot enter is replaced, too: its folders are below.
-  const hidden = closed === undefined ? secret : [...secret, closed];
-  for (const gap of isolationGaps(isolation, wish)) log.warn("coder isolation incomplete", { gap });
+  // In namespaces, a directory that its user cannot enter is hidden, too, because the folders of the coder are below it.
+  const hidden = closed === undefined ? secretPaths : [...secretPaths, closed];
+  for (const gap of isolationGaps(isolation, requested)) log.warn("coder isolation incomplete", { gap });
   if (!isolation.network) log.info("coder has no network", { fix: networkFix });
-  const secrets = await openSecrets(config, env);
   return await openLocalCoder({
     workshop,
     command,

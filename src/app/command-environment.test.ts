@@ -8,7 +8,7 @@ import { commandEnvironment } from "./command-environment.ts";
 const folder = mkdtempSync(join(tmpdir(), "interlock-command-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it("lets a step call the program of this process as interlock, with its arguments as they are", async () => {
+it("lets a step call the program of this process as interlock, with its arguments unchanged", async () => {
   const script = join(folder, "it's main.mjs");
   writeFileSync(script, "console.log(JSON.stringify([process.execArgv, ...process.argv.slice(2)]));");
 

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { writeDurably } from "../disk/index.ts";
 import { stepPath } from "../engines/index.ts";
 
-/** How this process was started. */
+/** The command line of this process. */
 export interface StartedAs {
   readonly execPath: string;
   readonly execArgv: readonly string[];
@@ -30,7 +30,7 @@ function commandScript({ execPath, execArgv, script }: StartedAs): string {
   return `#!/bin/sh\nexec ${words.join(" ")} "$@"\n`;
 }
 
-/** As one word of a shell. */
+/** Quotes a text as one word of a shell. */
 function quoteWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -7,8 +7,6 @@ import {
   consoleRoutes,
   type Identity,
   keptSessionKey,
-  type LocalUsers,
-  type LoginLinks,
   linkPath,
   localIdentity,
   localUsers,
@@ -51,45 +49,33 @@ export interface ConsoleOptions {
 }
 
 export interface RunningConsole {
-  /** Where browsers reach it. */
+  /** The URL for browsers. */
   readonly url: string;
   /** A link that logs the admin in, once; undefined in a cluster. */
   readonly link?: string;
   close(): Promise<void>;
 }
 
-/** In the data directory: where the console can be reached as long as it runs, for `interlock users link`. */
+/** File in the data directory with the URL of the running console, for `interlock users link`. */
 const consoleUrlFile = "console-url";
 
-/** What `up` and `interlock users` share: the users and links of a data directory. */
-export function openLocalUsers({ directory, clock, random }: LocalUsersPlace): LocalConsole {
+/** Opens the users and links of a data directory, for `up` and `interlock users`. */
+export function openLocalUsers({ directory, clock, random }: Pick<ConsoleOptions, "directory" | "clock" | "random">) {
   const folder = join(directory, "console");
   return {
     folder,
     users: localUsers({ directory: folder, admin: adminName, clock, random }),
     links: loginLinks(folder, clock, random),
+    /** The user who always exists. */
     admin: adminName,
+    /** Returns the URL of the console of this directory; undefined if it does not run. */
     url: () => readFile(join(directory, consoleUrlFile), "utf8").catch(() => undefined),
   };
 }
 
-interface LocalUsersPlace {
-  readonly directory: string;
-  readonly clock: Clock;
-  readonly random: Random;
-}
+export type LocalConsole = ReturnType<typeof openLocalUsers>;
 
-export interface LocalConsole {
-  readonly folder: string;
-  readonly users: LocalUsers;
-  readonly links: LoginLinks;
-  /** The user who is always there. */
-  readonly admin: string;
-  /** Where the console of this directory is; undefined if it does not run. */
-  url(): Promise<string | undefined>;
-}
-
-/** Where a browser goes to log in. */
+/** Returns the URL at which a browser logs in with a token. */
 export function loginUrl(consoleUrl: string, token: string): string {
   return `${consoleUrl}${linkPath}${token}`;
 }
@@ -137,7 +123,7 @@ async function readSessionKey(file: string): Promise<string> {
 
 const minKeyLength = 32;
 
-/** Undefined: there is no identity provider, and people log in with tokens of the API server. */
+/** Returns undefined if there is no identity provider: users then log in with tokens of the API server. */
 async function oidcSettings({ loaded }: ConsoleOptions) {
   const { console: settings } = loaded.config;
   const { url, oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret, oidcClientSecretFile } = settings;
@@ -203,7 +189,7 @@ async function openConsole(
     routes: consoleRoutes({
       ...{ projection, contextFor, clock, random },
       runsIn: execution.namespace,
-      // Elsewhere the files of this process are nothing that the API server gives its users a right to.
+      // In a cluster, users have no right to read the files of this process.
       localRuns: sharesExecutor ? localRunsFolder(execution, directory) : undefined,
     }),
     files: await readStaticFiles(webDirectory),
@@ -225,5 +211,5 @@ async function openConsole(
   };
 }
 
-/** Rows are kept so long after the last viewer has left, for one who reloads a page or comes back to it. */
+/** How long rows are kept after the last viewer has left, for a page that is reloaded. */
 const projectionIdleMs = 5 * 60_000;

@@ -38,7 +38,7 @@ describe("coordination as configured", () => {
     await coordination.close();
   });
 
-  it("may keep locks elsewhere than the rest", async () => {
+  it("may use another backend for locks", async () => {
     const { coordination } = await open({ STATE_BACKEND: "memory", LOCKS_BACKEND: "kubernetes" });
 
     expect(coordination.locks.guarantee).toBe("consensus");
@@ -46,7 +46,7 @@ describe("coordination as configured", () => {
     await coordination.close();
   });
 
-  it("fails at start when Redis is not there, without telling the password", async () => {
+  it("fails at start if Redis does not respond, without the password in the error", async () => {
     const log = recordingLogger();
     const opening = open({ STATE_BACKEND: "redis", REDIS_URL: "redis://user:hunter2@127.0.0.1:1" }, { log });
 
@@ -56,7 +56,7 @@ describe("coordination as configured", () => {
 });
 
 describe("the setting", () => {
-  it("locks.ttl is how long a lock outlives its holder", async () => {
+  it("locks.ttl sets how long a lock outlives its holder", async () => {
     const { coordination } = await open({ STATE_BACKEND: "kubernetes" }, { yaml: "locks:\n  ttl: 11s\n" });
 
     const lease = await coordination.locks.acquire(keyOf("a"));
@@ -66,7 +66,7 @@ describe("the setting", () => {
     await coordination.close();
   });
 
-  it("locks.wait is the longest wait for one", async () => {
+  it("locks.wait limits the wait for a lock", async () => {
     const clock = new ManualClock();
     const { coordination } = await open({ STATE_BACKEND: "memory" }, { yaml: "locks:\n  wait: 3s\n", clock });
     await coordination.locks.acquire(keyOf("a"));
@@ -80,7 +80,7 @@ describe("the setting", () => {
     await coordination.close();
   });
 
-  it("locks.namespace is where Leases are", async () => {
+  it("locks.namespace sets the namespace of Leases", async () => {
     const { coordination, kube } = await open(
       { STATE_BACKEND: "kubernetes" },
       { yaml: "locks:\n  namespace: other\n" },
@@ -92,7 +92,7 @@ describe("the setting", () => {
     await coordination.close();
   });
 
-  it("claims.lease is how long a claim outlives whoever works on it", async () => {
+  it("claims.lease sets how long a claim outlives its holder", async () => {
     const { coordination } = await open({ STATE_BACKEND: "memory" }, { yaml: "claims:\n  lease: 5s\n" });
 
     const claim = await coordination.claims.claim(keyOf("a"));
@@ -102,7 +102,7 @@ describe("the setting", () => {
     await coordination.close();
   });
 
-  it("claims.doneTtl is how long it is remembered that something was done", async () => {
+  it("claims.doneTtl sets how long a done claim is kept", async () => {
     const clock = new ManualClock();
     const { coordination } = await open({ STATE_BACKEND: "memory" }, { yaml: "claims:\n  doneTtl: 20s\n", clock });
     const { claims } = coordination;
@@ -117,7 +117,7 @@ describe("the setting", () => {
     await coordination.close();
   });
 
-  it("claims.memoryEntries is how many are remembered", async () => {
+  it("claims.memoryEntries limits the claims in memory", async () => {
     const { coordination } = await open({ STATE_BACKEND: "memory" }, { yaml: "claims:\n  memoryEntries: 1\n" });
     const { claims } = coordination;
     for (const key of ["a", "b"]) {

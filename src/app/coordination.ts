@@ -25,7 +25,7 @@ import type { KubeClient } from "../kube/index.ts";
 import { openRedis } from "./redis.ts";
 import type { ProcessTools } from "./stage.ts";
 
-/** What a stage coordinates with, on whichever backend the configuration names. */
+/** Locks, claims and watermarks of a stage, on the configured backends. */
 export interface Coordination {
   readonly locks: Locks;
   readonly claims: Claims;
@@ -42,7 +42,7 @@ export interface CoordinationOptions extends ProcessTools {
 
 type Backend = Config["state"]["backend"];
 
-/** First parts of Lease names, which show people the owner of the locks. */
+/** Prefixes of Lease names, which show the stage that holds the lock. */
 const leasePrefix: Readonly<Record<Stage, string>> = {
   gateway: "gw-lock-",
   ro: "ro-lock-",
@@ -66,15 +66,15 @@ export async function openCoordination(options: CoordinationOptions): Promise<Co
   const watermarks = openWatermarks(options, redis);
   const janitor = uses("kubernetes", config) ? openJanitor(options, locks) : undefined;
   async function close() {
-    // It may just be asking for a lock; that ends with the locks.
-    const swept = janitor?.close();
+    // The janitor may be waiting for a lock, which ends when the locks are closed.
+    const janitorClosed = janitor?.close();
     await claims.close();
     await locks.close();
-    await swept;
+    await janitorClosed;
     await redis?.close();
   }
   try {
-    // Only now: locks have something to prepare on every new connection.
+    // Connected last, because locks prepare every new connection.
     await redis?.connect();
   } catch (error) {
     await close();
@@ -93,27 +93,27 @@ function uses(backend: Backend, { state, locks }: Config): boolean {
 function openLocks(options: CoordinationOptions, redis: RedisConnection | undefined): Locks {
   const { loaded, stage, log, clock, random } = options;
   const { locks } = loaded.config;
-  const table = {
+  const common = {
     clock,
     random,
-    who: whoWeAre(stage),
+    who: holderName(stage),
     events: observeLocks(options),
     defaults: { ttlMs: locks.ttlMs, waitMs: locks.waitMs },
   };
   switch (locks.backend) {
     case "memory":
-      return memoryLocks(table);
+      return memoryLocks(common);
     case "redis":
       return redisLocks({
-        ...table,
-        connection: needed(redis, "redis"),
+        ...common,
+        connection: required(redis, "redis"),
         maxTtlMs: Math.max(60_000, locks.ttlMs),
         quarantined: (ms) => log.warn("redis restarted, locks are granted again later", { ms }),
       });
     case "kubernetes":
       return kubernetesLocks({
-        ...table,
-        client: needed(options.client, "kubernetes"),
+        ...common,
+        client: required(options.client, "kubernetes"),
         namespace: locks.namespace,
         prefix: leasePrefix[stage],
       });
@@ -123,20 +123,24 @@ function openLocks(options: CoordinationOptions, redis: RedisConnection | undefi
 function openClaims(options: CoordinationOptions, redis: RedisConnection | undefined): Claims {
   const { loaded, stage, clock, random } = options;
   const { state, claims, locks } = loaded.config;
-  const desk = {
+  const common = {
     clock,
     random,
-    who: whoWeAre(stage),
+    who: holderName(stage),
     events: observeClaims(options),
     defaults: { leaseMs: claims.leaseMs, doneTtlMs: claims.doneTtlMs },
   };
   switch (state.backend) {
     case "memory":
-      return memoryClaims({ ...desk, maxEntries: claims.memoryEntries });
+      return memoryClaims({ ...common, maxEntries: claims.memoryEntries });
     case "redis":
-      return redisClaims({ ...desk, connection: needed(redis, "redis") });
+      return redisClaims({ ...common, connection: required(redis, "redis") });
     case "kubernetes":
-      return kubernetesClaims({ ...desk, client: needed(options.client, "kubernetes"), namespace: locks.namespace });
+      return kubernetesClaims({
+        ...common,
+        client: required(options.client, "kubernetes"),
+        namespace: locks.namespace,
+      });
   }
 }
 
@@ -146,12 +150,12 @@ function openWatermarks({ loaded, client }: CoordinationOptions, redis: RedisCon
     case "memory":
       return memoryWatermarks();
     case "redis":
-      return redisWatermarks({ connection: needed(redis, "redis") });
+      return redisWatermarks({ connection: required(redis, "redis") });
     case "kubernetes":
       return kubernetesWatermarks({
-        client: needed(client, "kubernetes"),
+        client: required(client, "kubernetes"),
         namespace: watermarks.namespace,
-        // Where they were before they had a namespace of their own.
+        // Earlier versions stored them there.
         formerNamespace: locks.namespace,
       });
   }
@@ -160,15 +164,15 @@ function openWatermarks({ loaded, client }: CoordinationOptions, redis: RedisCon
 function openJanitor(options: CoordinationOptions, locks: Locks) {
   const { loaded, clock, random } = options;
   const { namespace } = loaded.config.locks;
-  const client = needed(options.client, "kubernetes");
+  const client = required(options.client, "kubernetes");
   return startJanitor({ client, clock, random, namespace, locks, events: observeJanitor(options) });
 }
 
-function whoWeAre(stage: Stage): string {
+function holderName(stage: Stage): string {
   return `${stage}/${hostname()}/${process.pid}`;
 }
 
-function needed<T>(part: T | undefined, backend: Backend): T {
-  if (part === undefined) throw new TypeError(`the ${backend} backend was chosen, but nothing is connected to it`);
+function required<T>(part: T | undefined, backend: Backend): T {
+  if (part === undefined) throw new TypeError(`the ${backend} backend is configured, but not connected`);
   return part;
 }

@@ -14,7 +14,7 @@ describe("a data directory", () => {
   });
   afterEach(() => rm(root, { recursive: true }));
 
-  it("is made with those above it, for its owner alone", async () => {
+  it("is created with its parents, for its owner only", async () => {
     const directory = join(root, "a", "b");
 
     await makeDataDirectory(directory, clock);
@@ -22,13 +22,13 @@ describe("a data directory", () => {
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
-  it("may be there already, and nothing is left in it", async () => {
+  it("may exist already, and no temporary file stays in it", async () => {
     await makeDataDirectory(root, clock);
 
     await expect(stat(join(root, ".probe"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("records its format, and is refused by a version that knows only an older one", async () => {
+  it("records its format, and is rejected by a version that supports only an older format", async () => {
     const migrations = [async () => {}];
     await makeDataDirectory(root, clock, { name: "interlock-data", migrations });
 
@@ -37,7 +37,7 @@ describe("a data directory", () => {
     );
   });
 
-  it("is made by two processes at once", async () => {
+  it("can be created by two processes at once", async () => {
     const directory = join(root, "a", "b");
 
     await Promise.all([makeDataDirectory(directory, clock), makeDataDirectory(directory, clock)]);

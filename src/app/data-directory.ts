@@ -4,7 +4,7 @@ import type { Config } from "../config/index.ts";
 import { type DirectoryFormat, lockParts, makeDirectory, upgradeDirectory } from "../disk/index.ts";
 import type { Clock } from "../time/index.ts";
 
-/** Of the data directory itself: which parts there are. Objects and journals have formats of their own. */
+/** The format of the data directory itself. Objects and journals have their own formats. */
 const dataFormat: DirectoryFormat = { name: "interlock-data", migrations: [] };
 
 /**
@@ -29,13 +29,13 @@ async function makeWritable(directory: string): Promise<void> {
   }
 }
 
-/** Permissions alone do not show it: some file systems accept no file from any user. */
+/** Creates a file, because permissions are not sufficient: some file systems reject files of all users. */
 async function probe(directory: string): Promise<void> {
   const file = join(directory, ".probe");
   try {
     await writeFile(file, "");
   } catch (error) {
-    // On a full disk there is still everything to read.
+    // The data on a full disk can still be read.
     if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
   }
   await rm(file, { force: true });

@@ -7,7 +7,8 @@ import { type CreateOutcome, type KubeObject, namespaces } from "../kube/index.t
 import { workflowExecutions } from "../resources/index.ts";
 import { silentLogger } from "../telemetry/index.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
-import { type EmbeddedApi, startEmbeddedApi } from "./embedded-api.ts";
+import { type EmbeddedApi, type EmbeddedApiOptions, startEmbeddedApi } from "./embedded-api.ts";
+import { openClient } from "./open-client.ts";
 import { prepare } from "./prepare.ts";
 
 let directory: string;
@@ -23,7 +24,7 @@ afterEach(async () => {
 });
 
 describe("the embedded API server", () => {
-  it("begins without our kinds: they are installed by the stages that need them, and kept over a restart", async () => {
+  it("starts without our kinds, which stages install, and keeps them after a restart", async () => {
     const first = await start();
     await expect(first.client.create(workflowExecutions, execution)).rejects.toThrow("is its definition installed?");
     await prepare(first.client, [], { log: silentLogger, clock: systemClock() });
@@ -37,7 +38,7 @@ describe("the embedded API server", () => {
     expect(found?.spec.targetResource).toBe("payment/deployment/payment-api");
   });
 
-  it("goes on with larger versions, and so with larger fences, even when all objects were lost", async () => {
+  it("continues with larger versions, and so with larger fences, even after all objects were lost", async () => {
     const first = await start();
     const before = await first.client.create(namespaces, team);
     await first.close();
@@ -50,7 +51,7 @@ describe("the embedded API server", () => {
     expect(versionOf(after)).toBeGreaterThan(versionOf(before));
   });
 
-  it("replaces its kubeconfig as a whole: whoever reads it meanwhile sees the former one or the next", async () => {
+  it("replaces its kubeconfig atomically: a concurrent reader gets the old or the new one", async () => {
     const first = await start();
     const before = await readFile(first.kubeconfigFile, "utf8");
     const opened = join(directory, "as-a-reader-has-opened-it");
@@ -64,7 +65,7 @@ describe("the embedded API server", () => {
     expect(await readFile(second.kubeconfigFile, "utf8")).toContain(second.url);
   });
 
-  it("refuses a second process on the same directory, and says which it is and what to do", async () => {
+  it("rejects a second process on the same directory, with the pid of the first and what to do", async () => {
     await start();
 
     await expect(start()).rejects.toThrow(
@@ -74,7 +75,7 @@ describe("the embedded API server", () => {
     );
   });
 
-  it("says what to do about a directory that cannot be one", async () => {
+  it("fails with the reason and what to do if the directory cannot be created", async () => {
     await rm(directory, { recursive: true });
     await writeFile(directory, "a file");
 
@@ -83,7 +84,7 @@ describe("the embedded API server", () => {
     );
   });
 
-  it("writes what is secret for its owner alone, and keeps it", async () => {
+  it("writes secrets readable by their owner only, and keeps them", async () => {
     const { kubeconfigFile, close } = await start();
     const before = await readFile(kubeconfigFile, "utf8");
     for (const file of ["token", "tls.json", "kubeconfig"]) {
@@ -96,6 +97,20 @@ describe("the embedded API server", () => {
 
     const port = /127\.0\.0\.1:\d+/;
     expect((await readFile(kubeconfigFile, "utf8")).replace(port, "")).toBe(before.replace(port, ""));
+  });
+
+  it("replaces its certificate if the listen address is another one than before", async () => {
+    const first = await start();
+    await first.close();
+    running.length = 0;
+
+    const log = recordingLogger();
+    const { kubeconfigFile } = await start({ listen: { host: "127.0.0.2", port: 0 }, log });
+
+    const env = process.env;
+    const client = await openClient(kubeconfigFile, { env, clock: systemClock(), random: systemRandom() });
+    await expect(client.get(namespaces, { name: "default" })).resolves.toBeDefined();
+    expect(log.events.map(({ event }) => event)).toContain("tls certificate replaced");
   });
 
   it("never logs the token", async () => {
@@ -123,7 +138,7 @@ function versionOf(outcome: CreateOutcome<KubeObject>): bigint {
   return outcome.kind === "created" ? BigInt(outcome.object.metadata.resourceVersion ?? "") : 0n;
 }
 
-async function start(given: { token?: string; log?: ReturnType<typeof recordingLogger> } = {}) {
+async function start(given: Partial<EmbeddedApiOptions> = {}) {
   const api = await startEmbeddedApi({
     directory,
     listen: { host: "127.0.0.1", port: 0 },

@@ -1,4 +1,5 @@
-import { readFile } from "node:fs/promises";
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
 import { join } from "node:path";
 import {
   adminName,
@@ -10,7 +11,7 @@ import {
   selfSigned,
   serveApi,
 } from "../apiserver/index.ts";
-import { DiskError, writeDurably } from "../disk/index.ts";
+import { DiskError, readOrCreate, writeDurably } from "../disk/index.ts";
 import type { KubeClient } from "../kube/index.ts";
 import { identityPolicies } from "../manifests/index.ts";
 import { executionNamespace } from "../resources/index.ts";
@@ -21,19 +22,21 @@ import { makeNamespaces } from "./prepare.ts";
 import { awaitListening } from "./servers.ts";
 
 export interface EmbeddedApiOptions {
-  /** Where objects, certificate and token are kept. Belongs to one process at a time. */
+  /** The directory of objects, certificate and token. One process uses it at a time. */
   readonly directory: string;
   readonly listen: { readonly host: string; readonly port: number };
-  /** Made once and kept in the directory, unless given. */
+  /** Default: created once and stored in the directory. */
   readonly token?: string;
   /** Accepts tokens over plain HTTP too. Refused for an address that is not loopback. */
   readonly acceptPlainTokens?: boolean;
-  /** Where the kubeconfig goes; in the directory unless given. */
+  /** Default: `kubeconfig` in the directory. */
   readonly kubeconfigFile?: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
 }
+
+type SelfSigned = ReturnType<typeof selfSigned>;
 
 export interface EmbeddedApi {
   readonly url: string;
@@ -46,12 +49,12 @@ export interface EmbeddedApi {
 }
 
 /**
- * A new store counts from the clock, so that fences, which are resourceVersions, go on where an earlier store of the
- * same place left off. No installation writes that often in the long run, and the log has room for it until the year 2148.
+ * The versions of a new store start from the clock, so that fences, which are resourceVersions, are larger than those of an
+ * earlier store in the same directory. No installation writes more often on average. The numbers suffice until the year 2148.
  */
 const revisionsPerMs = 50;
 
-/** Starts the embedded API server on its directory. The kinds of the stages are the stages' business. */
+/** Starts the embedded API server on its directory. The stages install their kinds themselves. */
 export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<EmbeddedApi> {
   const { directory, listen, clock, random, log } = options;
   await makeDataDirectory(directory, clock);
@@ -64,8 +67,8 @@ export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<Emb
     newStoreAt: Math.floor(clock.wallMs() * revisionsPerMs),
   }).catch(explainInUse);
   try {
-    const tls = await keptTls(directory, listen.host, clock, random);
-    const token = options.token ?? (await kept(join(directory, "token"), () => random.id() + random.id()));
+    const tls = await readOrCreateTls(options);
+    const token = options.token ?? (await readOrCreate(join(directory, "token"), () => random.id() + random.id()));
     const { acceptPlainTokens = false } = options;
     const policies = identityPolicies(adminName);
     const tokens = { admin: token };
@@ -92,21 +95,24 @@ function explainInUse(error: unknown): never {
   throw new Error(`${error.message}: Interlock runs there already; ${todo}`, { cause: error });
 }
 
-/** Key and certificate outlive a restart, or every kubeconfig that was handed out would break. */
-async function keptTls(directory: string, host: string, clock: Clock, random: Random) {
-  const hosts = [...new Set(["127.0.0.1", "::1", "localhost", host])];
-  const text = await kept(join(directory, "tls.json"), () => JSON.stringify(selfSigned(hosts, clock.wallMs(), random)));
-  return JSON.parse(text) as ReturnType<typeof selfSigned>;
+/**
+ * Key and certificate outlive a restart, because kubeconfigs that users copied contain the certificate. They are replaced if the
+ * certificate does not cover the listen address, because no client could connect.
+ */
+async function readOrCreateTls({ directory, listen, clock, random, log }: EmbeddedApiOptions): Promise<SelfSigned> {
+  const file = join(directory, "tls.json");
+  const hosts = [...new Set(["127.0.0.1", "::1", "localhost", listen.host])];
+  const create = () => JSON.stringify(selfSigned(hosts, clock.wallMs(), random));
+  const tls = JSON.parse(await readOrCreate(file, create)) as SelfSigned;
+  if (coversHost(tls.certificate, listen.host)) return tls;
+  const text = create();
+  await writeDurably(file, text);
+  const next = "copies of the kubeconfig have the old certificate: copy it again";
+  log.warn("tls certificate replaced", { host: listen.host, next });
+  return JSON.parse(text) as SelfSigned;
 }
 
-/** The content of the file; if there is none, the result of `make` is stored there, readable by this user only. */
-async function kept(file: string, make: () => string): Promise<string> {
-  try {
-    return await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-  const made = make();
-  await writeDurably(file, made);
-  return made;
+function coversHost(certificate: string, host: string): boolean {
+  const x509 = new X509Certificate(certificate);
+  return (isIP(host) ? x509.checkIP(host) : x509.checkHost(host)) !== undefined;
 }

@@ -37,7 +37,7 @@ describe("an engine that is configured", () => {
     expect(health.list().map(({ area }) => area)).toEqual(["engines", "engines"]);
   });
 
-  it("and may list and change its runs is not reported", async () => {
+  it("and has the rights to its runs is not reported", async () => {
     expect(await check({ client: answering(() => true) })).toMatchObject({ warnings: [] });
   });
 

@@ -12,11 +12,11 @@ import { policySettings } from "./policy-settings.ts";
 import { type Stage, type StageOptions, toStage } from "./stage.ts";
 
 export interface ExecutorProcessOptions extends StageOptions {
-  /** What belongs to this process alone: the processes of the local engine. */
+  /** The directory of this process alone, for the runs of the local engine. */
   readonly directory: string;
 }
 
-/** Starts the executor with the engines that the configuration names. */
+/** Starts the executor with the configured engines. */
 export async function openExecutor(options: ExecutorProcessOptions): Promise<Stage> {
   const { config } = options.loaded;
   const { execution } = config;

@@ -7,7 +7,7 @@ import { factsReader } from "./facts.ts";
 const deployment = { targetResource: { kind: "Deployment", name: "api", namespace: "payment" } };
 
 describe("the facts behind an incident", () => {
-  it("are those of what the signal named and of the end of its chain of owners", async () => {
+  it("are those of the object that the signal named and of its top-level owner", async () => {
     const read = reader(async (type, { namespace, name }) => object(`${namespace}/${type.plural}/${name}`));
 
     const facts = await read(deployment, "payment/pod/api-1");
@@ -16,7 +16,7 @@ describe("the facts behind an incident", () => {
     expect(facts.owner).toMatchObject({ kind: "read", facts: { labels: { is: "payment/deployments/api" } } });
   });
 
-  it("are read once where the two are the same", async () => {
+  it("are read once if both are the same object", async () => {
     let reads = 0;
     const read = reader(async () => {
       reads++;
@@ -50,7 +50,7 @@ describe("the facts behind an incident", () => {
     expect(owner).toEqual({ kind: "unreadable", problem: expect.stringContaining(problem) });
   });
 
-  it("are not waited for longer than the timeout", async () => {
+  it("are unreadable after the timeout", async () => {
     const clock = new ManualClock();
     const read = reader(
       (_type, _ref, call) =>
@@ -67,7 +67,7 @@ describe("the facts behind an incident", () => {
     });
   });
 
-  it("are not read beyond the budget of a minute, and again afterwards", async () => {
+  it("are not read beyond the limit of a minute, and again afterwards", async () => {
     const clock = new ManualClock();
     const read = reader(async () => object("x"), { clock, readsPerMinute: 1 });
     const other = { targetResource: { ...deployment.targetResource, name: "other" } };

@@ -16,9 +16,9 @@ export interface FactsOptions {
   readonly client: KubeClient;
   readonly kinds: Pick<KindsCache, "current">;
   readonly clock: Clock;
-  /** How long one object may take to be read. */
+  /** The timeout of one read. */
   readonly timeoutMs: number;
-  /** How many objects may be read in a minute. */
+  /** The maximum number of reads in a minute. */
   readonly readsPerMinute: number;
 }
 
@@ -30,15 +30,15 @@ export function factsLimits({ rules }: Config): Pick<FactsOptions, "timeoutMs" |
 /** Reads the facts that rules need about the objects behind an incident. Never throws: a fact that cannot be read is explained. */
 export type ReadFacts = (
   incident: Pick<RemediationRequestSpec, "targetResource">,
-  /** What the signal named, in canonical form, if that is not the end of its chain of owners. */
+  /** The object that the signal named, in canonical form, if it has an owner. */
   subject: string | undefined,
   signal: AbortSignal,
 ) => Promise<Facts>;
 
-/** How long facts stand for the state of an object: the series of one incident are diagnosed with one read. */
+/** How long the facts of an object are reused: the series of one incident are diagnosed with one read. */
 const freshForMs = 1_000;
 
-/** Makes a reader with a budget of its own. */
+/** Creates a reader with its own limit. */
 export function factsReader(options: FactsOptions): ReadFacts {
   const { kinds, clock } = options;
   const budget = new ReadBudget(options);
@@ -104,7 +104,7 @@ function unreadable(problem: string): FactsReading {
   return { kind: "unreadable", problem };
 }
 
-/** So many reads in any minute. */
+/** Limits the reads in any minute. */
 class ReadBudget {
   readonly #options: Pick<FactsOptions, "clock" | "readsPerMinute">;
   #takenAt: number[] = [];

@@ -3,9 +3,8 @@ import type { KubeClient, ResourceType } from "../kube/index.ts";
 type WriteVerb = "create" | "update" | "patch" | "delete";
 
 /**
- * Lets something happen to the process before its `n`-th write, or after it if `text` is `n+`. `create jobs 1` counts only
- * those writes. For tests that show that a crash or a pause at any point leaves nothing behind that other processes cannot
- * make good.
+ * Calls `happen` before the `n`-th write of the process, or after it if `text` is `n+`. `create jobs 1` counts only those
+ * writes. For tests that crash or pause a process at any write.
  */
 export function failAt(client: KubeClient, text: string, happen: () => void): KubeClient {
   const [, verb, plural, digits, plus] = /^(?:([a-z]+) ([a-z]+) )?(\d+)(\+?)$/.exec(text) ?? [];
@@ -15,9 +14,9 @@ export function failAt(client: KubeClient, text: string, happen: () => void): Ku
     const counts = verb === undefined || (verb === done && plural === type.plural);
     const isLast = counts && --left === 0;
     if (isLast && !plus) happen();
-    const answer = await write();
+    const outcome = await write();
     if (isLast && plus) happen();
-    return answer;
+    return outcome;
   }
   return {
     ...client,

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { OperationError } from "../operate/index.ts";
 import { mappedPath, signalPaths } from "./signal-routes.ts";
 
-/** A gateway, and where its senders' tokens are. */
+/** A gateway, and the tokens of its senders. */
 export interface PreviewingGateway {
   readonly url: string;
   /** Lines of senders and tokens in the configuration. */
@@ -10,14 +10,14 @@ export interface PreviewingGateway {
   readonly tokenFile: string | undefined;
 }
 
-/** Asks a gateway what it would do about a payload of a source, as the first of its senders that may post that source. */
+/** Requests a dry run of a payload from a gateway, with the token of the first sender that may post the source. */
 export async function previewAtGateway<Preview>(
   gateway: PreviewingGateway | undefined,
   source: string,
   payload: unknown,
 ): Promise<readonly Preview[]> {
   if (!gateway) {
-    throw new OperationError("unavailable", "this console has no gateway to ask", {
+    throw new OperationError("unavailable", "this console has no gateway", {
       hint: "test the payload with: interlock receive SOURCE -p FILE --dry-run --gateway URL",
     });
   }
@@ -30,14 +30,14 @@ export async function previewAtGateway<Preview>(
     },
     body: JSON.stringify(payload),
   });
-  const { results, detail, problems } = (await response.json()) as Answer<Preview>;
+  const { results, detail, problems } = (await response.json()) as PreviewResponse<Preview>;
   if (results) return results;
   const facts = problems ? { details: problems } : {};
-  throw new OperationError("invalid", `the gateway refuses the payload: ${detail ?? response.statusText}`, facts);
+  throw new OperationError("invalid", `the gateway rejects the payload: ${detail ?? response.statusText}`, facts);
 }
 
-/** Of the gateway: results, or an RFC 9457 problem. */
-interface Answer<Preview> {
+/** Results, or an RFC 9457 problem. */
+interface PreviewResponse<Preview> {
   readonly results?: readonly Preview[];
   readonly detail?: string;
   readonly problems?: readonly string[];

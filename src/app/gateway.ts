@@ -1,8 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { Secret } from "../config/index.ts";
 import { keyOf, type LeaderWork, runAsLeader } from "../coordination/index.ts";
-import { writeDurably } from "../disk/index.ts";
+import { readOrCreate, writeDurably } from "../disk/index.ts";
 import {
   type Gateway,
   type OccurrenceLog,
@@ -22,13 +21,13 @@ import { type Coordination, openCoordination } from "./coordination.ts";
 import { makeDataDirectory } from "./data-directory.ts";
 import { openKinds } from "./kinds.ts";
 import { openRuleTargets } from "./rule-targets.ts";
-import { secretFile } from "./secret-file.ts";
+import { type SecretSetting, secretFile } from "./secret-file.ts";
 import { awaitListening, tlsCertificate } from "./servers.ts";
 import { openSignalRoutes } from "./signal-routes.ts";
 import type { StageOptions } from "./stage.ts";
 
 export interface GatewayProcessOptions extends StageOptions {
-  /** What belongs to this gateway alone: what it has counted, its name, and the token it makes. */
+  /** The directory of this gateway alone, with its occurrence log, its writer name and its token. */
   readonly directory: string;
   readonly metrics: PromMetrics;
 }
@@ -41,10 +40,10 @@ export interface RunningGateway {
   close(): Promise<void>;
 }
 
-/** In the data directory: where the gateway listens as long as it runs, for commands that post to it. */
+/** File in the data directory with the URL of the running gateway, for commands that post to it. */
 const gatewayUrlFile = "gateway-url";
 
-/** Starts the gateway: takes signals over HTTP as soon as it resolves. */
+/** Starts the gateway. It accepts signals over HTTP when the promise resolves. */
 export async function openGateway(options: GatewayProcessOptions): Promise<RunningGateway> {
   const { loaded, clock, log, metrics, directory } = options;
   const config = loaded.config.gateway;
@@ -118,11 +117,11 @@ async function openSenders({ loaded, clock, log }: GatewayProcessOptions, tokenF
   return senders;
 }
 
-/** Where GitLab posts. */
+/** The paths to which GitLab posts. */
 export const webhookPath = "/api/v1/webhooks/gitlab";
 export const webhookPaths: readonly string[] = [webhookPath, "/webhook"];
 
-/** The second path is where other agents take its webhooks. */
+/** Other agents receive GitLab's webhooks at the second path. */
 function taskRoute(options: GatewayProcessOptions, { claims }: Coordination): TaskRoute {
   const { loaded, client, ledger, log, metrics } = options;
   const { gitlab, agent, claims: remembered } = loaded.config;
@@ -147,28 +146,21 @@ function taskRoute(options: GatewayProcessOptions, { claims }: Coordination): Ta
 function webhookSecrets(options: GatewayProcessOptions): TaskRoute["secrets"] {
   const { url, webhookSecret: value, webhookSecretFile: file } = options.loaded.config.gitlab;
   if (!url) return async () => [];
-  return openSecrets({ value, file, setting: "gitlab.webhookSecretFile" }, options);
+  return secretLines({ value, file, setting: "gitlab.webhookSecretFile" }, options);
 }
 
 function pagerdutySecrets(options: GatewayProcessOptions): SignedBody["secrets"] {
   const { pagerdutySecret: value, pagerdutySecretFile: file } = options.loaded.config.sources;
-  return openSecrets({ value, file, setting: "sources.pagerduty.secretFile" }, options);
+  return secretLines({ value, file, setting: "sources.pagerduty.secretFile" }, options);
 }
 
-interface SecretPlace {
-  readonly value: Secret | undefined;
-  readonly file: string | undefined;
-  /** The setting that names the file. */
-  readonly setting: string;
-}
-
-/** Each line of the file is one: while it is replaced, the old one and the new one are good. */
-function openSecrets({ value, file, setting }: SecretPlace, { clock, log }: GatewayProcessOptions) {
+/** Each line of the file is a secret: while it is being replaced, the old one and the new one are valid. */
+function secretLines({ value, file, setting }: SecretSetting, { clock, log }: GatewayProcessOptions) {
   if (value) return async () => [value.reveal()];
   if (!file) return async () => [];
   const text = secretFile(setting, file, { clock, log });
   return async () => {
-    // While the file is missing, every sender is refused; it is looked for with each request.
+    // Every sender is rejected while the file cannot be read; each request reads it again.
     const lines = (await text({ refused: false }).catch(() => "")).split("\n");
     return lines.map((line) => line.trim()).filter((line) => line !== "");
   };
@@ -216,13 +208,7 @@ async function ensureTokenFile({ loaded, directory, random }: GatewayProcessOpti
   const { tokens, tokenFile } = loaded.config.gateway;
   if (tokens || tokenFile) return tokenFile;
   const file = join(directory, "gateway-tokens");
-  const isThere = await readFile(file, "utf8").then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) {
-    const line = `local ${random.id()}${random.id()}`;
-    await writeDurably(file, `# One sender per line: NAME TOKEN, or NAME TOKEN SOURCE,SOURCE\n${line}\n`);
-  }
+  const header = "# One sender per line: NAME TOKEN, or NAME TOKEN SOURCE,SOURCE";
+  await readOrCreate(file, () => `${header}\nlocal ${random.id()}${random.id()}\n`);
   return file;
 }

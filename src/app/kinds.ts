@@ -3,7 +3,7 @@ import type { Problem } from "../kube/index.ts";
 import { builtInKinds, type CustomKind, grantKinds, type KindsCache, watchKinds } from "../resources/index.ts";
 import type { StageOptions } from "./stage.ts";
 
-/** Kinds, and the end of their watch. */
+/** A cache of kinds that can be closed. */
 export interface OpenedKinds {
   readonly kinds: KindsCache;
   close(): void;
@@ -11,7 +11,7 @@ export interface OpenedKinds {
 
 type KindsOptions = Pick<StageOptions, "kinds" | "loaded" | "client" | "clock" | "random" | "log">;
 
-/** The kinds that `options` share with other stages of the process, or those of a watch of its own. */
+/** Returns the kinds that the stages of the process share, or watches them for this stage. */
 export function openKinds({ kinds, loaded, client, clock, random, log }: KindsOptions): OpenedKinds {
   if (kinds) return { kinds, close: () => {} };
   const stop = new AbortController();

@@ -32,7 +32,7 @@ import type { ProcessTools } from "./stage.ts";
 
 export interface LedgerOptions extends ProcessTools {
   readonly loaded: Pick<LoadedConfig, "config">;
-  /** The process' own: it holds the name under which it writes. */
+  /** The directory of this process, with its writer name. */
   readonly directory: string;
 }
 
@@ -42,17 +42,17 @@ const megabyte = 1024 * 1024;
 export async function openLedger({ loaded, directory, clock, random, log, metrics }: LedgerOptions): Promise<Ledger> {
   const { maxJournalBytes } = loaded.config.ledger;
   warnOfVolume({ loaded, directory, log });
-  // Read first: a key that cannot be used is an error at the start, not an hour later.
+  // Read first: an invalid key is an error at start, not at the first checkpoint.
   const keys = await checkpointKeys(loaded);
   const database = openLedgerDatabase({ loaded, directory });
   const writer = await ledgerWriter(join(directory, "ledger-writer"), random);
-  const ledger = await openPatiently({
+  const ledger = await openWithRetry({
     directory: ledgerDirectory({ loaded, directory }),
     writer,
     clock,
     log,
     observer: observeLedger(metrics),
-    // Room comes back a segment at a time, and the two newest stay.
+    // Space is freed by whole segments, and the two newest are kept.
     limits: { journalBytes: maxJournalBytes, segmentBytes: Math.min(16 * megabyte, Math.ceil(maxJournalBytes / 8)) },
     storedHeads: () => headsIn(database),
   });
@@ -75,8 +75,8 @@ export async function openLedger({ loaded, directory, clock, random, log, metric
   };
 }
 
-/** A process that ships the rows that we left holds our journal for a moment. */
-async function openPatiently(options: FileLedgerOptions): Promise<FileLedger> {
+/** Another process that ships the remaining rows of this journal holds it for a moment. */
+async function openWithRetry(options: FileLedgerOptions): Promise<FileLedger> {
   for (let tries = 1; ; tries++) {
     try {
       return await openFileLedger(options);
@@ -88,7 +88,7 @@ async function openPatiently(options: FileLedgerOptions): Promise<FileLedger> {
   }
 }
 
-/** What others have left in the same directory that have not been there for long, perhaps never to come back. */
+/** Ships the rows of writers in the same directory that have been inactive for a while and may not start again. */
 async function shipOthers(
   { loaded, directory: own, clock, random, log }: Omit<LedgerOptions, "metrics">,
   except: string,
@@ -132,18 +132,18 @@ export async function trustedKeys({ config }: Pick<LoadedConfig, "config">): Pro
   return checkpointTrustedKeysFile ? await readTrustedKeys(checkpointTrustedKeysFile) : [];
 }
 
-/** A person can wait longer for a database than an event loop. */
+/** The time that a command waits for a locked database. It is longer than in a stage, whose event loop would be blocked. */
 export const patienceMs = 5_000;
 
 export type LedgerPlace = Pick<LedgerOptions, "loaded" | "directory">;
 
-/** Whether there is a ledger to be read from here. */
+/** Whether a ledger can be read from this process. */
 export async function hasLedger(place: LedgerPlace): Promise<boolean> {
   if (place.loaded.config.ledger.url) return true;
   return (await stat(ledgerDirectory(place)).catch(() => undefined))?.isDirectory() ?? false;
 }
 
-/** Reported at start, because after the loss of the node it is too late. */
+/** Warns at start: after the loss of the node it is too late. */
 function warnOfVolume({ loaded, directory, log }: Pick<LedgerOptions, "loaded" | "directory" | "log">): void {
   const { volume, url } = loaded.config.ledger;
   if (volume === "persistent") return;
@@ -163,7 +163,7 @@ export function ledgerDirectory({ loaded, directory }: LedgerPlace): string {
   return loaded.config.ledger.dir ?? join(directory, "ledger");
 }
 
-/** The database that the configuration names. Nothing is connected or created before it is asked something. */
+/** Opens the configured database. It connects, or creates a file, at the first query. */
 export function openLedgerDatabase(
   options: LedgerPlace,
   { waitMs }: { readonly waitMs?: number } = {},

@@ -1,4 +1,5 @@
-import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
+import { type KubeClient, KubeError, type KubeObject, refOf } from "../kube/index.ts";
+import { releaseKind } from "../manifests/index.ts";
 import type { NameGuarantee } from "../policy/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { StageOptions } from "./stage.ts";
@@ -10,15 +11,6 @@ export interface NamesOptions {
   readonly policy: readonly KubeObject[];
 }
 
-const types = ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"].map(
-  (kind): ResourceType => ({
-    apiVersion: "admissionregistration.k8s.io/v1",
-    kind,
-    plural: kind === "ValidatingAdmissionPolicy" ? "validatingadmissionpolicies" : "validatingadmissionpolicybindings",
-    namespaced: false,
-  }),
-);
-
 /**
  * Returns since when the API server refuses names of other users in the fields that `policy` checks: since the policy and
  * its binding have their present form. Undefined if one of them is missing, differs from the shipped one, or is not readable.
@@ -29,14 +21,14 @@ export async function namesKnownSince(
 ): Promise<number | undefined> {
   const since: number[] = [];
   for (const wanted of policy) {
-    const found = await lookUp(wanted, client, log, signal);
+    const found = await readObject(wanted, client, log, signal);
     if (!found || !isAsShipped(specOf(found), specOf(wanted))) return undefined;
-    since.push(lastChangeOf(found));
+    since.push(lastChangeMs(found));
   }
   return Math.max(...since);
 }
 
-/** What the API server guarantees about names that users write where `policy` looks. */
+/** Returns since when the API server checks the names in the fields of `policy`; always on the embedded server. */
 export async function nameGuarantee(
   { client, log, onlyUser }: Pick<StageOptions, "client" | "log" | "onlyUser">,
   policy: readonly KubeObject[],
@@ -51,16 +43,14 @@ export async function nameGuarantee(
  */
 const alwaysKnown = Number.NEGATIVE_INFINITY;
 
-async function lookUp({ kind, metadata }: KubeObject, client: KubeClient, log: Logger, signal?: AbortSignal) {
-  const type = types.find((type) => type.kind === kind);
-  if (!type) throw new TypeError(`${kind} is looked up nowhere`);
+async function readObject(object: KubeObject, client: KubeClient, log: Logger, signal?: AbortSignal) {
   try {
-    return await client.get(type, { name: metadata.name ?? "" }, signal ? { signal } : {});
+    return await client.get(releaseKind(object), refOf(object), signal ? { signal } : {});
   } catch (error) {
     // A server without these kinds has no such objects. After an outage the read is repeated.
     if (error instanceof KubeError && error.code === "invalid") return undefined;
     if (!(error instanceof KubeError && error.code === "forbidden")) throw error;
-    log.warn("names cannot be verified", { policy: metadata.name, error });
+    log.warn("names cannot be verified", { policy: object.metadata.name, error });
     return undefined;
   }
 }
@@ -69,16 +59,16 @@ function specOf(object: KubeObject): unknown {
   return (object as { readonly spec?: unknown }).spec;
 }
 
-/** Fields that the API server fills in. Any other that we do not ship could narrow what the policy sees. */
-const filledIn: Readonly<Record<string, unknown>> = { matchPolicy: "Equivalent", scope: "*" };
+/** Fields that the API server sets to a default. Any other field that we do not ship could narrow the policy. */
+const defaults: Readonly<Record<string, unknown>> = { matchPolicy: "Equivalent", scope: "*" };
 
 function isAsShipped(found: unknown, wanted: unknown): boolean {
   if (!isTree(wanted) || !isTree(found)) return found === wanted;
-  const isAllThere = Object.keys(wanted).every((key) => isAsShipped(found[key], wanted[key]));
-  const isNoMore = Object.keys(found).every(
-    (key) => key in wanted || isEmpty(found[key]) || (key in filledIn && filledIn[key] === found[key]),
+  const hasAllFields = Object.keys(wanted).every((key) => isAsShipped(found[key], wanted[key]));
+  const hasNoOtherFields = Object.keys(found).every(
+    (key) => key in wanted || isEmpty(found[key]) || (key in defaults && defaults[key] === found[key]),
   );
-  return isAllThere && isNoMore;
+  return hasAllFields && hasNoOtherFields;
 }
 
 /** An object, or a list, whose members are numbered. */
@@ -90,8 +80,8 @@ function isEmpty(value: unknown): boolean {
   return isTree(value) && Object.keys(value).length === 0;
 }
 
-/** Its status is none of this. */
-function lastChangeOf({ metadata }: KubeObject): number {
+/** Changes of the status are ignored. */
+function lastChangeMs({ metadata }: KubeObject): number {
   const { managedFields = [] } = metadata as {
     readonly managedFields?: readonly { readonly time?: string; readonly subresource?: string }[];
   };

@@ -24,7 +24,7 @@ export interface NotifyProcessOptions extends StageOptions {
   readonly print: (line: string) => void;
 }
 
-/** Starts to deliver notices on the channels that the configuration names. */
+/** Starts the notifier with the configured channels. */
 export async function openNotify(options: NotifyProcessOptions): Promise<Stage> {
   const { loaded, log } = options;
   const { routes, digestWindowMs, maxAttempts, backoffBaseMs, backoffMaxMs, timeoutMs, retentionMs } =
@@ -98,7 +98,7 @@ async function emailOptions(notify: Config["notify"], password: string | undefin
   const { host, port, tls } = smtpServer;
   const security = tls ? "tls" : smtpEncryption === "off" ? "none" : "starttls";
   const login = smtpUser && password ? { user: smtpUser, password } : undefined;
-  // A password in clear text can be read by everything on the way to the server.
+  // Without encryption, every system on the network path could read the password.
   if (login && security === "none") throw new TypeError("notify.smtpUser needs notify.smtpEncryption: required");
   const ca = smtpCaFile === undefined ? undefined : await readFile(smtpCaFile, "utf8");
   return { server: { host, port, security }, login, ca, from, to } as const;

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => api.stop());
 
 describe("objects as configured", () => {
-  it("are in the server of our own unless told otherwise", async () => {
+  it("are in the embedded server by default", async () => {
     const own = httpClient({ connection: { url: "https://127.0.0.1:1" }, clock, random });
 
     expect((await open({}, async () => ({ client: own }))).client).toBe(own);
@@ -38,7 +38,7 @@ describe("objects as configured", () => {
     await two.close();
   });
 
-  it("are looked for in the named context", async () => {
+  it("are read from the named context", async () => {
     const env = { OBJECTS_SERVER: "kubeconfig", INTERLOCK_KUBECONFIG: api.kubeconfigFile };
 
     await expect(open({ ...env, INTERLOCK_KUBE_CONTEXT: "elsewhere" })).rejects.toThrow(
@@ -46,11 +46,11 @@ describe("objects as configured", () => {
     );
   });
 
-  it("are in the cluster of this pod, or it is said why not", async () => {
+  it("are in the cluster of this pod, and fail outside of a pod", async () => {
     await expect(open({ OBJECTS_SERVER: "in-cluster" })).rejects.toThrow("this process does not run in a pod");
   });
 
-  it("that cannot be reached fail at once, and say where they were looked for", async () => {
+  it("that cannot be reached fail at once, with the URL of the server", async () => {
     const proxied = api.kubeconfigAt(1);
 
     await expect(open({ OBJECTS_SERVER: "kubeconfig", INTERLOCK_KUBECONFIG: proxied })).rejects.toThrow(

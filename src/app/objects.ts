@@ -13,7 +13,7 @@ import type { Clock, Random } from "../time/index.ts";
 
 export interface ObjectsOptions {
   readonly config: Pick<Config, "objects" | "locks">;
-  /** Starts or finds the server of our own, if it is that. */
+  /** Starts or connects to the embedded server, if it is configured. */
   readonly embedded: () => Promise<Pick<Objects, "client">>;
   readonly clock: Clock;
   readonly random: Random;

@@ -46,11 +46,11 @@ describe("the API server of a command", () => {
     expect(await portFor(when)).toBe(otherContext);
   });
 
-  it("is refused when the kubeconfig has no such context", async () => {
+  it("is rejected if the kubeconfig does not contain the context", async () => {
     await expect(portFor({ option: "named", context: "nowhere" })).rejects.toThrow("nowhere");
   });
 
-  it("is reported as missing, with what to do, when there is no kubeconfig at all", async () => {
+  it("fails with what to do if no kubeconfig exists", async () => {
     await expect(portFor({})).rejects.toThrow(/kubeconfig .* does not exist; start Interlock .* --kubeconfig/);
   });
 

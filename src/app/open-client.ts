@@ -40,7 +40,7 @@ async function connectBy(
     if ((error.cause as NodeJS.ErrnoException | undefined)?.code !== "ENOENT") throw error;
     throw new Error(`kubeconfig ${[path].flat().join(", ")} does not exist; ${ifMissing}`, { cause: error });
   });
-  // An exec plugin may ask an operator to log in, which takes longer than the time limit of a call.
+  // An exec plugin may prompt an operator to log in, which takes longer than the timeout of a request.
   if (typeof connection.credentials === "function") await connection.credentials({ clock });
   return connection;
 }
@@ -60,7 +60,7 @@ export interface ApiServerOptions {
   readonly startCommand?: string;
 }
 
-/** The kubeconfig files that are read, and why these. */
+/** The kubeconfig files that are read, and the reason. */
 export interface KubeconfigChoice {
   readonly paths: readonly string[];
   readonly origin: "--kubeconfig" | "objects.kubeconfig" | "data directory" | "KUBECONFIG" | "home directory";
@@ -120,12 +120,12 @@ export async function chooseKubeconfig(options: ChoiceOptions): Promise<Kubeconf
     // Without any file, the error names the one that `up` would write.
     return shared ?? { paths: [own], origin: "data directory" };
   }
-  // A context that is named may be in any of the files; the current one is that of our own server.
+  // A named context may be in any of the files. Without a name, the context of the embedded server is used.
   const isNamed = (options.context ?? config.objects.context) !== undefined;
   return { paths: [own, ...((isNamed && shared?.paths) || [])], origin: "data directory" };
 }
 
-/** The files that kubectl would read, if there is one. */
+/** Returns the files that kubectl would read; undefined if none exists. */
 async function sharedKubeconfig(env: ApiServerOptions["env"]): Promise<KubeconfigChoice | undefined> {
   const listed = (env["KUBECONFIG"] ?? "").split(delimiter).filter(Boolean);
   if ((await Promise.all(listed.map(isFile))).some(Boolean)) return { paths: listed, origin: "KUBECONFIG" };
@@ -133,7 +133,7 @@ async function sharedKubeconfig(env: ApiServerOptions["env"]): Promise<Kubeconfi
   return home && (await isFile(home)) ? { paths: [home], origin: "home directory" } : undefined;
 }
 
-/** Whether that is the server of `up` or `api` on the data directory. */
+/** Whether the chosen server is that of `up` or `api` with the data directory. */
 export async function isOwnServer(options: ChoiceOptions): Promise<boolean> {
   if (isInCluster(options)) return false;
   const own = join(options.directory, "kubeconfig");

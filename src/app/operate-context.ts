@@ -10,7 +10,7 @@ export interface OperateContextOptions {
   readonly loaded: Pick<LoadedConfig, "config" | "origins">;
   /** Acts with the rights of the caller. */
   readonly client: KubeClient;
-  /** Lists the definitions of custom kinds, which callers of the console need no right to; unless given, with the caller's rights. */
+  /** Lists the definitions of custom kinds, to which callers of the console need no right. Default: `client`. */
   readonly kindsClient?: KubeClient;
   /** Whether the executor has the same settings as this process. */
   readonly sharesExecutor: boolean;

@@ -25,7 +25,7 @@ describe("the settings at start-up", () => {
     expect(JSON.stringify([logged("info"), logged("debug"), logged("warn")])).not.toContain("swordfish");
   });
 
-  it("are logged with the doubts about them", () => {
+  it("are logged with their warnings", () => {
     expect(logged("warn")).toEqual([{ warning: expect.stringContaining("locks.ttl is 5s, outside 10s to 60s") }]);
   });
 
@@ -37,7 +37,7 @@ describe("the settings at start-up", () => {
 });
 
 describe("the kinds that stages work with", () => {
-  it("are waited for until the server serves them, which is some time after they were created", async () => {
+  it("are awaited until the server serves them", async () => {
     const clock = new ManualClock();
     const server = { isServing: false };
     const client = slowToServe(testCluster({ clock, random: systemRandom() }).client(), server);
@@ -55,7 +55,7 @@ describe("the kinds that stages work with", () => {
     expect(isPrepared).toBe(true);
   });
 
-  it("are an error if the server does not serve them for long", async () => {
+  it("are an error if the server does not serve them in time", async () => {
     const clock = new ManualClock();
     const client = slowToServe(testCluster({ clock, random: systemRandom() }).client(), { isServing: false });
 

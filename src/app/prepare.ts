@@ -16,11 +16,12 @@ export async function prepare(
   await makeNamespaces(client, names);
   for (const step of await installCrds(client)) {
     if (step.do === "refuse") throw new Error(step.because);
-    if (step.do === "leave")
+    if (step.do === "leave") {
       log.warn("custom resource definition left alone", { name: step.name, because: step.because });
-    else if (step.do === "create" || step.do === "update")
+      continue;
+    }
+    if (step.do === "create" || step.do === "update")
       log.info("custom resource definition", { name: step.crd.metadata.name, did: step.do });
-    if (step.do === "leave") continue;
     if (!(await waitUntilEstablished(client, { metadata: { name: step.name } }, clock)))
       throw new KubeError("unavailable", `the API server does not serve ${step.name} yet`);
   }
@@ -28,7 +29,7 @@ export async function prepare(
 
 export async function makeNamespaces(client: KubeClient, names: readonly string[]): Promise<void> {
   for (const name of names) {
-    // In a cluster they are there already, and a stage may not make any.
+    // In a cluster they exist already, and stages lack the right to create them.
     if (await client.get(namespaces, { name })) continue;
     await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
   }

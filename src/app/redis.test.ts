@@ -54,7 +54,7 @@ describe("a Redis with TLS", () => {
 });
 
 describe("a Redis with users", () => {
-  it("takes the name and password of the URL, and needs to allow no more than the documentation says", async () => {
+  it("uses the name and password of the URL, and needs only the documented permissions", async () => {
     const allowed = [
       ...["~interlock:*", "&interlock:*", "+evalsha", "+eval", "+subscribe", "+info", "+config|get", "+hello", "+ping"],
       ...["+client|setname", "+@read", "+@write", "+publish", "+time"],
@@ -67,7 +67,7 @@ describe("a Redis with users", () => {
     expect(await lease.release()).toEqual({ released: true });
   });
 
-  it("names what it refuses, and not the password", async () => {
+  it("logs the missing permission, and not the password", async () => {
     await server.command(
       "ACL",
       "SETUSER",
@@ -96,7 +96,7 @@ describe("a Redis of Azure", () => {
     host.REDIS_PORT = `${tlsPort}`;
   });
 
-  it("is entered with the token of a managed identity, and again before it ends, while a lock is held", async () => {
+  it("uses the token of a managed identity, and renews it before it expires, while a lock is held", async () => {
     const endpoint = await tokenEndpoint((query, headers) => {
       const isRight = query.get("resource") === "https://redis.azure.com" && query.get("client_id") === "client-1";
       return isRight && headers["x-identity-header"] === "header-1" ? 1.5 : undefined;
@@ -124,7 +124,7 @@ describe("a Redis of Azure", () => {
     expect(await lease.release()).toEqual({ released: true });
   });
 
-  it("is entered with a token that the tenant gives for the cluster's", async () => {
+  it("uses a token that the tenant exchanges for the cluster's token", async () => {
     const tokenFile = join(dir, "federated");
     await writeFile(tokenFile, "of-the-cluster\n");
     const endpoint = await tokenEndpoint((form, _headers, path) => {
@@ -148,7 +148,7 @@ describe("a Redis of Azure", () => {
     expect(await lease.release()).toEqual({ released: true });
   });
 
-  it("cannot be entered when the identity is refused, and no secret is told", async () => {
+  it("fails if the identity is rejected, without a secret in the error", async () => {
     const endpoint = await tokenEndpoint(() => undefined);
     const log = recordingLogger();
 

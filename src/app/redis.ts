@@ -12,7 +12,7 @@ export interface RedisParts {
   readonly log: Logger;
 }
 
-/** The connection that the configuration asks for. It is not made yet: its users have something to prepare on it. */
+/** Opens the configured connection. It does not connect yet: locks, claims and watermarks register their preparations first. */
 export async function openRedis({ loaded, clock, random, log, stage }: RedisParts): Promise<RedisConnection> {
   const { redis } = loaded.config;
   const connection = new RedisConnection({

@@ -11,7 +11,7 @@ export interface RuleTargets {
   close(): void;
 }
 
-/** Follows the rules for the gateway, which takes signals also while the rules are wrong. */
+/** Watches the rules for the gateway, which also accepts signals while the rules are invalid. */
 export async function openRuleTargets(options: Omit<RulesOptions, "ifWrong" | "readFacts">): Promise<RuleTargets> {
   const analyzer = await openRules({ ...options, ifWrong: "start-without", readFacts: noObject });
   return {
@@ -21,13 +21,13 @@ export async function openRuleTargets(options: Omit<RulesOptions, "ifWrong" | "r
   };
 }
 
-/** A signal without a subject has no object to be read: rules that ask about one do not apply to it. */
+/** A signal without a subject has no object: rules that need facts do not apply to it. */
 async function noObject(): Promise<never> {
   throw new TypeError("a signal without a subject has no facts");
 }
 
 function ruleTarget(signal: Signal, rules: Parameters<typeof diagnose>[1], kinds: Kinds): Target | undefined {
-  // As rules see it: one that asks for the subject, or acts on it, does not apply.
+  // Without a subject: rules that match or act on the subject do not apply.
   const analysis = diagnose(asSpec(signal, { kind: "", name: "" }), rules, kinds);
   return analysis.kind === "diagnosed" ? analysis.target : undefined;
 }

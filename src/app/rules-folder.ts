@@ -2,11 +2,11 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deferralProblems, type Rule, readRules } from "../policy/index.ts";
 
-/** What a folder of rules holds. */
+/** The content of a folder of rules. */
 export interface RulesFolder {
   readonly rules: readonly Rule[];
   readonly problems: readonly string[];
-  /** Of all files, to see whether anything has changed. */
+  /** The text of all files, to detect changes. */
   readonly text: string;
 }
 
@@ -15,7 +15,7 @@ export async function readRulesFolder(directory: string): Promise<RulesFolder> {
   const rules: Rule[] = [];
   const problems: string[] = [];
   const texts: string[] = [];
-  const homes = new Map<string, string>();
+  const pathOfRule = new Map<string, string>();
   for (const file of await yamlFilesIn(directory)) {
     const path = join(directory, file);
     const text = await readFile(path, "utf8");
@@ -24,9 +24,9 @@ export async function readRulesFolder(directory: string): Promise<RulesFolder> {
     if (reading.kind === "invalid") problems.push(...reading.problems);
     else rules.push(...reading.rules);
     for (const { name } of reading.kind === "valid" ? reading.rules : []) {
-      const home = homes.get(name);
-      if (home) problems.push(`${path}: has a rule "${name}", and so has ${home}: names must be unique`);
-      homes.set(name, path);
+      const other = pathOfRule.get(name);
+      if (other) problems.push(`${path}: has a rule "${name}", and so has ${other}: names must be unique`);
+      pathOfRule.set(name, path);
     }
   }
   // A cause may be in a file that could not be read.
@@ -34,7 +34,7 @@ export async function readRulesFolder(directory: string): Promise<RulesFolder> {
   return { rules, problems, text: JSON.stringify(texts) };
 }
 
-/** The names of the YAML files right in a folder, in their order; none if there is no such folder. */
+/** Returns the sorted names of the YAML files directly in a folder; none if the folder does not exist. */
 export async function yamlFilesIn(directory: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(directory, { withFileTypes: true });

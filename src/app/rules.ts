@@ -11,7 +11,7 @@ import { watchFolder } from "./watch-folder.ts";
 export interface RulesOptions {
   /** The folder with the rules' files. */
   readonly directory: string;
-  /** What happens at the start if the rules are wrong: the process does not start, or starts without rules. */
+  /** Whether invalid rules at start are an error, or the process starts without rules. */
   readonly ifWrong: "throw" | "start-without";
   readonly kinds: Pick<KindsCache, "current">;
   readonly readFacts: ReadFacts;
@@ -21,7 +21,7 @@ export interface RulesOptions {
   readonly report?: ReportHealth | undefined;
 }
 
-/** The rules in a folder, as they are now. */
+/** The current rules of a folder. */
 export interface RulesAnalyzer extends Analyzer {
   readonly rules: readonly Rule[];
   /** Reads the folder again. Invalid rules are logged, and the previous ones stay. */
@@ -39,7 +39,8 @@ export async function openRules(options: RulesOptions): Promise<RulesAnalyzer> {
     throw new TypeError(`invalid rules; fix these problems:\n  ${problems.join("\n  ")}`);
   }
   if (problems.length > 0) log.error("rules not loaded", { directory, problems });
-  let { rules, text } = problems.length > 0 ? { rules: [], text: "" } : first;
+  let { text } = first;
+  let rules = problems.length > 0 ? [] : first.rules;
   if (rules.length === 0 && ifWrong === "throw")
     log.warn("no rules", { directory, next: "every incident will wait for a rule that matches" });
   const listeners = new Set<() => void>();
@@ -51,9 +52,10 @@ export async function openRules(options: RulesOptions): Promise<RulesAnalyzer> {
     });
     report(read.problems);
     if (read.text === text) return;
+    text = read.text;
     if (read.problems.length > 0)
       return log.error("rules not loaded, the earlier ones stay", { problems: read.problems });
-    ({ rules, text } = read);
+    rules = read.rules;
     log.info("rules loaded", { directory, rules: rules.map(({ name }) => name) });
     for (const changed of listeners) changed();
   }

@@ -7,13 +7,13 @@ import type { Clock } from "../time/index.ts";
 
 const freshForMs = 5_000;
 
-interface Around {
+interface SecretFileDeps {
   readonly clock: Clock;
   readonly log?: Logger;
 }
 
-/** A secret that a setting names, in a file that may be replaced at any time: read again every few seconds. */
-export function secretFile(setting: string, path: string, { clock, log }: Around): AccessToken {
+/** Reads a secret from the file that `setting` names. The file may be replaced at any time: it is read again every few seconds. */
+export function secretFile(setting: string, path: string, { clock, log }: SecretFileDeps): AccessToken {
   const current = currentText({
     read: () => readFile(path, "utf8"),
     freshForMs,
@@ -26,22 +26,23 @@ export function secretFile(setting: string, path: string, { clock, log }: Around
   };
 }
 
-interface TokenPlace {
-  /** As it is written in the configuration: it wins over a file. */
+/** A secret that is set directly or in a file. */
+export interface SecretSetting {
+  /** Takes precedence over the file. */
   readonly value: Secret | undefined;
   readonly file: string | undefined;
-  /** What names the file. */
+  /** The setting that names the file. */
   readonly setting: string;
 }
 
-/** Undefined: neither is set. A file that cannot be read is an error at start, not at the first use. */
+/** Returns undefined if neither is set. A file that cannot be read is an error at start, not at the first use. */
 export async function openToken(
-  { value, file, setting }: TokenPlace,
-  around: Around,
+  { value, file, setting }: SecretSetting,
+  deps: SecretFileDeps,
 ): Promise<AccessToken | undefined> {
   if (value) return async () => value.reveal();
   if (file === undefined) return undefined;
-  const token = secretFile(setting, file, around);
+  const token = secretFile(setting, file, deps);
   await token({ refused: false });
   return token;
 }

@@ -8,8 +8,8 @@ interface TlsFiles {
 }
 
 /**
- * The certificate of a server that the settings of `section` name. Undefined: plain HTTP. A certificate that cannot be used is an
- * error at start, because no client could connect.
+ * Opens the certificate of a server that the settings of `section` name. Returns undefined for plain HTTP. An invalid certificate
+ * is an error at start, because no client could connect.
  */
 export async function tlsCertificate(
   section: string,

@@ -60,12 +60,12 @@ function signalRoutesWith({ provenance, maps, pagerdutySecrets }: RouteOptions):
 /** The routes without any configuration, for documentation and tests. */
 export const signalRoutes = signalRoutesWith({ pagerdutySecrets: async () => [] });
 
-/** The paths that commands post to, by the name that a person gives. */
+/** The paths that commands post to, by the source that the user names. */
 export const signalPaths = signalRoutes
   .filter(({ path }) => path !== `${root}/prometheus`)
   .map(({ reader, path }) => ({ source: path.endsWith("-groups") ? "alertmanager-groups" : reader.source, path }));
 
-/** Where the payloads of a source with a mapping of the installation are posted. */
+/** Returns the path of a source with a custom mapping. */
 export function mappedPath(source: string): string {
   return `${root}/${source}`;
 }

@@ -6,7 +6,7 @@ import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { HealthReports } from "./health/health-reports.ts";
 
-/** What every part of a process is given. */
+/** The options of every part of a process. */
 export interface ProcessTools {
   readonly clock: Clock;
   readonly random: Random;
@@ -27,17 +27,17 @@ export interface StageOptions extends ProcessTools {
   readonly health?: HealthReports;
 }
 
-/** A stage at work. */
+/** A running stage. */
 export interface Stage {
   readonly isReady: boolean;
-  /** Why it is not ready although it works: the API server refuses even to record what keeps failing. */
+  /** Why it is not ready although it works: the API server rejects even the reports of failing writes. */
   readonly problem?: string | undefined;
   readonly ready: Promise<void>;
-  /** Ends what can be ended in time; nothing is lost by what cannot. */
+  /** Stops within a deadline. Unfinished work is lost by no stop: it is repeated after the next start. */
   close(): Promise<void>;
 }
 
-/** The stage that a controller is. `close` also ends what was opened for it. */
+/** Makes a stage of a controller. `close` also closes the resources that were opened for it. */
 export function toStage(controller: Omit<Stage, "close">, close: () => Promise<void>): Stage {
   return {
     get isReady() {

@@ -139,8 +139,8 @@ export async function startUp(options: UpOptions): Promise<Up> {
 }
 
 /**
- * What signals are about lives elsewhere: an API server of our own has no Deployments and Nodes that could be labelled.
- * Rules select the targets, unless the settings ask for labels.
+ * The subjects of signals are in other systems: the embedded API server has no Deployments and Nodes that could be labelled.
+ * Rules select the targets, unless the settings require labels.
  */
 function withOwnScope({ config, origins }: UpOptions["loaded"]): UpOptions["loaded"] {
   if (origins.get("gateway.scope") !== "default") return { config, origins };

@@ -19,7 +19,7 @@ export interface FolderWatch {
   close(): void;
 }
 
-/** An editor writes a file in several steps: changes this close are one. */
+/** An editor writes a file in several steps: changes within this time are one. */
 const settleMs = 100;
 const retryMs = 5_000;
 
@@ -41,7 +41,7 @@ export async function watchFolder(directory: string, options: FolderWatchOptions
 class Watching implements FolderWatch {
   readonly #directory: string;
   readonly #options: FolderWatchOptions;
-  /** By path and inode: a folder that was deleted and made again is another one. */
+  /** By path and inode: a folder that was deleted and created again needs another watcher. */
   readonly #watchers = new Map<string, FSWatcher>();
   #timer: Timer | undefined;
   #reloading = false;

@@ -42,7 +42,7 @@ describe("a folder of workflows, while Interlock runs", () => {
     await rm(root, { recursive: true });
   });
 
-  it("has a new workflow stored as soon as its file is there", async () => {
+  it("stores a new workflow when its file is created", async () => {
     await write("cleanup", { version: "1.0.0" });
     await open();
 
@@ -52,7 +52,7 @@ describe("a folder of workflows, while Interlock runs", () => {
     expect(workflows?.ids).toEqual(["cleanup", "restart"]);
   });
 
-  it("tells the ready-made actions of the local engine from other workflows", async () => {
+  it("distinguishes the ready-made actions of the local engine from other workflows", async () => {
     const action = goodPipeline.replace("script: echo clean", "command: [interlock, action, scale]");
     await write("cleanup", { version: "1.0.0", engine: "local", containerImage: "cleanup" });
     await pipeline("cleanup", goodPipeline);
@@ -66,7 +66,7 @@ describe("a folder of workflows, while Interlock runs", () => {
     expect(workflows?.actionIds).toEqual(["scale"]);
   });
 
-  it("has a new version stored when a file is changed, beside the earlier one", async () => {
+  it("stores a new version beside the earlier one when a file is changed", async () => {
     await write("cleanup", { version: "1.0.0" });
     await open();
 
@@ -140,7 +140,7 @@ describe("a folder of workflows, while Interlock runs", () => {
     });
   });
 
-  it("may be made after the start, and replaced", async () => {
+  it("may be created after the start, and replaced", async () => {
     await open();
 
     await write("cleanup", { version: "1.0.0" });
@@ -152,7 +152,7 @@ describe("a folder of workflows, while Interlock runs", () => {
     await vi.waitUntil(async () => (await stored()).includes("restart 1.0.0"), { timeout: 30_000 });
   });
 
-  it("is stored later when the API server does not answer at first", async () => {
+  it("is stored later if the API server does not respond at first", async () => {
     await open();
     let isDown = true;
     const { create } = client;

@@ -79,7 +79,7 @@ export async function openWorkflows(options: WorkflowsOptions): Promise<Workflow
 interface Folder {
   readonly stored: StoredEntries;
   readonly actionIds: ReadonlySet<string>;
-  /** Already logged: an unchanged problem is not logged again. */
+  /** The logged problems: an unchanged problem is not logged again. */
   readonly problems: ReadonlySet<string>;
 }
 

@@ -8,24 +8,24 @@ export interface Alert {
   readonly severity: "warning" | "critical";
   readonly labels?: Readonly<Record<string, string>>;
   readonly summary: string;
-  /** The heading in docs/operations.md with the action. */
+  /** The heading in docs/operations.md that describes the action. */
   readonly runbook: string;
 }
 
-/** Those who take a lock for each piece of work. Notify's is a lead: it is waited for as long as another delivers. */
+/** Stages that acquire a lock for each piece of work. Notify is not one: its replicas wait for the lock of the leader. */
 const locking = { gateway: "gateway", orchestrator: "ro" } as const;
 
-/** What needs an acknowledgement; all other blocks clear by themselves, or when rules change. */
-const needsPerson = ["PreviousExecutionFailed", "ExhaustedRetries", "Ineffective"];
+/** Reasons that need an acknowledgement; all other blocks clear by themselves, or when rules change. */
+const needsAck = ["PreviousExecutionFailed", "ExhaustedRetries", "Ineffective"];
 
 /** The alerts that page an operator. */
 export const alerts: readonly Alert[] = [
   ...Object.entries(locking).flatMap(([stage, prefix]) => lockAlerts(stage, prefix)),
-  // Tasks of one branch take turns, and one process polls: that agents wait for each other, however long, is as it should be.
+  // Agents wait for each other by design: tasks of one branch run one after the other, and one process polls.
   locksFail("agent", "agent", ["contention", "aborted", "timeout"]),
   {
     name: "InterlockAckRequired",
-    when: `max by (reason) (ro_blocked_incidents{reason=~"${needsPerson.join("|")}"}) > 0`,
+    when: `max by (reason) (ro_blocked_incidents{reason=~"${needsAck.join("|")}"}) > 0`,
     for: "5m",
     severity: "warning",
     summary: "Incidents are blocked until an operator acknowledges a failure.",
@@ -168,7 +168,7 @@ export const alerts: readonly Alert[] = [
   },
 ];
 
-/** Reviews and all others, in an hour. */
+/** The number of tasks that ended in the last hour, reviews included. */
 function endedTasks(outcome: "Failed" | "Completed"): string {
   const ended = (metric: string) => `sum(increase(${metric}{outcome="${outcome}"}[1h]))`;
   return `(${ended("reviews_total")} + ${ended("coding_tasks_total")})`;
@@ -213,7 +213,7 @@ function lockAlerts(stage: string, prefix: string): readonly Alert[] {
   ];
 }
 
-/** The same as a file of rules for Prometheus. */
+/** The alerts as a rule file for Prometheus. */
 export function prometheusRules() {
   const rules = alerts.map((alert) => ({
     alert: alert.name,

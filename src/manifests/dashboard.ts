@@ -1,7 +1,7 @@
 interface Panel {
   readonly title: string;
   readonly unit: "short" | "s" | "ops" | "percentunit" | "bytes";
-  /** PromQL by legend; `{{label}}` in a legend is filled in. */
+  /** PromQL by legend. A legend may contain `{{label}}`. */
   readonly lines: Readonly<Record<string, string>>;
 }
 
@@ -135,7 +135,7 @@ function perStage(query: (prefix: string) => string, suffix = ""): Readonly<Reco
 
 const [width, height, perRow] = [8, 8, 3];
 
-/** A dashboard to import into Grafana; it asks which Prometheus to use. */
+/** A dashboard to import into Grafana, with a variable for the Prometheus data source. */
 export function grafanaDashboard(): object {
   const datasource = { type: "prometheus", uid: "$datasource" };
   return {

@@ -8,7 +8,7 @@ export function identityPolicies(onlyUser: string): readonly AdmissionPolicy[] {
   return [ackPolicy(undefined), approvalPolicy(onlyUser), resumePolicy()];
 }
 
-/** The user whom the orchestrator is in a cluster. */
+/** The user name of the orchestrator in a cluster. */
 function orchestratorUser({ locks }: Places): string {
   return `system:serviceaccount:${locks}:interlock-orchestrator`;
 }
@@ -26,15 +26,15 @@ export function resumeIdentity(): readonly KubeObject[] {
 }
 
 /**
- * Lets no user acknowledge a failure, or cancel an execution or incident, in another's name, whatever tool they use. The
- * orchestrator passes requests on, from the incident to the target's record and to executions: where it is a user of its own, it
- * may write any name; otherwise it carries the name of the request, and may take an acknowledgement off.
+ * Rejects acknowledgements and cancellations in another user's name, from any client. The orchestrator copies them from the
+ * incident to the target's record and to executions. Where it is a user of its own, it may write any name; otherwise it writes
+ * the name of the request, and may remove an acknowledgement.
  */
 function ackPolicy(orchestrator: string | undefined): AdmissionPolicy {
   const { acknowledge, acknowledgedBy, acknowledgedExecution } = annotationKeys;
   const { cancelRequested, cancelRequestedBy, cancelBlocks } = annotationKeys;
-  const noAck = unchanged(acknowledge, acknowledgedBy, acknowledgedExecution);
-  const noCancel = unchanged(cancelRequested, cancelRequestedBy, cancelBlocks);
+  const noAck = isUnchanged(acknowledge, acknowledgedBy, acknowledgedExecution);
+  const noCancel = isUnchanged(cancelRequested, cancelRequestedBy, cancelBlocks);
   const ownAck = `${is(acknowledgedBy)} == ${caller}`;
   const ownCancel = `${is(cancelRequestedBy)} == ${caller}`;
   const ackTakenOff = `(${was(acknowledgedBy)} == ${caller} && ${is(acknowledgedBy)} == '' && ${is(acknowledge)} == '')`;
@@ -49,7 +49,7 @@ function ackPolicy(orchestrator: string | undefined): AdmissionPolicy {
   });
 }
 
-/** Lets no user answer an approval in another's name. Only `orchestrator` lets one expire. */
+/** Rejects answers to approvals in another user's name. Only `orchestrator` may write an expiry. */
 function approvalPolicy(orchestrator: string): AdmissionPolicy {
   const { is, was, unchanged } = inStatus("decision", "decidedBy", "decidedVia", "decidedAt", "decisionMessage");
   return policy("interlock-approval-identity", {
@@ -62,8 +62,8 @@ function approvalPolicy(orchestrator: string): AdmissionPolicy {
 }
 
 /**
- * Lets no user end a pause in another's name. Beginning one is never refused for its name: it makes everything safer, and a tool
- * may apply what a person has written.
+ * Rejects the end of a pause in another user's name. The start is never rejected for its name: a pause only makes the system
+ * safer, and a tool may apply the manifest of a user.
  */
 function resumePolicy(): AdmissionPolicy {
   const { is, unchanged } = inStatus("endedAt", "endedBy");
@@ -77,21 +77,21 @@ function resumePolicy(): AdmissionPolicy {
 
 const caller = "request.userInfo.username";
 
-/** The annotation of an object as it is to be. */
+/** The annotation of the object after the write. */
 function is(key: string): string {
   return `object.metadata.?annotations[?'${key}'].orValue('')`;
 }
 
-/** Nothing was there before it was created, and no user may be named in advance either. */
+/** The annotation of the object before the write; empty when it is created, so that a new object needs a valid name, too. */
 function was(key: string): string {
   return `(oldObject == null ? '' : oldObject.metadata.?annotations[?'${key}'].orValue(''))`;
 }
 
-function unchanged(...keys: readonly string[]): string {
+function isUnchanged(...keys: readonly string[]): string {
   return keys.map((key) => `${is(key)} == ${was(key)}`).join(" && ");
 }
 
-/** Texts in the status, and whether they stay as they were. */
+/** Expressions about fields of the status. */
 function inStatus(...fields: readonly string[]) {
   const of = (object: string, field: string) => `${object}.?status.?${field}.orValue('')`;
   return {
@@ -123,7 +123,7 @@ function policy(name: string, { operations, resources, expression, message }: Ad
   return { apiVersion, kind: "ValidatingAdmissionPolicy", metadata: { name }, spec };
 }
 
-/** A policy, and the binding that makes it count everywhere. */
+/** A policy with a binding for all namespaces. */
 function withBinding(policy: AdmissionPolicy): readonly KubeObject[] {
   const { name = "" } = policy.metadata;
   const spec = { policyName: name, validationActions: ["Deny"] };

@@ -3,16 +3,8 @@ import { executionNamespace, managedBy } from "../resources/index.ts";
 import { ackIdentity, approvalIdentity, resumeIdentity } from "./identity.ts";
 import { agentNetworkPolicies, consoleNetworkPolicies, networkPolicies } from "./network.ts";
 import { type StageName, stages } from "./permissions.ts";
-import { coderRbac, type Places, stageRbac } from "./rbac.ts";
-import { policyConfig, stageWorkload } from "./workloads.ts";
-
-export interface ManifestOptions {
-  readonly image: string;
-  readonly replicas: number;
-  readonly places: Places;
-  /** Name of a Secret of the type kubernetes.io/tls, with which the gateway serves TLS. Without one it serves plain HTTP. */
-  readonly gatewayTls?: string;
-}
+import { coderRbac, stageRbac } from "./rbac.ts";
+import { type ManifestOptions, policyConfig, stageWorkload } from "./workloads.ts";
 
 /** The version of the package, by which images are tagged. A test compares it with package.json. */
 export const version = "0.1.0";
@@ -29,7 +21,7 @@ export const usualManifests: ManifestOptions = {
   },
 };
 
-/** Everything that a cluster needs but the CRDs, the agent and the console, by file. */
+/** All objects except the CRDs, the agent and the console, by file. */
 export function manifests(options: ManifestOptions = usualManifests): ReadonlyMap<string, readonly KubeObject[]> {
   const { places } = options;
   const { agents: _, ...usual } = places;
@@ -37,7 +29,7 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
     ["namespaces", [...new Set(Object.values(usual))].map((name) => namespaceObject(name, name === places.runs))],
     ...stages
       .filter((stage) => stage !== "agent" && stage !== "console")
-      .map((stage): [string, readonly KubeObject[]] => [stage, ofStage(stage, options)]),
+      .map((stage): [string, readonly KubeObject[]] => [stage, stageObjects(stage, options)]),
     ["policy", [policyConfig(places)]],
     ["network", networkPolicies(places)],
     ["identity", [...ackIdentity(places), ...approvalIdentity(places), ...resumeIdentity()]],
@@ -45,18 +37,18 @@ export function manifests(options: ManifestOptions = usualManifests): ReadonlyMa
   return new Map(files.map(([file, objects]) => [file, objects.map(withOwnerLabel)]));
 }
 
-/** What the agent needs on top of that. It is left out where there is no GitLab for it to work with. */
+/** The objects of the agent, which needs a GitLab. */
 export function agentManifests(options: ManifestOptions = usualManifests): readonly KubeObject[] {
   const { places } = options;
   const { agents, ...usual } = places;
   const namespaces = Object.values(usual).includes(agents) ? [] : [namespaceObject(agents, true)];
   const policies = agentNetworkPolicies(places);
-  return [...namespaces, ...coderRbac(places), ...ofStage("agent", options), ...policies].map(withOwnerLabel);
+  return [...namespaces, ...coderRbac(places), ...stageObjects("agent", options), ...policies].map(withOwnerLabel);
 }
 
-/** What the console needs on top. It is left out unless wanted, because it may act as any user. */
+/** The objects of the console. They are optional, because its service account may act as any user. */
 export function consoleManifests(options: ManifestOptions = usualManifests): readonly KubeObject[] {
-  return [...ofStage("console", options), ...consoleNetworkPolicies(options.places)].map(withOwnerLabel);
+  return [...stageObjects("console", options), ...consoleNetworkPolicies(options.places)].map(withOwnerLabel);
 }
 
 function namespaceObject(name: string, runsWorkloads: boolean): KubeObject {
@@ -64,14 +56,14 @@ function namespaceObject(name: string, runsWorkloads: boolean): KubeObject {
   return { apiVersion: "v1", kind: "Namespace", metadata: { name, ...labels } };
 }
 
-/** Where workflows and coders run, the API server refuses pods that ask for privileges. */
+/** In the namespaces of workflows and coders, the API server rejects privileged pods. */
 const restrictedPods = {
   "pod-security.kubernetes.io/enforce": "restricted",
   "pod-security.kubernetes.io/audit": "restricted",
   "pod-security.kubernetes.io/warn": "restricted",
 };
 
-function ofStage(stage: StageName, options: ManifestOptions): readonly KubeObject[] {
+function stageObjects(stage: StageName, options: ManifestOptions): readonly KubeObject[] {
   return [...stageRbac(stage, options.places), ...stageWorkload(stage, options)];
 }
 

@@ -1,81 +1,70 @@
 import type { KubeObject } from "../kube/index.ts";
+import type { StageName } from "./permissions.ts";
 import type { Places } from "./rbac.ts";
 import { consolePort, gatewayPort, metricsPort, stageLabels } from "./workloads.ts";
 
 /**
- * Who may connect to whom. Nothing connects to the stages but senders to the gateway's port and Prometheus to the others'
- * figures; nothing connects to what workflows run. What enforces it is the cluster's network plugin.
+ * The allowed connections. Only senders connect to the gateway's port, and only Prometheus to the metrics of the other stages;
+ * nothing connects to the pods of workflows. The cluster's network plugin enforces it.
  */
-export function networkPolicies(places: Places): readonly KubeObject[] {
-  const { locks, runs } = places;
-  const [gateway, orchestrator, executor, notify] = [
-    stageLabels("gateway"),
-    stageLabels("orchestrator"),
-    stageLabels("executor"),
-    stageLabels("notify"),
-  ];
+export function networkPolicies({ locks, runs }: Places): readonly KubeObject[] {
   return [
     denyIngress(locks),
-    // From anywhere: senders may be outside of the cluster. Their tokens decide what they may do.
-    ingress("interlock-gateway", locks, gateway, [{ ports: [tcp(gatewayPort)] }]),
-    metricsIngress("interlock-orchestrator", locks, orchestrator),
-    metricsIngress("interlock-executor", locks, executor),
-    metricsIngress("interlock-notify", locks, notify),
-    egress("interlock-gateway-egress", locks, gateway, knownServices),
-    egress("interlock-orchestrator-egress", locks, orchestrator, knownServices),
-    egress("interlock-executor-egress", locks, executor, knownServices),
+    // From anywhere: senders may be outside of the cluster. The gateway authenticates them by their tokens.
+    ingress("gateway", locks, [{ ports: [tcp(gatewayPort)] }]),
+    ...(["orchestrator", "executor", "notify"] as const).map((stage) => metricsIngress(stage, locks)),
+    ...(["gateway", "orchestrator", "executor"] as const).map((stage) => egress(stage, locks, knownServices)),
     // Channels are anywhere, on any port.
-    egress("interlock-notify-egress", locks, notify, [...knownServices, anywhereButMetadata]),
+    egress("notify", locks, anyService),
     ...(runs === locks ? [] : [denyIngress(runs)]),
-    // What a workflow connects to is its own matter, but the node's credentials are not.
-    egress("interlock-runs-egress", runs, {}, [...knownServices, anywhereButMetadata]),
+    // A workflow may connect to anything but the credentials of its node.
+    namespaceEgress("runs", runs),
   ];
 }
 
-/** The same for the agent and its Jobs. */
+/** The allowed connections of the agent and its Jobs. */
 export function agentNetworkPolicies({ locks, agents }: Places): readonly KubeObject[] {
-  const agent = stageLabels("agent");
   return [
-    metricsIngress("interlock-agent", locks, agent),
+    metricsIngress("agent", locks),
     // GitLab and Jira are anywhere, on any port.
-    egress("interlock-agent-egress", locks, agent, [...knownServices, anywhereButMetadata]),
+    egress("agent", locks, anyService),
     ...(agents === locks ? [] : [denyIngress(agents)]),
-    egress("interlock-agents-egress", agents, {}, [...knownServices, anywhereButMetadata]),
+    namespaceEgress("agents", agents),
   ];
 }
 
-/** The same for the console: pods of the cluster reach it, such as those of an ingress. */
+/** The allowed connections of the console: pods of the cluster reach it, such as those of an ingress. */
 export function consoleNetworkPolicies({ locks }: Places): readonly KubeObject[] {
-  const console = stageLabels("console");
   return [
-    ingress("interlock-console", locks, console, [{ from: [{ namespaceSelector: {} }], ports: [tcp(consolePort)] }]),
+    ingress("console", locks, [{ from: [{ namespaceSelector: {} }], ports: [tcp(consolePort)] }]),
     // The identity provider is anywhere, on any port.
-    egress("interlock-console-egress", locks, console, [...knownServices, anywhereButMetadata]),
+    egress("console", locks, anyService),
   ];
 }
-
-type PodLabels = Readonly<Record<string, string>>;
 
 function denyIngress(namespace: string): KubeObject {
   return policy("interlock-deny-ingress", namespace, { podSelector: {}, policyTypes: ["Ingress"] });
 }
 
-function ingress(name: string, namespace: string, labels: PodLabels, rules: readonly object[]): KubeObject {
-  return policy(name, namespace, {
-    podSelector: { matchLabels: labels },
-    policyTypes: ["Ingress"],
-    ingress: rules,
-  });
+function ingress(stage: StageName, namespace: string, rules: readonly object[]): KubeObject {
+  const podSelector = { matchLabels: stageLabels(stage) };
+  return policy(`interlock-${stage}`, namespace, { podSelector, policyTypes: ["Ingress"], ingress: rules });
 }
 
 /** From every namespace, because the location of Prometheus is unknown. Metrics contain no targets and no secrets. */
-function metricsIngress(name: string, namespace: string, labels: PodLabels): KubeObject {
-  return ingress(name, namespace, labels, [{ from: [{ namespaceSelector: {} }], ports: [tcp(metricsPort)] }]);
+function metricsIngress(stage: StageName, namespace: string): KubeObject {
+  return ingress(stage, namespace, [{ from: [{ namespaceSelector: {} }], ports: [tcp(metricsPort)] }]);
 }
 
-function egress(name: string, namespace: string, labels: PodLabels, rules: readonly object[]): KubeObject {
-  const podSelector = Object.keys(labels).length === 0 ? {} : { matchLabels: labels };
-  return policy(name, namespace, { podSelector, policyTypes: ["Egress"], egress: rules });
+function egress(stage: StageName, namespace: string, rules: readonly object[]): KubeObject {
+  const podSelector = { matchLabels: stageLabels(stage) };
+  return policy(`interlock-${stage}-egress`, namespace, { podSelector, policyTypes: ["Egress"], egress: rules });
+}
+
+/** For all pods of a namespace. */
+function namespaceEgress(name: string, namespace: string): KubeObject {
+  const spec = { podSelector: {}, policyTypes: ["Egress"], egress: anyService };
+  return policy(`interlock-${name}-egress`, namespace, spec);
 }
 
 function tcp(port: number) {
@@ -99,6 +88,8 @@ const anywhereButMetadata = {
     { ipBlock: { cidr: "::/0", except: ["fe80::/10", "fd00:ec2::/32"] } },
   ],
 };
+
+const anyService: readonly object[] = [...knownServices, anywhereButMetadata];
 
 function policy(name: string, namespace: string, spec: object): KubeObject {
   return {

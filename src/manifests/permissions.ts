@@ -18,24 +18,24 @@ export interface Permission {
 }
 
 const ours = "kubernaut.ai";
-const follow = ["get", "list", "watch"] as const;
+const readVerbs = ["get", "list", "watch"] as const;
 
-/** To see that its namespaces are there, and the definitions of our kinds. */
-const look: readonly Permission[] = [
+/** To check that its namespaces and the definitions of our kinds exist. */
+const readNamespaces: readonly Permission[] = [
   { group: "apiextensions.k8s.io", resources: ["customresourcedefinitions"], verbs: ["get"], where: "anywhere" },
   { group: "", resources: ["namespaces"], verbs: ["get"], where: "anywhere" },
 ];
 
-/** The same, and to learn of the kinds that targets may be of, also of those that are defined later. */
-const lookAndFollowKinds: readonly Permission[] = [
-  { group: "apiextensions.k8s.io", resources: ["customresourcedefinitions"], verbs: follow, where: "anywhere" },
+/** The same, and to watch the kinds of targets. */
+const readNamespacesAndKinds: readonly Permission[] = [
+  { group: "apiextensions.k8s.io", resources: ["customresourcedefinitions"], verbs: readVerbs, where: "anywhere" },
   { group: "", resources: ["namespaces"], verbs: ["get"], where: "anywhere" },
 ];
 
 const locks: Permission = {
   group: "coordination.k8s.io",
   resources: ["leases"],
-  verbs: [...follow, "create", "update", "delete"],
+  verbs: [...readVerbs, "create", "update", "delete"],
   where: "locks",
 };
 
@@ -44,7 +44,7 @@ const heartbeat: Permission = { ...locks, verbs: ["get", "list", "create", "upda
 
 const watermarks: readonly Permission[] = [
   { group: "", resources: ["configmaps"], verbs: ["get", "create", "update"], where: "watermarks" },
-  // Where earlier versions kept them: read once, to carry them over. To write here would be to write settings and rules.
+  // Earlier versions stored them there: read once, to migrate them. A right to write would include settings and rules.
   { group: "", resources: ["configmaps"], verbs: ["get"], where: "locks" },
 ];
 
@@ -56,13 +56,13 @@ const identities: Permission = {
   where: "anywhere",
 };
 
-/** To explain what keeps failing: an Event and a notice, where the objects are. */
-const explain = (where: PermissionScope): readonly Permission[] => [
+/** To report failing writes: an Event and a notice, in the namespace of the objects. */
+const reportStalls = (where: PermissionScope): readonly Permission[] => [
   { group: "", resources: ["events"], verbs: ["create"], where },
   { group: ours, resources: ["notificationrequests"], verbs: ["create"], where },
 ];
 
-/** Everything that a signal may be about. */
+/** The subjects of signals. */
 const subjects: readonly Permission[] = [
   {
     group: "",
@@ -90,98 +90,98 @@ const subjects: readonly Permission[] = [
   { group: "apiregistration.k8s.io", resources: ["apiservices"], verbs: ["get"], where: "anywhere" },
 ];
 
-/** The least that each stage needs. Only executors touch runs, and only they delete where runs are. */
+/** The minimal permissions of each stage. Only executors read and write runs, and only they delete in the namespace of runs. */
 export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
   gateway: [
-    ...lookAndFollowKinds,
+    ...readNamespacesAndKinds,
     locks,
-    { group: ours, resources: ["remediationrequests"], verbs: [...follow, "create"], where: "incidents" },
+    { group: ours, resources: ["remediationrequests"], verbs: [...readVerbs, "create"], where: "incidents" },
     { group: ours, resources: ["remediationrequests/status"], verbs: ["patch"], where: "incidents" },
     // Tasks from GitLab's webhooks.
     { group: ours, resources: ["codingtasks"], verbs: ["get", "create"], where: "incidents" },
     // Watermarks of its own watches.
     ...watermarks,
-    ...explain("incidents"),
-    // Who owns what a signal names, and whether that is in scope.
+    ...reportStalls("incidents"),
+    // The owners of subjects, and whether they are in scope.
     ...subjects,
-    { group: "", resources: ["nodes"], verbs: follow, where: "anywhere" },
+    { group: "", resources: ["nodes"], verbs: readVerbs, where: "anywhere" },
     { group: "", resources: ["events"], verbs: ["list", "watch"], where: "anywhere" },
   ],
   orchestrator: [
-    ...lookAndFollowKinds,
+    ...readNamespacesAndKinds,
     locks,
     {
       group: ours,
       resources: ["remediationrequests"],
-      verbs: [...follow, "patch", "delete"],
+      verbs: [...readVerbs, "patch", "delete"],
       where: "anywhere",
     },
     { group: ours, resources: ["remediationrequests/status"], verbs: ["update"], where: "anywhere" },
-    // It passes an operator's request to cancel an incident on to its executions, by annotation.
+    // It copies an operator's request to cancel an incident to its executions, as an annotation.
     {
       group: ours,
       resources: ["workflowexecutions"],
-      verbs: [...follow, "create", "patch", "delete"],
+      verbs: [...readVerbs, "create", "patch", "delete"],
       where: "anywhere",
     },
-    { group: ours, resources: ["remediationapprovalrequests"], verbs: [...follow, "create"], where: "anywhere" },
+    { group: ours, resources: ["remediationapprovalrequests"], verbs: [...readVerbs, "create"], where: "anywhere" },
     { group: ours, resources: ["remediationapprovalrequests/status"], verbs: ["update"], where: "anywhere" },
-    ...explain("anywhere"),
-    // It marks pauses whose beginning and end it has recorded.
-    { group: ours, resources: ["automationpauses"], verbs: [...follow, "patch"], where: "anywhere" },
-    { group: ours, resources: ["remediationworkflows"], verbs: follow, where: "anywhere" },
+    ...reportStalls("anywhere"),
+    // It marks pauses whose start and end it has recorded.
+    { group: ours, resources: ["automationpauses"], verbs: [...readVerbs, "patch"], where: "anywhere" },
+    { group: ours, resources: ["remediationworkflows"], verbs: readVerbs, where: "anywhere" },
     // Facts that rules need about the objects behind an incident.
     ...subjects,
     { group: "", resources: ["nodes"], verbs: ["get"], where: "anywhere" },
     // An acknowledgement is written on the record; only executors write its status.
-    { group: ours, resources: ["remediationtargets"], verbs: [...follow, "patch"], where: "runs" },
+    { group: ours, resources: ["remediationtargets"], verbs: [...readVerbs, "patch"], where: "runs" },
     identities,
   ],
   executor: [
-    ...lookAndFollowKinds,
+    ...readNamespacesAndKinds,
     heartbeat,
     // It deletes executions that belong to no incident, and records of targets, after their retention.
-    { group: ours, resources: ["workflowexecutions"], verbs: [...follow, "patch", "delete"], where: "anywhere" },
+    { group: ours, resources: ["workflowexecutions"], verbs: [...readVerbs, "patch", "delete"], where: "anywhere" },
     { group: ours, resources: ["workflowexecutions/status"], verbs: ["update"], where: "anywhere" },
-    ...explain("anywhere"),
-    { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: follow, where: "anywhere" },
+    ...reportStalls("anywhere"),
+    { group: ours, resources: ["automationpauses", "remediationworkflows"], verbs: readVerbs, where: "anywhere" },
     // The approval that an execution refers to. Only those where incidents are count.
     { group: ours, resources: ["remediationapprovalrequests"], verbs: ["get"], where: "incidents" },
-    { group: ours, resources: ["remediationtargets"], verbs: [...follow, "create", "delete"], where: "runs" },
+    { group: ours, resources: ["remediationtargets"], verbs: [...readVerbs, "create", "delete"], where: "runs" },
     { group: ours, resources: ["remediationtargets/status"], verbs: ["update"], where: "runs" },
     {
       group: "tekton.dev",
       resources: ["pipelineruns"],
-      verbs: [...follow, "create", "patch", "delete"],
+      verbs: [...readVerbs, "create", "patch", "delete"],
       where: "runs",
     },
-    { group: "tekton.dev", resources: ["taskruns"], verbs: follow, where: "runs" },
-    { group: "batch", resources: ["jobs"], verbs: [...follow, "create", "patch", "delete"], where: "runs" },
-    { group: "", resources: ["pods"], verbs: follow, where: "runs" },
+    { group: "tekton.dev", resources: ["taskruns"], verbs: readVerbs, where: "runs" },
+    { group: "batch", resources: ["jobs"], verbs: [...readVerbs, "create", "patch", "delete"], where: "runs" },
+    { group: "", resources: ["pods"], verbs: readVerbs, where: "runs" },
     { group: "", resources: ["serviceaccounts"], verbs: ["get"], where: "runs" },
     identities,
   ],
   notify: [
-    ...look,
+    ...readNamespaces,
     // One of all replicas delivers: the one that holds the lock.
     locks,
-    // It makes digests itself, and deletes notices after their retention.
-    { group: ours, resources: ["notificationrequests"], verbs: [...follow, "create", "delete"], where: "anywhere" },
+    // It creates digests, and deletes notices after their retention.
+    { group: ours, resources: ["notificationrequests"], verbs: [...readVerbs, "create", "delete"], where: "anywhere" },
     { group: ours, resources: ["notificationrequests/status"], verbs: ["update"], where: "anywhere" },
     // Threads and alerts are resolved when their incident is closed.
-    { group: ours, resources: ["remediationrequests"], verbs: follow, where: "anywhere" },
+    { group: ours, resources: ["remediationrequests"], verbs: readVerbs, where: "anywhere" },
     { group: "", resources: ["events"], verbs: ["create"], where: "anywhere" },
   ],
   agent: [
-    ...look,
+    ...readNamespaces,
     locks,
-    // How far it has asked GitLab and Jira.
+    // The resume points of its polling.
     ...watermarks,
-    { group: ours, resources: ["codingtasks"], verbs: [...follow, "create", "patch", "delete"], where: "incidents" },
+    { group: ours, resources: ["codingtasks"], verbs: [...readVerbs, "create", "patch", "delete"], where: "incidents" },
     { group: ours, resources: ["codingtasks/status"], verbs: ["update"], where: "incidents" },
-    ...explain("incidents"),
-    { group: ours, resources: ["automationpauses"], verbs: follow, where: "anywhere" },
-    // With `agent.executor: job`. They have a namespace of their own: runs are the executors' alone.
+    ...reportStalls("incidents"),
+    { group: ours, resources: ["automationpauses"], verbs: readVerbs, where: "anywhere" },
+    // With `agent.executor: job`. Jobs of coders have their own namespace: only executors may use the namespace of runs.
     {
       group: "batch",
       resources: ["jobs"],
@@ -189,12 +189,12 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
       where: "agents",
     },
     { group: "", resources: ["configmaps"], verbs: ["get", "create", "delete"], where: "agents" },
-    // Why a Job failed, and whether anything of it still runs.
+    // Why a Job failed, and whether its pods still run.
     { group: "", resources: ["pods"], verbs: ["list"], where: "agents" },
     { group: "", resources: ["serviceaccounts"], verbs: ["get"], where: "agents" },
   ],
   console: [
-    ...lookAndFollowKinds,
+    ...readNamespacesAndKinds,
     heartbeat,
     {
       group: ours,
@@ -207,16 +207,16 @@ export const permissions: Readonly<Record<StageName, readonly Permission[]>> = {
         "codingtasks",
         "notificationrequests",
       ],
-      verbs: follow,
+      verbs: readVerbs,
       where: "anywhere",
     },
-    // Whose token it is. Everything but the rows above and the kinds is read and written in the name of that user, by that user's rights.
+    // The user of a token. Everything except the rows above and the kinds is read and written with the rights of that user.
     { group: "authentication.k8s.io", resources: ["tokenreviews"], verbs: ["create"], where: "anywhere" },
     { group: "", resources: ["users", "groups", "serviceaccounts"], verbs: ["impersonate"], where: "anywhere" },
   ],
 };
 
-/** What a Job of a coder may do, and only its container `collect`. RBAC cannot limit `create` to one name. */
+/** The permissions of a coder's Job, for its container `collect`. RBAC cannot limit `create` to one name. */
 export const coderPermissions: readonly Permission[] = [
   { group: "", resources: ["configmaps"], verbs: ["create"], where: "agents" },
 ];

@@ -1,15 +1,16 @@
 import type { KubeObject, ResourceType } from "../kube/index.ts";
 import { resourceKinds, toCrd } from "../resources/index.ts";
-import { agentManifests, consoleManifests, type ManifestOptions, manifests } from "./manifests.ts";
+import { agentManifests, consoleManifests, manifests } from "./manifests.ts";
+import type { ManifestOptions } from "./workloads.ts";
 
 export interface ReleaseOptions extends ManifestOptions {
-  /** With the agent, which needs a GitLab. */
+  /** Whether the agent is installed, which needs a GitLab. */
   readonly agent: boolean;
-  /** With the console. Absent in the record of an installation by an earlier version. */
+  /** Whether the console is installed. Absent in the record of an installation by an earlier version. */
   readonly console?: boolean;
 }
 
-/** All objects of an installation, in the order in which a server accepts them: each after those that it refers to. */
+/** All objects of an installation, each after the objects that it refers to. */
 export function releaseObjects(options: ReleaseOptions): readonly KubeObject[] {
   const crds: readonly KubeObject[] = resourceKinds.map(toCrd);
   const stages = [...manifests(options).values()].flat();
@@ -52,7 +53,7 @@ function rbacKinds(...kinds: readonly string[]) {
   }));
 }
 
-/** The type of an object of an installation. Throws TypeError for a kind that none has. */
+/** Returns the type of an object of an installation. Throws TypeError for any other kind. */
 export function releaseKind({ apiVersion, kind }: Pick<KubeObject, "apiVersion" | "kind">): ResourceType {
   const found = releaseKinds.find((one) => one.apiVersion === apiVersion && one.kind === kind);
   if (!found) throw new TypeError(`no installation has a ${kind} of ${apiVersion}`);

@@ -2,14 +2,15 @@ import type { KubeObject } from "../kube/index.ts";
 import type { StageName } from "./permissions.ts";
 import type { Places } from "./rbac.ts";
 
-export interface WorkloadOptions {
+export interface ManifestOptions {
   readonly image: string;
   readonly replicas: number;
   readonly places: Places;
+  /** Name of a Secret of the type kubernetes.io/tls, with which the gateway serves TLS. Without one it serves plain HTTP. */
   readonly gatewayTls?: string;
 }
 
-/** ConfigMaps by the names that people know. */
+/** The names of ConfigMaps, as Kubernaut has them. */
 const configMaps: Readonly<Record<StageName, string>> = {
   gateway: "gateway-config",
   orchestrator: "remediationorchestrator-config",
@@ -29,7 +30,7 @@ export function stageLabels(stage: StageName): Readonly<Record<string, string>> 
 }
 
 /** A stage's configuration, processes and Service. */
-export function stageWorkload(stage: StageName, options: WorkloadOptions): readonly KubeObject[] {
+export function stageWorkload(stage: StageName, options: ManifestOptions): readonly KubeObject[] {
   const { locks: namespace } = options.places;
   const name = `interlock-${stage}`;
   const labels = stageLabels(stage);
@@ -80,7 +81,7 @@ function stagePort(stage: StageName) {
   return { name: "metrics", containerPort: metricsPort };
 }
 
-function podTemplate(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
+function podTemplate(stage: StageName, { image, gatewayTls }: ManifestOptions) {
   const port = stagePort(stage);
   const tlsSecret = stage === "gateway" ? gatewayTls : undefined;
   const scheme = tlsSecret === undefined ? {} : { scheme: "HTTPS" };
@@ -93,13 +94,13 @@ function podTemplate(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
     ...(stage === "gateway" ? [{ name: "agent-tokens", secret: webhookSecret }] : []),
     ...(tlsSecret === undefined ? [] : [{ name: "tls", secret: { secretName: tlsSecret } }]),
     ...(stage === "agent" ? [{ name: "agent-tokens", secret: { secretName: agentTokens } }] : []),
-    // Read-only is everything else.
+    // The root file system is read-only.
     ...(stage === "agent" ? [{ name: "tmp", emptyDir: {} }] : []),
     // The gateway reads them for alerts that name no object; the console shows them.
     ...(["orchestrator", "gateway", "console"].includes(stage)
       ? [{ name: "rules", configMap: { name: "interlock-rules", optional: true } }]
       : []),
-    // One source for all of them: otherwise their decisions could differ.
+    // One ConfigMap for all of these stages: otherwise their decisions could differ.
     ...(readsPolicy(stage) ? [{ name: "policy", configMap: { name: policyConfigMap } }] : []),
   ];
   const mounts: Readonly<Record<string, string>> = {
@@ -139,19 +140,19 @@ function podTemplate(stage: StageName, { image, gatewayTls }: WorkloadOptions) {
   };
 }
 
-/** The coder must not see what belongs to the process, but works on the same volume. */
+/** The coder must not see the data of the process, but works on the same volume. */
 function configData(stage: StageName): string {
   return stage === "agent" ? "/data/own" : "/data";
 }
 
 const agentSecret = "interlock-agent";
 
-/** As files: they change in place when a token is replaced, and an environment does not. */
+/** Mounted as files, which change in place when a token is replaced; environment variables do not. */
 const agentTokens = "interlock-agent-tokens";
 const tokenFolder = "/etc/interlock-agent-tokens";
 const tlsFolder = "/etc/interlock-tls";
 
-/** All that the gateway has of them. */
+/** The only one of these tokens that the gateway gets. */
 const webhookSecret = {
   secretName: agentTokens,
   items: [{ key: "webhook-secret", path: "webhook-secret" }],
@@ -168,7 +169,7 @@ const webhookSettings = [
   "AGENT_GITLAB_USERNAME",
 ];
 
-/** Whether a stage decides by the policy, or reads the kinds that are declared there. */
+/** Whether a stage reads the policy settings, or the kinds that are declared with them. */
 function readsPolicy(stage: StageName): boolean {
   return stage === "gateway" || stage === "orchestrator" || stage === "executor" || stage === "console";
 }
@@ -209,7 +210,7 @@ function podEnvironment(stage: StageName) {
   return { envFrom: [common], env: [policy, ...webhooks] };
 }
 
-function stageConfig(stage: StageName, { image, places, gatewayTls }: WorkloadOptions): string {
+function stageConfig(stage: StageName, { image, places, gatewayTls }: ManifestOptions): string {
   const { locks, incidents, runs, agents, watermarks: marks } = places;
   const common = [
     "objects:",

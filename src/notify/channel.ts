@@ -14,7 +14,7 @@ export interface Channel {
 
 /**
  * `thread`: the id of the thread, if the service chooses it. `refused`: a retry would get the same response. `error` is
- * shown to people and contains no secret. `retryAfterMs`: the receiver asks for at least this delay.
+ * shown to users and contains no secret. `retryAfterMs`: the minimum delay that the receiver requests.
  */
 export type Delivery =
   | { readonly status: "success"; readonly thread?: string }

@@ -9,12 +9,10 @@ import {
   OwnWrites,
   objectKey,
   problemLogger,
-  type ReportProblem,
   reconcile,
   reconcileCached,
   refOfKey,
   type Skipped,
-  type StallWatch,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
@@ -63,12 +61,11 @@ export interface Notifier {
 
 /** Delivers notices until `stop`, in one process at a time. Any number of replicas may run. */
 export function startNotifier(options: NotifierOptions): Notifier {
-  const { locks, client, clock, random, log } = options;
-  const metrics = notifyMetrics(options.metrics);
-  const stop = new AbortController();
-  const following = new AbortController();
+  const { client, locks, clock, random, log } = options;
+  const stopLeading = new AbortController();
+  const stopWatching = new AbortController();
   const problem = problemLogger("notify problem", { log, clock });
-  const watch = { client, clock, random, problem, signal: following.signal };
+  const watch = { client, clock, random, problem, signal: stopWatching.signal };
   const notices = informer<NotificationRequest, "incident">({
     ...watch,
     type: notificationRequests,
@@ -82,24 +79,52 @@ export function startNotifier(options: NotifierOptions): Notifier {
   const stalls = reporter.watch({ type: notificationRequests, noun: "notice", find });
   const ownWrites = new OwnWrites();
   const skips = new SkipQueues(notices, digestKey);
-  const caches = { notices, incidents, skips, ownWrites, client: ownWrites.track(client, [notices]) };
+  const caches = { ...options, notices, incidents, skips, client: ownWrites.track(client, [notices]) };
+  const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
+  const deps = { ...options, caches, channels, metrics: notifyMetrics(options.metrics) };
+
+  function startController(): Controller {
+    const oneAtATime = oneNoticePerIncident();
+    return new Controller({
+      name: "notices",
+      clock,
+      random,
+      problem,
+      concurrency: 8,
+      sources: [keysFrom(notices, (notice) => [objectKey(notice)]), ...closedIncidentKeys(incidents, notices)],
+      stalls,
+      reconcile: (key, signal) =>
+        // Acting on a version older than our own last write would deliver twice.
+        reconcileCached(notices.get(refOfKey(key)), ownWrites, (notice) =>
+          oneAtATime(notice, () =>
+            reconcile(observe(notice, caches), {
+              decide,
+              perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+              observeAgain: () => observeFresh(notice, caches, signal),
+            }),
+          ),
+        ),
+    });
+  }
+
   let isLeading = false;
-  const work = async (_lease: unknown, signal: AbortSignal) => {
+  async function deliver(_lease: unknown, signal: AbortSignal) {
     isLeading = true;
     try {
-      await deliverUntil(signal, { ...options, ...caches, problem, stalls }, metrics);
+      const controller = startController();
+      await waitForAbort(signal);
+      await controller.stop({ deadlineMs: 1_000 });
     } finally {
       isLeading = false;
     }
-  };
-  const failed = (error: unknown) => log.warn("notice delivery interrupted", { error });
-  const purpose = "deliver notices";
-  const led = runAsLeader(locks, keyOf("notify"), work, {
+  }
+
+  const leading = runAsLeader(locks, keyOf("notify"), deliver, {
     clock,
     random,
-    signal: stop.signal,
-    purpose,
-    events: { failed },
+    signal: stopLeading.signal,
+    purpose: "deliver notices",
+    events: { failed: (error) => log.warn("notice delivery interrupted", { error }) },
   });
   const ready = Promise.all([notices.synced, incidents?.synced]).then(() => {});
   // Callers need not await it, and an unhandled rejection would end the process.
@@ -116,55 +141,16 @@ export function startNotifier(options: NotifierOptions): Notifier {
       return reporter.problem;
     },
     async stop() {
-      stop.abort();
-      await led;
+      stopLeading.abort();
+      await leading;
       await reporter.stop();
-      following.abort();
+      stopWatching.abort();
     },
   };
 }
 
-interface Following {
-  readonly notices: Informer<NotificationRequest, "incident">;
-  readonly incidents: Informer<RemediationRequest> | undefined;
-  readonly skips: SkipQueues;
-  readonly ownWrites: OwnWrites;
-  readonly problem: ReportProblem;
-  readonly stalls: StallWatch;
-}
-
-async function deliverUntil(
-  signal: AbortSignal,
-  options: NotifierOptions & Following,
-  metrics: ReturnType<typeof notifyMetrics>,
-) {
-  const { clock, random, notices, incidents, ownWrites, problem, stalls } = options;
-  const caches = options;
-  const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
-  const deps = { ...options, caches, channels, metrics };
-  const oneAtATime = incidentTurns();
-  const controller = new Controller({
-    name: "notices",
-    clock,
-    random,
-    problem,
-    concurrency: 8,
-    sources: [keysFrom(notices, (notice) => [objectKey(notice)]), ...closedIncidentKeys(incidents, notices)],
-    stalls,
-    reconcile: (key, signal) =>
-      // Acting on a version older than our own last write would deliver twice.
-      reconcileCached(notices.get(refOfKey(key)), ownWrites, (notice) =>
-        oneAtATime(notice, () =>
-          reconcile(observe(notice, caches), {
-            decide,
-            perform: (action, snapshot) => perform(action, snapshot, deps, signal),
-            observeAgain: () => observeFresh(notice, caches, signal),
-          }),
-        ),
-      ),
-  });
+async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-  await controller.stop({ deadlineMs: 1_000 });
 }
 
 /** The notices of an incident are reconciled when it is closed: its threads have to be resolved. */
@@ -181,10 +167,10 @@ function closedIncidentKeys(
 const busyWaitMs = 100;
 
 /**
- * Returns a function that does work on one notice of an incident at a time: two at once would both open its thread. While
- * another notice has the turn, the work is skipped.
+ * Returns a function that does work on one notice of an incident at a time: two at once would both open its thread. The work is
+ * skipped while another notice of the incident is being processed.
  */
-function incidentTurns() {
+function oneNoticePerIncident() {
   const busy = new Set<string>();
   return async (
     notice: NotificationRequest,

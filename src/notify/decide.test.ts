@@ -213,7 +213,7 @@ describe("the threads of an incident", () => {
   const opener = notice({ status: sent });
   const end = notice({ uid: "end", eventType: "IncidentClosed" });
 
-  it("are resolved by a notice with a name of its own when the incident is over", () => {
+  it("are resolved by a separate notice when the incident is over", () => {
     const decision = decide(snapshot({ notice: opener, incident: incident() }));
 
     expect(decision.actions).toMatchObject([

@@ -7,7 +7,7 @@ import {
 } from "../resources/index.ts";
 import { type Backoff, backoffMs } from "../time/index.ts";
 import type { Delivery } from "./channel.ts";
-import { isSettled } from "./digest.ts";
+import { isSettled, type SettledStatus } from "./digest.ts";
 import { hasThread, type IncidentState, isClosed, isEnd, isOver, isUnderWay, type Thread } from "./thread.ts";
 
 export interface NotifySettings {
@@ -64,8 +64,8 @@ const peerWaitMs = 5_000;
 export function decide(snapshot: Snapshot): Decision<Action> {
   const { notice, threads, isRouted, nowMs } = snapshot;
   const { status } = notice;
-  if (status && "completionTime" in status) return endThread(snapshot) ?? retain(status, snapshot);
-  if (isEnd(notice) && mustWait(snapshot)) return requeueAfter(peerWaitMs);
+  if (isSettled(status)) return endThread(snapshot) ?? retain(status, snapshot);
+  if (isEnd(notice) && isTooEarly(snapshot)) return requeueAfter(peerWaitMs);
   if (isDigested(notice) && !status) {
     const digest = decideSkip(snapshot);
     if (digest) return digest;
@@ -80,8 +80,8 @@ export function decide(snapshot: Snapshot): Decision<Action> {
   return act({ do: "deliver", channels: openChannels(snapshot, listAttempts(status)) });
 }
 
-/** The end comes last, and only a closed incident shows whether a review is left to do. */
-function mustWait({ incident, others }: Snapshot): boolean {
+/** The notice about the end is delivered last, and only a closed incident shows whether a review is still needed. */
+function isTooEarly({ incident, others }: Snapshot): boolean {
   return (incident !== undefined && !isClosed(incident)) || others.some(isUnderWay);
 }
 
@@ -101,7 +101,7 @@ function retain({ completionTime }: SettledStatus, snapshot: Snapshot): Decision
   return isNeeded(snapshot) ? requeueAfter(neededWaitMs) : act({ do: "remove" });
 }
 
-/** A removed notice takes the id of its thread with it, and a removed end would be created again. */
+/** The id of a thread is lost with its notices, and a removed notice about the end would be created again. */
 function isNeeded({ notice, incident, others }: Snapshot): boolean {
   if (!incident) return false;
   if (isEnd(notice)) return others.some(hasThread);
@@ -110,8 +110,6 @@ function isNeeded({ notice, incident, others }: Snapshot): boolean {
 }
 
 const neededWaitMs = 60_000;
-
-type SettledStatus = Extract<NotificationRequestStatus, { completionTime: string }>;
 
 function decideSkip({ notice, skips, settings, nowMs }: Snapshot): Decision<Action> | undefined {
   const [oldest = notice] = skips;
@@ -123,10 +121,15 @@ function decideSkip({ notice, skips, settings, nowMs }: Snapshot): Decision<Acti
   return act({ do: "digest", members: skips });
 }
 
+interface ChannelAttempt {
+  readonly channel: string;
+  readonly delivery: Delivery;
+}
+
 /** Returns the status of a notice after attempts on some channels. */
 export function statusAfterAttempts(
   snapshot: Snapshot,
-  tried: readonly { readonly channel: string; readonly delivery: Delivery }[],
+  tried: readonly ChannelAttempt[],
   chance: number,
 ): NotificationRequestStatus {
   const { notice, settings, nowMs } = snapshot;
@@ -146,19 +149,15 @@ export function statusAfterAttempts(
   return { phase, completionTime: iso(nowMs), deliveryAttempts, message };
 }
 
-/** The delay that receivers ask for, limited: one of them must not stop the retries on other channels. */
-function requestedDelayMs(tried: readonly { readonly delivery: Delivery }[], { backoff }: NotifySettings): number {
+/** The delay that receivers request, limited: one receiver must not stop the retries on other channels. */
+function requestedDelayMs(tried: readonly ChannelAttempt[], { backoff }: NotifySettings): number {
   const delays = tried.map(({ delivery }) => ("retryAfterMs" in delivery ? (delivery.retryAfterMs ?? 0) : 0));
   return Math.min(Math.max(0, ...delays), backoff.maxMs);
 }
 
 type Attempts = NonNullable<NotificationRequestStatus["deliveryAttempts"]>;
 
-function toAttempt(
-  { channel, delivery }: { readonly channel: string; readonly delivery: Delivery },
-  before: Attempts,
-  nowMs: number,
-): Attempts[number] {
+function toAttempt({ channel, delivery }: ChannelAttempt, before: Attempts, nowMs: number): Attempts[number] {
   const common = { channel, attempt: countAttempts(channel, before) + 1, at: iso(nowMs), status: delivery.status };
   if (delivery.status !== "success") return { ...common, error: delivery.error };
   return delivery.thread === undefined ? common : { ...common, thread: delivery.thread };
@@ -187,11 +186,11 @@ function listAttempts(status: NotificationRequestStatus | undefined): Attempts {
 }
 
 function statusMessage(channels: readonly string[], delivered: readonly string[], open: readonly string[]): string {
-  const given = channels.filter((name) => !delivered.includes(name) && !open.includes(name));
+  const failed = channels.filter((name) => !delivered.includes(name) && !open.includes(name));
   const parts = [
     delivered.length > 0 && `delivered to ${delivered.join(", ")}`,
     open.length > 0 && `to be retried on ${open.join(", ")}`,
-    given.length > 0 && `given up on ${given.join(", ")}`,
+    failed.length > 0 && `given up on ${failed.join(", ")}`,
   ];
   return parts.filter(Boolean).join("; ");
 }

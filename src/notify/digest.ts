@@ -1,16 +1,14 @@
 import { nameHash } from "../kube/index.ts";
 import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
 
-/**
- * Creates one notice for many skips or blocked incidents. Its name is derived from the oldest, so it is created once.
- */
+/** Drafts one notice for many skips or blocked incidents. Its name derives from the oldest, so it is created once. */
 export function toDigest(members: readonly NotificationRequest[]): NotificationRequest {
   const [oldest] = members;
   if (!oldest) throw new TypeError("a digest needs members");
   const { eventType } = oldest.spec;
   const targetResource = sharedTarget(members);
   const { apiVersion, kind } = notificationRequests;
-  const entries = members.map((member) => ({ name: entryName(member), message: member.spec.message }));
+  const entries = members.map(({ metadata, spec }) => ({ name: metadata.name ?? "", message: spec.message }));
   return {
     apiVersion,
     kind,
@@ -27,7 +25,7 @@ export function toDigest(members: readonly NotificationRequest[]): NotificationR
   };
 }
 
-/** Incidents that no rule matches share a digest, whatever their target. */
+/** Incidents that no rule matches share a digest, regardless of their targets. */
 function sharedTarget(members: readonly NotificationRequest[]): string | undefined {
   const targets = new Set(members.map(({ spec }) => spec.context?.targetResource));
   const [only] = targets;
@@ -39,15 +37,10 @@ function subjects(eventType: NotificationRequest["spec"]["eventType"], target: s
   return eventType === "IncidentBlocked" ? `incidents${place} wait` : `workflow executions${place} were skipped`;
 }
 
-/** Returns the `members` that a digest covers: an existing digest may be older than some of them. */
+/** Returns the members that the digest contains: an existing digest may be older than some members. */
 export function membersIn(digest: NotificationRequest, members: readonly NotificationRequest[]): NotificationRequest[] {
   const names = new Set(digest.spec.context?.entries?.map(({ name }) => name));
-  return members.filter((member) => names.has(entryName(member)));
-}
-
-/** Every notice has its own name, even if an execution has several notices. */
-function entryName({ metadata }: NotificationRequest): string {
-  return metadata.name ?? "";
+  return members.filter(({ metadata }) => names.has(metadata.name ?? ""));
 }
 
 /** The most frequent reason first: notices of one second have no order. */
@@ -61,6 +54,8 @@ function reasons(members: readonly NotificationRequest[]): string {
   return sorted.map(([reason, count]) => `${count} × ${reason}`).join(", ");
 }
 
-export function isSettled(status: NotificationRequestStatus | undefined): boolean {
-  return ["Sent", "PartiallySent", "Failed", "Digested"].includes(status?.phase ?? "");
+export type SettledStatus = Extract<NotificationRequestStatus, { completionTime: string }>;
+
+export function isSettled(status: NotificationRequestStatus | undefined): status is SettledStatus {
+  return status !== undefined && "completionTime" in status;
 }

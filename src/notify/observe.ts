@@ -10,8 +10,7 @@ import { maxDigestEntries, type NotifySettings, type Snapshot } from "./decide.t
 import { isSettled } from "./digest.ts";
 import { channelsFor, type Route } from "./route.ts";
 import type { SkipQueues } from "./skip-queues.ts";
-import type { ChannelStyle } from "./thread.ts";
-import { type Thread, threadOn } from "./thread.ts";
+import { type ChannelStyle, type Thread, threadOn } from "./thread.ts";
 
 export interface Caches {
   readonly client: KubeClient;
@@ -31,14 +30,14 @@ export function observe(notice: NotificationRequest, caches: Caches): Snapshot {
 
 /** Reads the notice and the others about its incident from the API server, as far as their status may still change. */
 export async function observeFresh(
-  { metadata, ...stale }: NotificationRequest,
+  cached: NotificationRequest,
   caches: Caches,
   signal: AbortSignal,
 ): Promise<Snapshot | undefined> {
   const { client, incidents } = caches;
   const read = (one: NotificationRequest) => client.get(notificationRequests, refOf(one), { signal });
-  const notice = await read({ metadata, ...stale });
-  if (!notice || notice.metadata.uid !== metadata.uid) return undefined;
+  const notice = await read(cached);
+  if (!notice || notice.metadata.uid !== cached.metadata.uid) return undefined;
   const others: NotificationRequest[] = [];
   for (const other of listOthers(notice, caches)) {
     const isFinal = isSettled(other.status) || incidents === undefined;

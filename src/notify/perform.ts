@@ -1,4 +1,4 @@
-import { deleteExactly, iso, type Performed } from "../kube/index.ts";
+import { deleteExactly, iso, type Performed, refOf } from "../kube/index.ts";
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
 import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -7,7 +7,7 @@ import type { Channel, Delivery } from "./channel.ts";
 import { type Action, type Snapshot, statusAfterAttempts } from "./decide.ts";
 import { isSettled, membersIn, toDigest } from "./digest.ts";
 import { toMessage } from "./message.ts";
-import type { NotifyMetrics } from "./metrics.ts";
+import type { notifyMetrics } from "./metrics.ts";
 import type { Caches } from "./observe.ts";
 
 export interface Deps {
@@ -17,7 +17,7 @@ export interface Deps {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
-  readonly metrics: NotifyMetrics;
+  readonly metrics: ReturnType<typeof notifyMetrics>;
   /** The maximum time of one attempt. */
   readonly timeoutMs: number;
 }
@@ -58,10 +58,10 @@ async function deliver(
   deps: Deps,
   signal: AbortSignal,
 ): Promise<NotificationRequestStatus> {
-  const tried = await Promise.all(
+  const attempts = await Promise.all(
     names.map(async (channel) => {
-      const delivery = await attemptOn(channel, snapshot, deps, signal);
-      deps.metrics.countAttempt(channel, delivery.status);
+      const delivery = await deliverOn(channel, snapshot, deps, signal);
+      deps.metrics.deliveries.with({ channel, status: delivery.status }).inc();
       if (delivery.status !== "success") {
         deps.log.warn("notice delivery failed", { notice: snapshot.notice.metadata.name, channel, ...delivery });
       }
@@ -69,10 +69,10 @@ async function deliver(
     }),
   );
   signal.throwIfAborted();
-  return statusAfterAttempts(snapshot, tried, deps.random.fraction());
+  return statusAfterAttempts(snapshot, attempts, deps.random.fraction());
 }
 
-async function attemptOn(
+async function deliverOn(
   name: string,
   { notice, threads }: Snapshot,
   { channels, clock, timeoutMs }: Deps,
@@ -81,10 +81,10 @@ async function attemptOn(
   const channel = channels.get(name);
   const thread = threads.get(name);
   if (!channel || !thread) return { status: "refused", error: `channel ${name} is not configured` };
-  const tooLong = new AbortController();
-  const timer = clock.after(timeoutMs, () => tooLong.abort());
+  const timeout = new AbortController();
+  const timer = clock.after(timeoutMs, () => timeout.abort());
   try {
-    const delivery = await channel.deliver(toMessage(notice, thread), AbortSignal.any([signal, tooLong.signal]));
+    const delivery = await channel.deliver(toMessage(notice, thread), AbortSignal.any([signal, timeout.signal]));
     if (delivery.status !== "success" || channel.style === "notices") return delivery;
     // The mark that this incident has a thread here. Most services use our key as its id.
     return { status: "success", thread: delivery.thread ?? thread.opened?.id ?? thread.key };
@@ -93,20 +93,20 @@ async function attemptOn(
   }
 }
 
-/** Repeating this is harmless: the digest's name is derived from its oldest member. */
+/** Safe to repeat: the digest's name derives from its oldest member. */
 async function digest(members: readonly NotificationRequest[], deps: Deps, signal: AbortSignal): Promise<void> {
   const { client } = deps.caches;
-  const wanted = toDigest(members);
-  const outcome = await client.create(notificationRequests, wanted, { signal });
-  const { name = "", namespace = "" } = wanted.metadata;
-  const made =
-    outcome.kind === "created" ? outcome.object : await client.get(notificationRequests, { name, namespace });
+  const draft = toDigest(members);
+  const outcome = await client.create(notificationRequests, draft, { signal });
+  const stored =
+    outcome.kind === "created" ? outcome.object : await client.get(notificationRequests, refOf(draft), { signal });
   // It was removed since: the members are collected again.
-  if (!made) return;
+  if (!stored) return;
   const completionTime = iso(client.serverNowMs());
+  const { name = "" } = stored.metadata;
   const status = { phase: "Digested", completionTime, digest: name, message: `delivered in ${name}` } as const;
   // The oldest member comes last: while it is unsettled, another replica completes an interrupted digest.
-  for (const member of membersIn(made, members).reverse()) await setStatus(member, status, deps, signal);
+  for (const member of membersIn(stored, members).reverse()) await setStatus(member, status, deps, signal);
 }
 
 /** Appended before the status is written: a settled notice is not observed again. */
@@ -118,15 +118,15 @@ async function setStatus(
 ): Promise<void> {
   const { client } = caches;
   if (isSettled(status)) await ledger.append(settledEvent(notice, status, client.serverNowMs()));
-  const { name = "", namespace = "", uid } = notice.metadata;
+  const { uid } = notice.metadata;
   let current: NotificationRequest | undefined = notice;
   while (current && current.metadata.uid === uid && !isSettled(current.status)) {
     const next: NotificationRequest = { ...current, status };
     const outcome = await client.update(notificationRequests, next, { subresource: "status", signal });
-    if (outcome.kind === "updated" && isSettled(status)) metrics.countSettled(status.phase);
+    if (outcome.kind === "updated" && isSettled(status)) metrics.notices.with({ phase: status.phase }).inc();
     if (outcome.kind !== "conflict") return;
-    // Another client changed the object. The notice is delivered all the same, and must not be delivered again.
-    current = await client.get(notificationRequests, { name, namespace }, { signal });
+    // Another client changed the object. The notice was delivered, and must not be delivered again.
+    current = await client.get(notificationRequests, refOf(notice), { signal });
   }
 }
 

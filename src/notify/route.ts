@@ -17,12 +17,12 @@ export function channelsFor(
 ): readonly string[] {
   const found = new Set<string>();
   for (const route of routes) {
-    const isMeant =
+    const isMatch =
       matchesRoute(spec.eventType, route.eventType) &&
       matchesRoute(spec.severity, route.severity) &&
       matchesRoute(metadata.namespace ?? "", route.namespace) &&
       matchesRoute(spec.context?.targetResource ?? "", route.target);
-    if (!isMeant) continue;
+    if (!isMatch) continue;
     for (const name of route.channels.includes("all") ? channels : route.channels) found.add(name);
   }
   return channels.filter((name) => found.has(name));
@@ -32,7 +32,7 @@ function matchesRoute(value: string, patterns: readonly string[] | undefined): b
   return patterns === undefined || patterns.some((pattern) => matches(value, pattern));
 }
 
-/** Matches part by part, so no pattern takes longer than linear time: the first match of each part is sufficient. */
+/** Matches the parts between the asterisks one after the other, in linear time: the first match of each part is sufficient. */
 function matches(value: string, pattern: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();

@@ -4,7 +4,7 @@ import type { NotificationRequest } from "../resources/index.ts";
 import { digestKey } from "./observe.ts";
 import { SkipQueues } from "./skip-queues.ts";
 
-it("lists the oldest notices of a digest first, in whatever order they arrive, and no more than asked for", () => {
+it("lists the oldest notices of a digest first, in any order of arrival, up to the maximum", () => {
   const { queues, change } = open();
   for (const second of [3, 1, 2, 4]) change("ADDED", skip(second));
 

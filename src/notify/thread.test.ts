@@ -22,7 +22,7 @@ describe("a notice about an incident", () => {
     expect(stepOf(style, notice({ severity }), { others: [opener()] })).toBe(later);
   });
 
-  it("that asks for an approval is sent where messages cannot be updated", () => {
+  it("that requests an approval is sent on channels whose messages cannot be updated", () => {
     const approval = notice({ eventType: "ApprovalRequired", severity: "warning" });
 
     expect(stepOf("messages", approval, { others: [opener()] })).toBe("update");

@@ -6,13 +6,13 @@ import { splitTitle } from "./split-title.ts";
 export interface Thread {
   /** The same for all notices of an incident: its uid. For a notice without an incident: the uid of the notice. */
   readonly key: string;
-  /** `resolve`: the incident is over, and nothing is left to do for a person. */
+  /** `resolve`: the incident is over, and no operator has to act. */
   readonly step: "open" | "update" | "resolve";
   /** Id and title of the first message. Absent for `open`. */
   readonly opened?: { readonly id: string; readonly title: string };
 }
 
-/** The incident of a notice, as far as it is known. */
+/** The incident of a notice. */
 export interface IncidentState {
   /** Undefined: there is none, it was deleted, or no channel follows incidents. */
   readonly incident: RemediationRequest | undefined;
@@ -34,10 +34,10 @@ export function threadOn(
 
   const opened = findOpened(name, others);
   if (isEnd(notice) && opened && isOver(incident)) return { key, step: "resolve", opened };
-  // An alert wakes people, and one that a person resolved would be opened again.
+  // An alert pages an operator, and a resolved alert would be opened again.
   if (!mayOpen || (style === "alert" && severity === "info")) return undefined;
   if (!opened) return { key, step: "open" };
-  if (style === "messages" && !needsPerson(notice)) return undefined;
+  if (style === "messages" && !needsOperator(notice)) return undefined;
   return { key, step: "update", opened };
 }
 
@@ -52,7 +52,7 @@ function findOpened(channel: string, notices: readonly NotificationRequest[]): T
   return first && { id: first.id, title: first.title };
 }
 
-function needsPerson({ spec }: NotificationRequest): boolean {
+function needsOperator({ spec }: NotificationRequest): boolean {
   return spec.severity === "critical" || spec.eventType === "ApprovalRequired";
 }
 
@@ -61,7 +61,7 @@ export function isEnd({ spec }: NotificationRequest): boolean {
   return spec.eventType === "IncidentClosed";
 }
 
-/** Whether an incident is closed, and its end is recorded: then the orchestrator has created its own notice, if it is to. */
+/** Whether an incident is closed and its end is recorded: by then the orchestrator has created its notice about the end. */
 export function isClosed({ status }: RemediationRequest): boolean {
   return status !== undefined && isClosedIncident({ status }) && hasCondition(status, "Recorded");
 }
@@ -70,7 +70,7 @@ function hasCondition({ conditions = [] }: NonNullable<RemediationRequest["statu
   return conditions.some(({ type, status }) => type === wanted && status === "True");
 }
 
-/** Whether an incident is closed and needs no review by a person. */
+/** Whether an incident is closed and needs no manual review. */
 export function isOver(incident: RemediationRequest | undefined): boolean {
   return incident !== undefined && isClosed(incident) && !incident.status?.requiresManualReview;
 }
@@ -89,8 +89,8 @@ export function isUnderWay(notice: NotificationRequest): boolean {
  * How an incident appears on a channel.
  *
  * - `notices`: each notice by itself, for programs and logs. Incidents are neither collected nor resolved.
- * - `messages`: the service can neither edit nor thread. An incident is its first message, later ones only if a person
- *   must act, and the resolution.
+ * - `messages`: the service can neither edit nor thread. An incident is its first message, later ones only if an
+ *   operator must act, and the resolution.
  * - `thread`: an incident is one thread. Each notice is a reply, and so is the resolution.
  * - `alert`: an incident is one alert, opened and updated by warnings and critical notices, and resolved.
  */

@@ -14,7 +14,7 @@ import type {
 export type Action =
   /** Writes the status at the version that was read, so that no other write is undone. */
   | { readonly do: "set-status"; readonly status: RemediationRequestStatus }
-  /** Creates the execution. After a crash it may exist already: then it is recognised by the uid of its owner. */
+  /** Creates the execution. After a crash it may exist already; the uid of its owner then identifies it. */
   | { readonly do: "create-execution"; readonly execution: WorkflowExecution }
   /** Deletes the execution: the executor stops its run, frees the target, and removes the finalizer. */
   | { readonly do: "delete-execution"; readonly execution: WorkflowExecution }
@@ -23,7 +23,7 @@ export type Action =
   | { readonly do: "create-approval"; readonly approval: RemediationApprovalRequest }
   /** Expires an approval that is no longer needed, or was not answered in time. */
   | { readonly do: "expire-approval"; readonly approval: RemediationApprovalRequest; readonly nowMs: number }
-  /** Moves a person's acknowledgement from the incident to the target's record, where it takes effect. */
+  /** Moves an operator's acknowledgement from the incident to the target's record, where it takes effect. */
   | { readonly do: "acknowledge"; readonly record: RemediationTarget; readonly executionUid: string }
   /** Marks the record: the successes up to this execution did not last. The executor writes that into its status. */
   | { readonly do: "mark-ineffective"; readonly record: RemediationTarget; readonly executionUid: string }
@@ -36,12 +36,12 @@ export type Action =
   /** Removes the texts of its signal, and marks it as a tombstone. */
   | { readonly do: "strip-incident" }
   /** Updates log and metrics. Never fails. */
-  | { readonly do: "announce"; readonly what: Announcement };
+  | { readonly do: "announce"; readonly announcement: Announcement };
 
 export const act = decision<Action>;
 
 export const verdicts = ["run", "follow", "block", "ask", "observe"] as const;
-/** The result of a decision about an incident: run, share a run, wait, ask a person, or only observe. */
+/** The result of a decision about an incident: run, share a run, wait, request an approval, or only observe. */
 export type Verdict = (typeof verdicts)[number];
 
 export const outcomes = [
@@ -64,7 +64,7 @@ export type IncidentOutcome = (typeof outcomes)[number];
 export type Announcement =
   | { readonly kind: "diagnosed"; readonly rule: string }
   | { readonly kind: "decided"; readonly verdict: Verdict; readonly reason?: BlockReason; readonly message: string }
-  | { readonly kind: "again"; readonly because: string }
+  | { readonly kind: "started-over"; readonly because: string }
   | { readonly kind: "recurred" }
   | { readonly kind: "verifying" }
   | { readonly kind: "acknowledged"; readonly by: string }

@@ -1,6 +1,5 @@
 import {
   type ControllerGroup,
-  type Informer,
   type KubeClient,
   type KubeObject,
   labelKey,
@@ -10,15 +9,12 @@ import {
 } from "../kube/index.ts";
 import type { NameGuarantee } from "../policy/index.ts";
 import {
-  type AutomationPause,
   automationPauses,
-  type Catalog,
   catalogInformerOptions,
   type KindsCache,
   labelKeys,
   type RemediationApprovalRequest,
   type RemediationRequest,
-  type RemediationTarget,
   remediationApprovalRequests,
   remediationRequests,
   remediationTargets,
@@ -33,26 +29,15 @@ import { OutdatedDiagnoses } from "./incidents/outdated-diagnoses.ts";
 import type { OrchestratorSettings } from "./settings.ts";
 import { isRouted } from "./targets/route.ts";
 
-/** The informers that the orchestrator reads. They may be a moment old, so every write is conditional. */
-export interface Caches {
+/** The options from which the caches are opened. */
+export interface CachesOptions {
   readonly client: KubeClient;
-  /**
-   * `target`: incidents that are routed with a target, by its hash. `rule`: incidents by the rule of their diagnosis. `cause`:
-   * incidents that wait while an incident of a rule is open.
-   */
-  readonly incidents: Informer<RemediationRequest, "target" | "fingerprint" | "rule" | "cause">;
-  readonly executions: Informer<WorkflowExecution, "target" | "incident">;
-  readonly records: Informer<RemediationTarget>;
-  readonly approvals: Informer<RemediationApprovalRequest, "incident">;
-  readonly pauses: Informer<AutomationPause>;
-  readonly newest: Pick<NewestIncidents, "isNewest">;
-  readonly ownWrites: OwnWrites;
-  readonly outdated: OutdatedDiagnoses;
-  readonly catalog: Catalog;
   readonly analyzer: Analyzer;
   readonly kinds: KindsCache;
   /** The namespace of target records. */
   readonly namespace: string;
+  /** The namespace of the catalog. */
+  readonly catalogNamespace: string;
   readonly settings: OrchestratorSettings;
   /** Since when no user can answer an approval in another user's name; undefined if one can. */
   readonly answerersKnownSince?: AnswerersKnownSince | undefined;
@@ -62,15 +47,8 @@ export interface Caches {
 
 export type AnswerersKnownSince = (signal: AbortSignal) => Promise<NameGuarantee | undefined>;
 
-/** The options from which the caches are opened. */
-export interface CachesOptions
-  extends Pick<
-    Caches,
-    "client" | "analyzer" | "kinds" | "namespace" | "settings" | "answerersKnownSince" | "cancellersKnownSince"
-  > {
-  /** The namespace of the catalog. */
-  readonly catalogNamespace: string;
-}
+/** The informers that the orchestrator reads. They may be a moment old, so every write is conditional. */
+export type Caches = ReturnType<typeof openCaches>;
 
 export function openCaches(group: ControllerGroup, options: CachesOptions) {
   const { client, kinds, namespace } = options;
@@ -78,9 +56,11 @@ export function openCaches(group: ControllerGroup, options: CachesOptions) {
     type: remediationRequests,
     transform: toCachedIncident,
     indexes: {
+      // Incidents that are routed with a target, by its hash.
       target: routingKeys,
       fingerprint: ({ spec }) => [spec.signalFingerprint],
       rule: ruleKeys,
+      // Incidents that wait while an incident of a rule is open.
       cause: ({ status }) => status?.diagnosis?.deferWhile?.rules ?? [],
     },
   });

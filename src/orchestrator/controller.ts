@@ -18,22 +18,13 @@ import {
   refOfKey,
   requeueAfter,
 } from "../kube/index.ts";
-import type { Ledger } from "../ledger/index.ts";
 import { type RemediationRequest, remediationRequests } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Action } from "./action.ts";
 import { reconcileRequestedApproval } from "./approvals/requested-approvals.ts";
-import {
-  type AnswerersKnownSince,
-  type Caches,
-  type CachesOptions,
-  openCaches,
-  routingKeys,
-  ruleKeys,
-  targetHashKey,
-} from "./caches.ts";
+import { type Caches, type CachesOptions, openCaches, routingKeys, ruleKeys, targetHashKey } from "./caches.ts";
 import { decide, factsRecheckMs, isWaiting, needsAnalysis, nextRecheckMs } from "./decide.ts";
 import type { Analyzer } from "./incidents/analyzer.ts";
 import { isPartial } from "./incidents/cached-incident.ts";
@@ -41,36 +32,32 @@ import { observe } from "./observe.ts";
 import { type Deps, perform } from "./perform.ts";
 import { announcer } from "./reports/announce.ts";
 import { orchestratorMetrics } from "./reports/metrics.ts";
-import { type PauseRecorder, recordPause } from "./reports/record-pause.ts";
+import { type PauseRecorderOptions, recordPause } from "./reports/record-pause.ts";
 import type { Snapshot } from "./snapshot.ts";
 import { reconcileTarget } from "./targets/targets.ts";
 
-export interface OrchestratorOptions extends CachesOptions {
+export interface OrchestratorOptions extends CachesOptions, PauseRecorderOptions {
   readonly locks: Locks;
-  readonly ledger: Ledger;
-  /** Since when no user can end a pause in another user's name. */
-  readonly resumersKnownSince?: AnswerersKnownSince;
-  /** The only user that the API server lets write, if there is one. */
-  readonly onlyUser?: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** The maximum number of incidents, and of targets, that are reconciled at a time. */
-  readonly concurrency?: number;
 }
+
+/** The maximum number of incidents, and of targets, that are reconciled at a time. */
+const concurrency = 16;
 
 export type Orchestrator = RunningControllers;
 
-/** Drives incidents until `stop`. Any number of replicas may run. It never executes anything. */
+/** Drives incidents until `stop`. Any number of replicas may run. */
 export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
-  const { log, ledger, locks, analyzer, kinds, metrics, concurrency = 16 } = options;
+  const { log, ledger, locks, analyzer, kinds, metrics } = options;
   const group = controllerGroup({ ...options, problem: problemLogger("orchestrator problem", options) });
   const caches = openCaches(group, options);
   const { incidents, executions, approvals, records, pauses, entries, newest, outdated } = caches;
-  const announce = announcer({ log, metrics: orchestratorMetrics(metrics, incidents) });
+  const announce = announcer({ log, count: orchestratorMetrics(metrics, incidents) });
   const deps = { caches, ledger, announce, locks };
-  /** The targets whose decisions may change with an object that concerns many of them. */
+  /** For changes that may affect the decisions about all targets. */
   const allTargets = () => [...new Set(incidents.list().flatMap(routingKeys))];
   /** The incidents whose diagnosis may change. */
   const toDiagnose = () => {
@@ -130,27 +117,14 @@ export function startOrchestrator(options: OrchestratorOptions): Orchestrator {
   return group.running({ stalls });
 }
 
-/** Records the starts and ends of pauses, and the answers to approvals that no incident waits for. */
-function startRecorders(
-  group: ControllerGroup,
-  { pauses, approvals }: Pick<Caches, "pauses" | "approvals">,
-  options: OrchestratorOptions,
-): void {
-  const { client, ledger, onlyUser, resumersKnownSince } = options;
-  const recorder: PauseRecorder = {
-    client,
-    ledger,
-    guarantees: async (signal) => ({
-      resumers: await resumersKnownSince?.(signal),
-      requesters: onlyUser === undefined ? undefined : { onlyUser },
-    }),
-  };
+/** Records the starts and ends of pauses, and the answers to approvals without an incident. */
+function startRecorders(group: ControllerGroup, { pauses, approvals }: Caches, options: OrchestratorOptions): void {
   group.controller({
     name: "pauses",
     sources: [keysFrom(pauses, (pause) => [objectKey(pause)])],
     async reconcile(key, signal) {
       const pause = pauses.get(refOfKey(key));
-      if (pause) await recordPause(pause, recorder, signal);
+      if (pause) await recordPause(pause, options, signal);
       return undefined;
     },
   });

@@ -17,72 +17,76 @@ import type { Snapshot } from "./snapshot.ts";
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const minute = 60_000;
 
-describe("the next step of an incident", () => {
+describe("an incident", () => {
   it.each<[string, Partial<Snapshot>, string]>([
-    ["that is new is to find out what to do", {}, "Analyzing"],
-    ["that no rule fits is to wait", { analysis: noMatch() }, "Blocked NoMatchingRule"],
+    ["that is new is diagnosed", {}, "Analyzing"],
+    ["that no rule matches is blocked", { analysis: noMatch() }, "Blocked NoMatchingRule"],
     [
-      "that is new, and over, is to close it",
+      "that is new and already resolved is withdrawn",
       { incident: incident(undefined, { resolvedAt: at(-1) }) },
       "Withdrawn ResolvedBeforeStart",
     ],
     [
-      "that was not heard of for long is to close it",
+      "that was not reported for a long time is withdrawn",
       { incident: incident(undefined, {}, at(-15)) },
       "Withdrawn Stale",
     ],
-    ["that was reported again is to go on", { incident: incident(undefined, seenAgain(-14), at(-60)) }, "Analyzing"],
-    ["that no rule fitted is nothing", { incident: unmatched(), analysis: noMatch() }, "look again in 14m"],
+    ["that was reported again is not stale", { incident: incident(undefined, seenAgain(-14), at(-60)) }, "Analyzing"],
     [
-      "that no rule fitted, and that was not analyzed again, is nothing until it is stale",
+      "that was blocked without a rule stays blocked while no rule matches",
+      { incident: unmatched(), analysis: noMatch() },
+      "requeue in 14m",
+    ],
+    [
+      "that was blocked without a rule and has no new analysis waits until it is stale",
       { incident: unmatched(), analysis: undefined },
-      "look again in 14m",
+      "requeue in 14m",
     ],
     [
-      "that no rule fitted, and that depends on facts, is nothing until they are read again",
+      "that was blocked without a rule and depends on facts waits until they are read again",
       { incident: unmatched(), analysis: undefined, recheckAtMs: now + minute },
-      "look again in 1m",
+      "requeue in 1m",
     ],
     [
-      "that no rule fitted, and that was not analyzed again, is to close it when it is stale",
+      "that was blocked without a rule and has no new analysis is withdrawn when it is stale",
       { incident: incident("Blocked", { ...unmatched().status }, at(-15)), analysis: undefined },
       "Withdrawn Stale",
     ],
-    ["that a rule fits by now is to go on", { incident: unmatched() }, "Analyzing"],
+    ["that was blocked without a rule is diagnosed when a rule matches", { incident: unmatched() }, "Analyzing"],
     [
-      "that no rule fitted, and that is over, is to close it",
+      "that was blocked without a rule is withdrawn when it is resolved",
       { incident: unmatched({ resolvedAt: at(0) }) },
       "Withdrawn ResolvedBeforeStart",
     ],
     [
-      "with a diagnosis is up to its target",
+      "with a diagnosis is routed with its target",
       { incident: incident("Analyzing", { diagnosis: diagnosis() }) },
       "nothing",
     ],
     [
-      "that follows is up to its target",
+      "that follows an execution is routed with its target",
       { incident: incident("Executing", { diagnosis: diagnosis(), follows: ref("other") }) },
       "nothing",
     ],
     [
-      "that is being deleted is nothing",
+      "that is being deleted is ignored",
       { incident: { ...incident(), metadata: { deletionTimestamp: at(0) } } },
       "nothing",
     ],
 
-    ["that waits for a person is to wait", asking(), "look again in 30m"],
-    ["whose question nobody answered is to end it", { ...asking(), nowMs: now + 30 * minute }, "expire-approval"],
-    ["that a person agreed to is to decide again", asking(answered("Approved")), "Analyzing"],
-    ["that a person agreed to too late is to close it", asking(answered("Approved", 31)), "Failed ApprovalExpired"],
-    ["that a person refused is to close it", asking(answered("Rejected")), "Failed ApprovalRejected"],
+    ["that waits for an approval waits until it expires", asking(), "requeue in 30m"],
     [
-      "whose question was ended is to close it",
-      asking({ decision: "Expired", decidedAt: at(0) }),
-      "Failed ApprovalExpired",
+      "whose approval was not answered in time expires it",
+      { ...asking(), nowMs: now + 30 * minute },
+      "expire-approval",
     ],
-    ["whose question is gone is to decide again", { ...asking(), approval: undefined }, "Analyzing"],
+    ["that was approved is decided again", asking(answered("Approved")), "Analyzing"],
+    ["that was approved too late is closed", asking(answered("Approved", 31)), "Failed ApprovalExpired"],
+    ["that was rejected is closed", asking(answered("Rejected")), "Failed ApprovalRejected"],
+    ["whose approval expired is closed", asking({ decision: "Expired", decidedAt: at(0) }), "Failed ApprovalExpired"],
+    ["whose approval was deleted is decided again", { ...asking(), approval: undefined }, "Analyzing"],
     [
-      "that is over before an answer is to close it",
+      "that is resolved before an answer is withdrawn",
       {
         ...asking(answered("Approved")),
         incident: incident("AwaitingApproval", { diagnosis: diagnosis(), resolvedAt: at(0) }),
@@ -90,85 +94,101 @@ describe("the next step of an incident", () => {
       "Withdrawn ResolvedDuringApproval",
     ],
 
-    ["whose execution is new is to wait", running(undefined), "look again in 59m"],
-    ["whose execution runs is to wait", running({ phase: "Running" }), "look again in 59m"],
+    ["whose execution is new waits until its timeout", running(undefined), "requeue in 59m"],
+    ["whose execution runs waits until its timeout", running({ phase: "Running" }), "requeue in 59m"],
     [
-      "whose execution takes too long is to close it",
+      "whose execution exceeds the timeout is closed",
       { ...running({ phase: "Running" }), nowMs: now + 59 * minute },
       "Failed TimedOut review",
     ],
-    ["whose execution is gone is to decide again", { ...running({}), execution: undefined }, "Analyzing"],
-    ["whose execution succeeded is to watch", running({ phase: "Completed", completionTime: at(0) }), "Verifying"],
+    ["whose execution was deleted is decided again", { ...running({}), execution: undefined }, "Analyzing"],
+    ["whose execution succeeded is verified", running({ phase: "Completed", completionTime: at(0) }), "Verifying"],
     [
-      "that was over before its run had ended is to close it",
+      "that was resolved during its run is closed",
       running({ phase: "Completed", completionTime: at(0) }, { resolvedAt: at(-1) }),
       "Completed ResolvedDuringRun",
     ],
     [
-      "that was over after its run had ended is to close it",
+      "that was resolved after its run is closed",
       running({ phase: "Completed", completionTime: at(-2) }, { resolvedAt: at(-1) }),
       "Completed Remediated",
     ],
-    ["whose execution failed while acting is to close it", running(failure(true)), "Failed ExecutionFailed review"],
-    ["whose execution failed before acting is to decide again", running(failure(false)), "Analyzing"],
-    ["whose execution failed because it was deleted is to decide again", deletedRun(), "Analyzing"],
-    ["whose execution was skipped is to wait for the same reason", running(skip()), "Blocked ResourceBusy"],
+    ["whose execution failed during execution is closed", running(failure(true)), "Failed ExecutionFailed review"],
+    ["whose execution failed before execution is decided again", running(failure(false)), "Analyzing"],
+    ["whose execution failed because it was deleted is decided again", deletedRun(), "Analyzing"],
+    ["whose execution was skipped is blocked for the same reason", running(skip()), "Blocked ResourceBusy"],
 
-    ["that is watched is to watch on", { incident: watched(-1) }, "look again in 14m"],
-    ["that came again within the grace is to watch on", { incident: watched(-3, seenAgain(-1)) }, "look again in 12m"],
-    ["that came again after the grace is to decide again", { incident: watched(-4, seenAgain(-1)) }, "Analyzing"],
-    ["that was quiet until the end is to close it", { incident: watched(-15) }, "Completed Remediated"],
+    ["that is verified waits until the window ends", { incident: watched(-1) }, "requeue in 14m"],
     [
-      "that was quiet, from a source that seldom speaks, is to close it",
+      "that was reported within the grace period waits until the window ends",
+      { incident: watched(-3, seenAgain(-1)) },
+      "requeue in 12m",
+    ],
+    [
+      "that was reported after the grace period is decided again",
+      { incident: watched(-4, seenAgain(-1)) },
+      "Analyzing",
+    ],
+    ["that was not reported until the window ended is Remediated", { incident: watched(-15) }, "Completed Remediated"],
+    [
+      "that was not reported, from a source that rarely repeats, is Inconclusive",
       { incident: fromAlertmanager(watched(-15)) },
       "Completed Inconclusive",
     ],
     [
-      "that is over after its run is to close it",
+      "that is resolved during the verification is Remediated",
       { incident: watched(-3, { resolvedAt: at(-1) }) },
       "Completed Remediated",
     ],
 
-    ["to which one comes back that it went on without is to remove that", late(undefined), "delete-execution"],
-    ["to which one comes back that was not admitted yet is to remove that", late("Pending"), "delete-execution"],
-    ["to which one comes back that acts already is to let it be", late("Running"), "look again in 59m"],
-    ["to which one comes back that is on its way out is to let it go", late("Pending", at(0)), "look again in 59m"],
+    ["deletes an earlier execution that was created again", late(undefined), "delete-execution"],
     [
-      "is never to remove what it knows",
+      "deletes an earlier execution that was created again and is not admitted yet",
+      late("Pending"),
+      "delete-execution",
+    ],
+    ["keeps an earlier execution that was created again and runs", late("Running"), "requeue in 59m"],
+    [
+      "ignores an earlier execution that was created again and is being deleted",
+      late("Pending", at(0)),
+      "requeue in 59m",
+    ],
+    [
+      "keeps the executions that it refers to",
       { ...running({ phase: "Pending" }), unfinished: [execution({ phase: "Pending" })] },
-      "look again in 59m",
+      "requeue in 59m",
     ],
 
-    ["that is closed is to tell it", { incident: closed({}, false) }, "record, set-status"],
+    ["that is closed records its end", { incident: closed({}, false) }, "record, set-status"],
     [
-      "that is closed, with a run that goes on, is to stop that",
+      "that is closed deletes an execution that still runs",
       { incident: closed(), unfinished: [execution(undefined)] },
       "delete-execution",
     ],
     [
-      "that is closed, with an open question, is to end that",
+      "that is closed expires an open approval",
       { incident: closed(), approval: asking().approval as RemediationApprovalRequest },
       "expire-approval",
     ],
-    ["that is closed, and the newest, is to keep it for a while", { incident: closed() }, "look again in 23h59m"],
+    ["that is closed and the newest is kept until its retention ends", { incident: closed() }, "requeue in 23h59m"],
     [
-      "that is the newest, and was kept long enough, is to make a tombstone of it",
+      "that is the newest becomes a tombstone after its retention",
       { incident: closed({}, true, -24 * 60) },
       "set-status, strip-incident",
     ],
-    ["that is a tombstone, and the newest, is nothing", { incident: tombstone() }, "nothing"],
+    ["that is a tombstone and the newest is kept", { incident: tombstone() }, "nothing"],
     [
-      "that is a tombstone, and not the newest, is to remove it",
+      "that is a tombstone and not the newest is deleted",
       { incident: tombstone(), isNewest: false },
       "record, delete-incident",
     ],
     [
-      "that is closed, and not the newest, is to keep it for a while",
+      "that is closed and not the newest is kept until its retention ends",
       { incident: closed(), isNewest: false },
-      "look again in 23h59m",
+      "requeue in 23h59m",
     ],
     [
-      "that was kept long enough is to remove it",
+      "that is not the newest is deleted after its retention",
       { incident: closed({}, true, -24 * 60), isNewest: false },
       "record, delete-incident",
     ],
@@ -176,7 +196,7 @@ describe("the next step of an incident", () => {
     expect(words(decide(snapshot(world)))).toBe(expected);
   });
 
-  it("never touches what the gateway writes", () => {
+  it("keeps the fields that the gateway writes", () => {
     const deduplication = { firstSeenAt: at(-3), lastSeenAt: at(-1), occurrenceCount: 7 };
     const phases = [
       incident(undefined, { deduplication }),
@@ -193,10 +213,10 @@ describe("the next step of an incident", () => {
   });
 });
 
-describe("an incident that is diagnosed again at the moment in which an execution is made for it", () => {
+describe("an incident that is diagnosed again while an execution is created for it", () => {
   const moved = { ...diagnosis(), target: "node/other" };
 
-  it("notes that execution, with the diagnosis by which it was made", () => {
+  it("refers to that execution, with the diagnosis of the execution", () => {
     const { actions } = decide(
       snapshot({ incident: incident("Blocked", { diagnosis: moved }), unfinished: [execution({})] }),
     );
@@ -244,7 +264,7 @@ describe("a notice", () => {
     expect(notice?.spec).toMatchObject({ eventType: "ApprovalExpired", severity: "warning" });
   });
 
-  it("is not created when a person rejects an approval", () => {
+  it("is not created when an approval is rejected", () => {
     expect(noticesIn(decide(snapshot(asking(answered("Rejected")))))).toEqual([]);
   });
 
@@ -262,7 +282,7 @@ describe("the ledger row of a diagnosis", () => {
   const parameters = { pin: "hunter22", apiToken: "tok-12345", mode: "quick" };
   const properties = { pin: { type: "string", secret: true }, apiToken: { type: "string" }, mode: { type: "string" } };
 
-  it("has no secret parameter in it", () => {
+  it("contains no secret parameter", () => {
     expect(recordedParameters(entry(properties))).toEqual({
       pin: "[redacted]",
       apiToken: "[redacted]",
@@ -270,7 +290,7 @@ describe("the ledger row of a diagnosis", () => {
     });
   });
 
-  it("has no parameter that the catalog does not declare: each may be a secret", () => {
+  it("contains no parameter that the catalog does not declare, because it may be a secret", () => {
     const all = { pin: "[redacted]", apiToken: "[redacted]", mode: "[redacted]" };
 
     expect(recordedParameters(undefined)).toEqual(all);
@@ -296,7 +316,7 @@ function noticesIn({ actions }: Decision<Action>) {
   return actions.flatMap((action) => (action.do === "notify" ? [action.notice] : []));
 }
 
-/** What a turn comes to, in a few words. */
+/** Describes a decision by its first relevant action, or by its delay. */
 function words({ actions, requeueAfterMs }: Decision<Action>): string {
   const status = actions.flatMap((action) => (action.do === "set-status" ? [action.status] : []))[0];
   if (status && !status.conditions?.some(({ type }) => type === "Recorded")) {
@@ -307,7 +327,7 @@ function words({ actions, requeueAfterMs }: Decision<Action>): string {
   if (done.length > 0) return done.join(", ");
   if (requeueAfterMs === undefined) return "nothing";
   const minutes = Math.round(requeueAfterMs / minute);
-  return `look again in ${minutes >= 60 ? `${Math.floor(minutes / 60)}h${minutes % 60}m` : `${minutes}m`}`;
+  return `requeue in ${minutes >= 60 ? `${Math.floor(minutes / 60)}h${minutes % 60}m` : `${minutes}m`}`;
 }
 
 const settings: OrchestratorSettings = {
@@ -431,7 +451,7 @@ function running(status: object | undefined, more: object = {}): Partial<Snapsho
   return { incident: incident("Executing", { ...refs, ...more }), execution: execution(status) };
 }
 
-/** It goes on with its second execution; the first was deleted, and is there again. */
+/** It refers to its second execution; the first was deleted, and created again. */
 function late(phase: string | undefined, deletionTimestamp?: string): Partial<Snapshot> {
   const again = execution(phase ? { phase } : undefined);
   const metadata = { ...again.metadata, uid: "again", ...(deletionTimestamp ? { deletionTimestamp } : {}) };

@@ -4,7 +4,7 @@ import { type Analysis, type Blocked, decide as decidePolicy, workflowRules } fr
 import { closedNotice, labelKeys, readCancelRequest, type WorkflowExecution } from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Action, act } from "./action.ts";
-import { decideApproval } from "./approvals/decide-approval.ts";
+import { decideApproval, expireOpenApproval } from "./approvals/decide-approval.ts";
 import { cancelExecutions, cancelIncident, cancelledClosing, openCancelRequest } from "./endings/cancel.ts";
 import { close, decideFailure, decideSkip, decideSuccess, startOver, verify } from "./endings/ending.ts";
 import { isOutnumbered, lateExecution } from "./endings/late.ts";
@@ -12,15 +12,14 @@ import { isTombstone, tombstoneStatus } from "./endings/tombstone.ts";
 import { staleAtMs, withdraw } from "./endings/withdraw.ts";
 import * as events from "./reports/ledger-events.ts";
 import { incidentBlocked } from "./reports/notices.ts";
-import type { Snapshot } from "./snapshot.ts";
-import { isKnown } from "./snapshot.ts";
-import { diagnosedStatus, executingStatus, isRecorded, recordedStatus, withoutRule } from "./statuses.ts";
+import { isKnown, type Snapshot } from "./snapshot.ts";
+import { diagnosedStatus, executingStatus, isRecorded, noRuleStatus, recordedStatus } from "./statuses.ts";
 
 /**
  * Decides the next step of an incident.
  *
  *     (new) → Pending → Analyzing ──→ Executing → Verifying → Completed
- *                        │ ↑    ↖ AwaitingApproval ↙ │  │ came back: Analyzing
+ *                        │ ↑    ↖ AwaitingApproval ↙ │  │ recurred: Analyzing
  *                        ↓ │                         │  └──→ Failed
  *                       Blocked            Withdrawn ←── resolved, or stale, before anything was started
  *
@@ -34,10 +33,10 @@ export function decide(snapshot: Snapshot): Decision<Action> {
   if (cancel) return cancelIncident(snapshot, cancel);
   const late = lateExecution(incident, snapshot.unfinished);
   if (late) return act({ do: "delete-execution", execution: late });
-  const unnoted = executionElsewhere(snapshot);
-  if (unnoted) return act({ do: "set-status", status: executingStatus(incident, unnoted) });
-  const again = diagnoseAgain(snapshot);
-  if (again) return again;
+  const unknown = executionElsewhere(snapshot);
+  if (unknown) return act({ do: "set-status", status: executingStatus(incident, unknown) });
+  const rediagnosed = diagnoseAgain(snapshot);
+  if (rediagnosed) return rediagnosed;
   switch (status?.phase) {
     case undefined:
     case "Pending":
@@ -51,7 +50,7 @@ export function decide(snapshot: Snapshot): Decision<Action> {
     case "Executing":
       return status.follows ? nothing : decideExecuting(snapshot);
     case "Verifying":
-      return verify(incident, snapshot);
+      return verify(snapshot);
     case "Completed":
     case "Failed":
     case "Withdrawn":
@@ -60,28 +59,35 @@ export function decide(snapshot: Snapshot): Decision<Action> {
 }
 
 function analyze(snapshot: Snapshot): Decision<Action> {
-  const { incident, analysis, nowMs } = snapshot;
+  const { analysis } = snapshot;
   const withdrawal = withdraw(snapshot);
   if (withdrawal) return withdrawal;
   if (!analysis) throw new TypeError("an incident without diagnosis was not analyzed");
   if (analysis.kind === "no-match") return noMatch(snapshot, analysis);
-  const { diagnosis } = analysis;
-  return act(
-    { do: "record", event: events.diagnosedEvent(incident, diagnosis, { workflow: snapshot.workflow, nowMs }) },
+  return act(...applyDiagnosis(snapshot, analysis));
+}
+
+function applyDiagnosis(
+  { incident, workflow, nowMs }: Snapshot,
+  { diagnosis, rule }: Extract<Analysis, { kind: "diagnosed" }>,
+): readonly Action[] {
+  return [
+    { do: "record", event: events.diagnosedEvent(incident, diagnosis, { workflow, nowMs }) },
     { do: "set-status", status: diagnosedStatus(incident, diagnosis, nowMs) },
-    { do: "announce", what: { kind: "diagnosed", rule: analysis.rule } },
-  );
+    { do: "announce", announcement: { kind: "diagnosed", rule } },
+  ];
 }
 
 /** No rule matched in the last analysis: nothing is read or evaluated again before the result may change. */
 function waitForRule(snapshot: Snapshot): Decision<Action> {
-  if (snapshot.analysis) return analyze(snapshot);
-  return (
-    withdraw(snapshot) ?? requeueAt(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), snapshot.nowMs)
-  );
+  return snapshot.analysis ? analyze(snapshot) : (withdraw(snapshot) ?? recheckLater(snapshot));
 }
 
-/** Finds an execution of an earlier diagnosis: the routing of the present target does not find it. */
+function recheckLater(snapshot: Snapshot): Decision<Action> {
+  return requeueAt(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), snapshot.nowMs);
+}
+
+/** Finds an execution of an earlier diagnosis, which the routing of the current target does not find. */
 function executionElsewhere({ incident, unfinished }: Snapshot): WorkflowExecution | undefined {
   const { diagnosis } = incident.status ?? {};
   if (!isWaiting(incident) || !diagnosis) return undefined;
@@ -95,20 +101,15 @@ function executionElsewhere({ incident, unfinished }: Snapshot): WorkflowExecuti
 
 /** Applies a corrected rule to a waiting incident. Returns undefined if nothing changes, or an execution may still act. */
 function diagnoseAgain(snapshot: Snapshot): Decision<Action> | undefined {
-  const { incident, analysis, approval, unfinished, nowMs } = snapshot;
+  const { incident, analysis, unfinished } = snapshot;
   const { diagnosis: known } = incident.status ?? {};
   if (!analysis || !known || unfinished.length > 0) return undefined;
   // Facts that cannot be read now do not undo an earlier diagnosis.
   if (analysis.kind === "no-match" && analysis.unreadable) return undefined;
   if (analysis.kind === "diagnosed" && isDeepStrictEqual(analysis.diagnosis, known)) return undefined;
-  const expire = approval && !approval.status ? [{ do: "expire-approval", approval, nowMs } as const] : [];
-  if (analysis.kind === "no-match") return act(...expire, ...blockWithoutRule(snapshot, analysis.tried));
-  const { diagnosis, rule } = analysis;
   return act(
-    ...expire,
-    { do: "record", event: events.diagnosedEvent(incident, diagnosis, { workflow: snapshot.workflow, nowMs }) },
-    { do: "set-status", status: diagnosedStatus(incident, diagnosis, nowMs) },
-    { do: "announce", what: { kind: "diagnosed", rule } },
+    ...expireOpenApproval(snapshot),
+    ...(analysis.kind === "no-match" ? blockWithoutRule(snapshot, analysis.tried) : applyDiagnosis(snapshot, analysis)),
   );
 }
 
@@ -120,12 +121,10 @@ function noMatch(
   snapshot: Snapshot,
   { tried, dependsOnFacts }: Extract<Analysis, { kind: "no-match" }>,
 ): Decision<Action> {
-  const { incident, nowMs } = snapshot;
-  const { status } = incident;
-  if (status?.phase !== "Blocked") return act(...blockWithoutRule(snapshot, tried));
-  const isNews = dependsOnFacts && !status.block.message.startsWith(noRuleApplies(snapshot, tried).message);
-  if (isNews) return act(...blockWithoutRule(snapshot, tried));
-  return requeueAt(Math.min(staleAtMs(snapshot), nextRecheckMs(snapshot) ?? Infinity), nowMs);
+  const { status } = snapshot.incident;
+  const isWritten = status?.phase === "Blocked";
+  const isChanged = dependsOnFacts && !status?.message?.startsWith(noRuleApplies(snapshot, tried).message);
+  return isWritten && !isChanged ? recheckLater(snapshot) : act(...blockWithoutRule(snapshot, tried));
 }
 
 /** The interval at which objects are read again for an incident that waits for their facts. */
@@ -146,8 +145,8 @@ function blockWithoutRule(snapshot: Snapshot, tried: readonly string[]): readonl
   return [
     { do: "record", event },
     { do: "notify", notice: incidentBlocked(incident, decision) },
-    { do: "set-status", status: withoutRule(incident, block, nowMs) },
-    { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
+    { do: "set-status", status: noRuleStatus(incident, block, nowMs) },
+    { do: "announce", announcement: { kind: "decided", verdict: "block", reason, message } },
   ];
 }
 
@@ -155,7 +154,7 @@ function blockWithoutRule(snapshot: Snapshot, tried: readonly string[]): readonl
 function noRuleApplies({ settings, nowMs }: Snapshot, tried: readonly string[]): Blocked {
   const request = { target: "", workflowId: "", rulesTried: tried };
   const decision = decidePolicy(request, { record: undefined, workflow: undefined, pauses: [], settings, nowMs });
-  if (decision.verdict === "allow") throw new TypeError("the policy allowed what no rule is for");
+  if (decision.verdict === "allow") throw new TypeError("the policy allowed an incident without a rule");
   return { ...decision, checks: decision.checks.slice(0, 1) };
 }
 
@@ -168,7 +167,7 @@ function decideExecuting(snapshot: Snapshot): Decision<Action> {
     case "Completed":
       return decideSuccess(incident, execution, status.completionTime, nowMs);
     case "Failed":
-      // The user who deleted the execution did not want it to be repeated at once.
+      // A user deleted the execution: the policy decides about the next one, without a review.
       if (execution.metadata.deletionTimestamp) return startOver(incident, `execution ${name} was deleted`);
       if (status.failureDetails.cancellation) {
         return close(incident, cancelledClosing(status.failureDetails.cancellation), nowMs);
@@ -181,7 +180,7 @@ function decideExecuting(snapshot: Snapshot): Decision<Action> {
     case "Running": {
       const deadlineMs = Date.parse(execution.metadata.creationTimestamp ?? "") + timeoutMs(snapshot);
       if (nowMs < deadlineMs) return requeueAt(deadlineMs, nowMs);
-      const message = `execution ${name} took longer than it may for an incident, and is cancelled`;
+      const message = `execution ${name} exceeded the timeout of an execution, and is cancelled`;
       return close(incident, { phase: "Failed", outcome: "TimedOut", message, review: true }, nowMs);
     }
   }
@@ -193,7 +192,7 @@ function timeoutMs({ workflow, settings }: Snapshot): number {
 
 /** Decides the last steps of a closed incident: record it, stop executions that still act for it, and delete it. */
 function settle(snapshot: Snapshot): Decision<Action> {
-  const { incident, unfinished, approval, settings, nowMs } = snapshot;
+  const { incident, unfinished, settings, nowMs } = snapshot;
   const { status } = incident;
   if (!status) return nothing;
   if (!isRecorded(incident)) {
@@ -207,10 +206,10 @@ function settle(snapshot: Snapshot): Decision<Action> {
   const request = readCancelRequest(incident);
   if (request && unfinished.length > 0) return cancelExecutions(unfinished, request) ?? nothing;
   // A run that timed out, or that was started while the incident was closed.
-  const [stray] = unfinished.filter(({ metadata }) => !metadata.deletionTimestamp);
-  if (stray) return act({ do: "delete-execution", execution: stray });
-  if (approval && !approval.status) return act({ do: "expire-approval", approval, nowMs });
-  return retain(snapshot);
+  const execution = unfinished.find(({ metadata }) => !metadata.deletionTimestamp);
+  if (execution) return act({ do: "delete-execution", execution });
+  const expired = expireOpenApproval(snapshot);
+  return expired.length > 0 ? act(...expired) : retain(snapshot);
 }
 
 function retain(snapshot: Snapshot): Decision<Action> {
@@ -227,7 +226,7 @@ function retain(snapshot: Snapshot): Decision<Action> {
   return act(
     { do: "record", event: events.deletedEvent(incident, nowMs) },
     { do: "delete-incident" },
-    { do: "announce", what: { kind: "deleted" } },
+    { do: "announce", announcement: { kind: "deleted" } },
   );
 }
 

@@ -19,8 +19,7 @@ import { isWaiting, needsAnalysis } from "./decide.ts";
 import { openCancelRequest } from "./endings/cancel.ts";
 import { analyzeSeries } from "./incidents/analyzer.ts";
 import { knownSeriesVersion } from "./incidents/cached-incident.ts";
-import type { Snapshot } from "./snapshot.ts";
-import { isOwnedBy } from "./snapshot.ts";
+import { isOwnedBy, type Snapshot } from "./snapshot.ts";
 import type { TargetView, ViewedTarget } from "./targets/target-view.ts";
 
 /** Reads everything that the next step of `incident` depends on. Returns undefined if the incident is deleted. */
@@ -117,12 +116,12 @@ export function viewCachedTarget(
   waiting: readonly RemediationRequest[],
   caches: Caches,
 ): TargetView {
-  const asked = waiting.flatMap(({ metadata }) => caches.approvals.byIndex("incident", metadata.uid ?? ""));
+  const approvals = waiting.flatMap(({ metadata }) => caches.approvals.byIndex("incident", metadata.uid ?? ""));
   return {
     ...commonView(target, caches),
     record: caches.records.get({ namespace: caches.namespace, name: hash }),
     executions: caches.executions.byIndex("target", hash),
-    approvals: new Map(asked.map((approval) => [approval.metadata.name ?? "", approval])),
+    approvals: new Map(approvals.map((approval) => [approval.metadata.name ?? "", approval])),
   };
 }
 
@@ -134,17 +133,17 @@ export async function readTargetView(
   signal: AbortSignal,
 ): Promise<TargetView> {
   const { client, namespace } = caches;
-  const around = commonView(target, caches);
+  const view = commonView(target, caches);
   const selector = { labelSelector: `${labelKeys.targetHash}=${hash}` };
   const { items: executions } = await client.list(workflowExecutions, selector, { signal });
   // Read after the executions: an execution that ends between the reads is in the record, or not yet observed as ended.
   const record = await client.get(remediationTargets, { namespace, name: hash }, { signal });
-  return { ...around, record, executions, approvals: new Map() };
+  return { ...view, record, executions, approvals: new Map() };
 }
 
-function commonView(target: ViewedTarget, { client, incidents, pauses, catalog, kinds: known, settings }: Caches) {
+function commonView(target: ViewedTarget, { client, incidents, pauses, catalog, kinds: cache, settings }: Caches) {
   const nowMs = client.serverNowMs();
-  const { current: kinds } = known;
+  const { current: kinds } = cache;
   return {
     nowMs,
     target,

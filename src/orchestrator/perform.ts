@@ -1,3 +1,4 @@
+import type { Locks } from "../coordination/index.ts";
 import { deleteExactly, KubeError, type Performed, refOf, writeStatus } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
@@ -26,6 +27,7 @@ import { isOwnedBy } from "./snapshot.ts";
 export interface Deps {
   readonly caches: Caches;
   readonly ledger: Ledger;
+  readonly locks: Locks;
   readonly announce: Announce;
 }
 
@@ -98,7 +100,7 @@ export async function perform<Snapshot extends IncidentChanges>(
       return withIncident(snapshot, await patchIncident(incident, patch, caches, signal));
     }
     case "announce":
-      announce(action.what, incident);
+      announce(action.announcement, incident);
       return done;
   }
 }
@@ -139,7 +141,7 @@ async function createExecution(
   const { name, namespace } = found.metadata;
   throw new KubeError(
     "invalid",
-    `execution ${namespace}/${name} was not made for incident ${incident.metadata.name}, but has the name of its next one: delete it`,
+    `execution ${namespace}/${name} has the name of the next execution of incident ${incident.metadata.name}, but another owner: delete it`,
   );
 }
 
@@ -158,10 +160,13 @@ async function markIneffective(
   return outcome.kind === "updated";
 }
 
-/** More than the workflows that become ineffective on one target before an executor folds the marks. */
+/** Sufficient for all workflows that become ineffective on one target before an executor folds the marks. */
 const maxMarks = 10;
 
-/** Copies the acknowledgement to the record first, and removes it from the incident last: a crash repeats it. */
+/**
+ * Copies the acknowledgement to the record first, and removes it from the incident last: a crash repeats it. Returns undefined if
+ * the record was changed since it was read: it may have the acknowledgement of another execution.
+ */
 async function acknowledge(
   record: RemediationTarget,
   executionUid: string,
@@ -171,12 +176,15 @@ async function acknowledge(
 ): Promise<RemediationRequest | undefined> {
   const ack = acknowledgementOn(incident);
   if (!ack) return undefined;
+  const { resourceVersion } = record.metadata;
   const annotations = {
     [annotationKeys.acknowledgedExecution]: executionUid,
     [annotationKeys.acknowledge]: ack.reason,
     [annotationKeys.acknowledgedBy]: ack.by,
   };
-  await caches.client.patch(remediationTargets, refOf(record), { merge: { metadata: { annotations } } }, { signal });
+  const patch = { merge: { metadata: { resourceVersion, annotations } } };
+  const outcome = await caches.client.patch(remediationTargets, refOf(record), patch, { signal });
+  if (outcome.kind !== "updated") return undefined;
   const none = { [annotationKeys.acknowledge]: null, [annotationKeys.acknowledgedBy]: null };
   return patchIncident(incident, { metadata: { annotations: none } }, caches, signal);
 }

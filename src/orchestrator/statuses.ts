@@ -11,10 +11,6 @@ import type {
 import type { IncidentOutcome } from "./action.ts";
 
 type IncidentStatus = RemediationRequestStatus;
-type Kept = Pick<
-  IncidentStatus,
-  "deduplication" | "resolvedAt" | "recurredAt" | "executionRefs" | "startTime" | "conditions" | "diagnosis" | "follows"
->;
 
 /** The incident is diagnosed, and waits to be routed with its target. */
 export function diagnosedStatus(incident: RemediationRequest, diagnosis: Diagnosis, nowMs: number): IncidentStatus {
@@ -24,18 +20,18 @@ export function diagnosedStatus(incident: RemediationRequest, diagnosis: Diagnos
     phase: "Analyzing",
     startTime: kept.startTime ?? iso(nowMs),
     diagnosis,
-    message: `${diagnosis.workflowId} is to act on ${diagnosis.target}${diagnosis.rule ? `, says rule ${diagnosis.rule}` : ""}`,
+    message: `${diagnosis.rule ? `rule ${diagnosis.rule} selects ` : ""}workflow ${diagnosis.workflowId} for ${diagnosis.target}`,
   };
 }
 
 /** The incident is analyzed again from the beginning, because its diagnosis may be outdated. */
-export function again(incident: RemediationRequest, because: string): IncidentStatus {
+export function startedOverStatus(incident: RemediationRequest, because: string): IncidentStatus {
   return { ...keep(incident, "diagnosis", "follows", "conditions"), phase: "Analyzing", message: because };
 }
 
-/** The incident is analyzed again, because the problem was reported at `atMs`, after a successful run. */
+/** The incident is analyzed again, because the problem was reported again at `atMs`, after a successful run. */
 export function recurredStatus(incident: RemediationRequest, because: string, atMs: number): IncidentStatus {
-  return { ...again(incident, because), recurredAt: iso(atMs) };
+  return { ...startedOverStatus(incident, because), recurredAt: iso(atMs) };
 }
 
 export function blockedStatus(
@@ -54,14 +50,14 @@ export function blockedStatus(
   };
 }
 
-/** No rule matches, or none any more: there is no diagnosis. */
-export function withoutRule(incident: RemediationRequest, block: IncidentBlock, nowMs: number): IncidentStatus {
+/** The incident has no diagnosis, because no rule matches it. */
+export function noRuleStatus(incident: RemediationRequest, block: IncidentBlock, nowMs: number): IncidentStatus {
   const kept = keep(incident, "diagnosis", "follows", "conditions");
   return { ...kept, phase: "Blocked", startTime: kept.startTime ?? iso(nowMs), block, message: block.message };
 }
 
-export function awaitingApproval(incident: RemediationRequest, approval: string): IncidentStatus {
-  const message = `a person has to agree: interlock approve ${approval}, or interlock reject ${approval}`;
+export function awaitingApprovalStatus(incident: RemediationRequest, approval: string): IncidentStatus {
+  const message = `waits for an answer: interlock approve ${approval}, or interlock reject ${approval}`;
   return {
     ...keep(incident, "follows", "conditions"),
     diagnosis: requireDiagnosis(incident),
@@ -75,10 +71,10 @@ export function executingStatus(incident: RemediationRequest, execution: Workflo
   const ref = refTo(execution);
   return {
     ...kept,
-    diagnosis: diagnosisBehind(execution, requireDiagnosis(incident)),
+    diagnosis: executedDiagnosis(execution, requireDiagnosis(incident)),
     phase: "Executing",
     executionRefs: [...(kept.executionRefs ?? []), ref],
-    message: `execution ${ref.name} was started for it`,
+    message: `started execution ${ref.name}`,
   };
 }
 
@@ -89,7 +85,7 @@ export function followingStatus(incident: RemediationRequest, execution: Workflo
     diagnosis: requireDiagnosis(incident),
     phase: "Executing",
     follows,
-    message: `execution ${follows.name} does just what it needs: it shares that one's success`,
+    message: `follows execution ${follows.name}, which runs the same workflow with the same parameters`,
   };
 }
 
@@ -104,7 +100,7 @@ export function verifyingStatus(
     diagnosis: requireDiagnosis(incident),
     phase: "Verifying",
     conditions: [executedCondition(name, completedAt)],
-    message: `execution ${name} succeeded; watching whether that holds`,
+    message: `execution ${name} succeeded; watching for a recurrence`,
   };
 }
 
@@ -141,7 +137,7 @@ function executedCondition(name: string, completedAt: string): Condition {
   return { type: "Executed", status: "True", reason: "Completed", message, lastTransitionTime: completedAt };
 }
 
-/** Whether the incident is closed and its end is in the ledger. */
+/** The incident is closed, and its end is in the ledger. */
 export function recordedStatus(status: IncidentStatus, nowMs: number): IncidentStatus {
   return withRecorded(status, status.phase, nowMs);
 }
@@ -170,12 +166,12 @@ export function isRecorded({ status }: { readonly status?: WithConditions }): bo
 }
 
 /** The incident may have been diagnosed again while the execution was created: the execution takes precedence. */
-function diagnosisBehind({ spec }: WorkflowExecution, known: Diagnosis): Diagnosis {
+function executedDiagnosis({ spec }: WorkflowExecution, current: Diagnosis): Diagnosis {
   const { targetResource: target, workflowRef, parameters } = spec;
   const { workflowId } = workflowRef;
-  const made = { target, workflowId, ...(parameters === undefined ? {} : { parameters }) };
-  const { rule: _, deferWhile: __, ...asked } = known;
-  return isDeepStrictEqual(made, asked) ? known : made;
+  const executed = { target, workflowId, ...(parameters === undefined ? {} : { parameters }) };
+  const { rule: _, deferWhile: __, ...comparable } = current;
+  return isDeepStrictEqual(executed, comparable) ? current : executed;
 }
 
 /** Returns the diagnosis, which the API server requires in these phases. */
@@ -188,15 +184,6 @@ function refTo({ metadata: { name = "", namespace = "", uid = "" } }: WorkflowEx
   return { name, namespace, uid };
 }
 
-/** Returns the fields that stay from phase to phase, the gateway's included, which are written at the version that was read. */
-function keep({ status }: RemediationRequest, ...without: readonly (keyof Kept)[]): Kept {
-  const kept: Record<string, unknown> = {};
-  for (const key of keptKeys) {
-    if (status?.[key] !== undefined && !without.includes(key)) kept[key] = status[key];
-  }
-  return kept;
-}
-
 const keptKeys = [
   "deduplication",
   "resolvedAt",
@@ -206,4 +193,15 @@ const keptKeys = [
   "conditions",
   "diagnosis",
   "follows",
-] as const satisfies readonly (keyof Kept)[];
+] as const;
+
+type Kept = Pick<IncidentStatus, (typeof keptKeys)[number]>;
+
+/** Returns the fields that stay from phase to phase. Fields of the gateway are included: they are written at the version that was read. */
+function keep({ status }: RemediationRequest, ...without: readonly (keyof Kept)[]): Kept {
+  const kept: Record<string, unknown> = {};
+  for (const key of keptKeys) {
+    if (status?.[key] !== undefined && !without.includes(key)) kept[key] = status[key];
+  }
+  return kept;
+}

@@ -310,7 +310,7 @@ describe("the message of a block", () => {
     const text = explain(asked, decide(asked, situation({ record: ended(success(1)) }))).join("\n");
 
     expect(text).toContain("cleanup on node/worker-node-1: not now, RecentlyRemediated (cooldown)");
-    expect(text).toContain("2  no other execution holds the target?");
+    expect(text).toContain("2  no other execution holds the target");
     expect(text).toContain("clears at 2026-03-01T12:04:00.000Z");
     expect(text).toContain("next: wait, or run a different workflow");
   });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Action, Right } from "../../src/actions/index.ts";
 import { actions, gitlabIssues, readInputs, runAction } from "../../src/actions/index.ts";
-import type { KubeClient } from "../../src/kube/index.ts";
+import { type KubeClient, KubeError } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { type Death, dyingClient } from "../doubles/dying-client.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
@@ -298,6 +298,32 @@ it("names the missing right of a GitLab token", async () => {
     kind: "failed",
     message: expect.stringContaining('cannot list issues in the GitLab project "group/ops"'),
   });
+});
+
+it("fails at once if GitLab responds with a redirect, which is not followed", async () => {
+  const scenario = scenarios.find(({ action }) => action === "open-issue") as Scenario;
+  const world = await open(undefined);
+  const { origin } = new URL(world.gitlab.url);
+  await scenario.prepare({ ...world, gitlab: { ...world.gitlab, url: `${origin}/moved` } });
+
+  const outcome = await act(scenario, world, limitedClient(world.client, actionNamed("open-issue").rights));
+
+  expect(outcome).toMatchObject({ kind: "failed", message: expect.stringMatching(/^GitLab responded with 302/) });
+});
+
+it("checks its rights again if the API server does not respond to the first check", async () => {
+  const scenario = scenarios.find(({ action }) => action === "cordon-node") as Scenario;
+  const world = await open(scenario);
+  const client = limitedClient(world.client, actionNamed("cordon-node").rights);
+  let failures = 1;
+  const create: KubeClient["create"] = async (...call) => {
+    if (failures-- > 0) throw new KubeError("unavailable", "the API server does not respond");
+    return await client.create(...call);
+  };
+
+  const outcome = await act(scenario, world, { ...client, create });
+
+  expect(outcome).toMatchObject({ kind: "succeeded" });
 });
 
 it("names the mistake if the server is not GitLab", async () => {

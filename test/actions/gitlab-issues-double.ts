@@ -19,6 +19,7 @@ export async function startGitLabIssues({ token, project }: { readonly token: st
     const respond = (status: number, body: unknown) => {
       response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(body));
     };
+    if (url.pathname.startsWith("/moved/")) return response.writeHead(302, { location: `${root}/` }).end();
     // A proxy in front of GitLab.
     if (!url.pathname.startsWith(`${root}/`)) return response.end("<p>Welcome</p>");
     if (request.headers["private-token"] !== token) return respond(401, { message: "401 Unauthorized" });

@@ -5,6 +5,7 @@ const suite = "test/actions/actions.test.ts";
 export const actionMutants = [
   ...mutantsOf({ file: "src/actions/run-action.ts", suite }, [
     ["acts without a right", "if (missing.length > 0) return", "if (missing.length < 0) return"],
+    ["fails when the API server does not respond", "await step().catch(retryTransient)", "await step()"],
     ["writes in a dry run", 'if (parameters["dryRun"] === true) {', 'if (parameters["dryRun"] === undefined) {'],
     ["overwrites a later run", "latest <= fence) return undefined;", "latest !== fence) return undefined;"],
     ["takes a blocked eviction for a success", 'if (outcome.kind === "blocked") return outcome;', ""],

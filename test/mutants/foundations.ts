@@ -158,8 +158,8 @@ export const foundationMutants = [
   ...mutantsOf({ file: "src/notify/channels/addresses.ts", suite: "src/notify/channels/addresses.test.ts" }, [
     [
       "looks only at the first address of a name",
-      "found.find(({ address }) => !allows(address))",
-      "found.slice(0, 1).find(({ address }) => !allows(address))",
+      "found.every(({ address }) => allows(address))",
+      "found.slice(0, 1).every(({ address }) => allows(address))",
     ],
     ["allows every embedded address", "return allows(embeddedIpv4(plain));", "return true;"],
     ["allows addresses of link-local networks", '["169.254.0.0", 16],', ""],

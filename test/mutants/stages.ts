@@ -58,7 +58,7 @@ export const stageMutants = [
   ...mutantsOf({ file: "src/orchestrator/decide.ts", suite: "src/orchestrator/decide.test.ts" }, [
     ["acts on a deleted incident", "if (metadata.deletionTimestamp) return nothing;", ""],
     ["ignores a cancellation", "if (cancel) return cancelIncident(snapshot, cancel);", ""],
-    ["keeps the old diagnosis", "if (again) return again;", ""],
+    ["keeps the old diagnosis", "if (rediagnosed) return rediagnosed;", ""],
     ["diagnoses again while an execution runs", " || unfinished.length > 0) return undefined;", ") return undefined;"],
     [
       "takes a cancelled execution for a failure",
@@ -74,6 +74,10 @@ export const stageMutants = [
       "settings.ineffective.withinMs)",
     ],
   ]),
+  ...mutantsOf({ file: "src/orchestrator/targets/block.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
+    ["replaces a pending acknowledgement", " && !isOtherAckPending(record, earlier.executionUid)", ""],
+    ["waits for an acknowledgement that is folded", " && !isCovered(ack, end),", ","],
+  ]),
   ...mutantsOf({ file: "src/orchestrator/targets/route.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
     [
       "routes a cancelled incident",
@@ -82,8 +86,8 @@ export const stageMutants = [
     ],
     [
       "starts beside an execution that does the same",
-      "join(incident, view) ?? ask(incident, view)",
-      "ask(incident, view)",
+      "followOther(incident, view) ?? decideByPolicy(incident, view)",
+      "decideByPolicy(incident, view)",
     ],
     [
       "follows an execution with other parameters",
@@ -156,7 +160,7 @@ export const stageMutants = [
   ...mutantsOf({ file: "src/notify/thread.ts", suite: "src/notify/thread.test.ts" }, [
     ["resolves what a person must review", " && !incident.status?.requiresManualReview", ""],
     ["wakes people for information", '(style === "alert" && severity === "info")', "false"],
-    ["sends a stream of messages", 'if (style === "messages" && !needsPerson(notice)) return undefined;', ""],
+    ["sends a stream of messages", 'if (style === "messages" && !needsOperator(notice)) return undefined;', ""],
     ["opens a thread on a channel that only gets the end", "isRouted && !onlyOpenThreads", "isRouted"],
     ["takes the thread of another channel", "name === channel && id", "id"],
   ]),

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe("an incident that an operator cancels", () => {
-  it("has its run stopped, is closed as Cancelled, and is not run again", async () => {
+  it("stops its run, is closed as Cancelled, and is not run again", async () => {
     name = await world.incident("disk");
     await world.reportRun("Unknown");
     const desk = new TestDesk(world.client);
@@ -57,7 +57,7 @@ describe("an incident that an operator cancels", () => {
     expect(await world.executions()).toEqual([]);
   });
 
-  it("is left as it is once it is closed", async () => {
+  it("does not change if it is already closed", async () => {
     name = await world.incident("disk");
     await world.reportRun("True");
     await world.resolve(name);

@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 describe("an incident whose rule acts on a custom kind", () => {
-  it("is blocked with the kind and the fix while that is unknown, and goes on when its definition is applied", async () => {
+  it("is blocked with the fix while the kind is unknown, and continues when its definition is applied", async () => {
     await world.orchestrator({ kinds, analyzer: analyzerOf(rule) });
     const name = await world.incident("expires", signal);
     const { phase, block } = await world.status(name);
@@ -51,7 +51,7 @@ describe("an incident whose rule acts on a custom kind", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { target } });
   });
 
-  it("goes on when the definition of a kind is applied that its workflow names", async () => {
+  it("continues when the definition of a kind that its workflow names is applied", async () => {
     const renew = { ...rule, target: "node/worker-1", workflow: "renew" };
     await world.workflow({ workflowId: "renew", targetKinds: ["node", "certificate.cert-manager.io"] });
     await world.orchestrator({ kinds, analyzer: analyzerOf(renew) });

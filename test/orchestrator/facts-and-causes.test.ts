@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-describe("an incident whose rule asks about its objects", () => {
+describe("an incident whose rule needs facts about its objects", () => {
   const labelled: Rule = { ...diskRule, match: { signalName: "/Disk.*/", owner: { labels: { pool: "batch" } } } };
   let owner: FactsReading;
   let reads = 0;
@@ -26,7 +26,7 @@ describe("an incident whose rule asks about its objects", () => {
     });
   }
 
-  it("is diagnosed with what is found", async () => {
+  it("is diagnosed with the facts of its objects", async () => {
     owner = labels({ pool: "batch" });
     await orchestrator(labelled);
 
@@ -75,7 +75,7 @@ describe("an incident whose rule asks about its objects", () => {
     expect(reads).toBeGreaterThan(before);
   });
 
-  it("is judged by the object that each of its series names", async () => {
+  it("is diagnosed with the facts of the object of each series", async () => {
     const read: (string | undefined)[] = [];
     const oomKilled: Rule = { ...diskRule, match: { object: { labels: { pool: "batch" } } } };
     await world.orchestrator({
@@ -102,7 +102,7 @@ describe("an incident whose rule asks about its objects", () => {
     expect(read).toEqual(expect.arrayContaining(["payment/pod/api-1", "payment/pod/api-2"]));
   });
 
-  it("shows the present obstacle when it has changed", async () => {
+  it("shows the current reason when it changes", async () => {
     owner = { kind: "unreadable", problem: "(node/worker-1) does not exist" };
     await orchestrator(labelled);
     const name = await world.incident("disk");
@@ -132,7 +132,7 @@ describe("an incident of a symptom", () => {
     await world.orchestrator();
   });
 
-  it("waits with that reason while an incident of its cause on the same node is open, and goes on afterwards", async () => {
+  it("waits while an incident of its cause on the same node is open, and continues afterwards", async () => {
     const down = await world.incident("down", { signalName: "NodeDown" });
     const disk = await world.incident("disk");
     expect(await world.status(disk)).toMatchObject({ phase: "Blocked", block: { reason: "CauseOpen" } });
@@ -149,7 +149,7 @@ describe("an incident of a symptom", () => {
     expect(await world.status(disk)).toMatchObject({ phase: "Executing" });
   });
 
-  it("goes on when the incident of its cause is deleted", async () => {
+  it("continues when the incident of its cause is deleted", async () => {
     const down = await world.incident("down", { signalName: "NodeDown" });
     const disk = await world.incident("disk");
 

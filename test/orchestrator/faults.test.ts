@@ -14,8 +14,8 @@ import { diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 const seeds = Array.from({ length: 4 }, (_, i) => i + 1);
 
-describe("orchestrators without a common lock, with a server that fails, dying now and then", () => {
-  it.each(seeds)("keep every promise (seed %i)", async (seed) => {
+describe("orchestrators that share no lock, crash at random, and use a failing API server", () => {
+  it.each(seeds)("keep all guarantees (seed %i)", async (seed) => {
     const story = await Story.begin(seed);
     for (let step = 0; step < 30; step++) {
       await story.next();

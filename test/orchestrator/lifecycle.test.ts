@@ -11,7 +11,7 @@ describe("an incident", () => {
   });
   afterEach(() => world.close());
 
-  it("is diagnosed, runs, is watched, and completes", async () => {
+  it("is diagnosed, runs, is verified, and completes", async () => {
     const name = await world.incident("disk");
     expect(await world.status(name)).toMatchObject({
       phase: "Executing",
@@ -53,7 +53,7 @@ describe("an incident", () => {
     });
   });
 
-  it("that is deleted takes its execution with it, and its run", async () => {
+  it("that is deleted also deletes its execution and run", async () => {
     const name = await world.incident("disk");
     await world.reportRun("Unknown");
 
@@ -64,7 +64,7 @@ describe("an incident", () => {
     expect(await world.executions()).toEqual([]);
   });
 
-  it("keeps what the gateway writes", async () => {
+  it("keeps the fields that the gateway writes", async () => {
     const name = await world.incident("disk");
     await world.report(name);
     await world.report(name);
@@ -74,7 +74,7 @@ describe("an incident", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Verifying", deduplication: { occurrenceCount: 2 } });
   });
 
-  describe("that no rule fits", () => {
+  describe("that no rule matches", () => {
     it("waits, and lists the rules that were tried", async () => {
       const name = await world.incident("memory", { signalName: "MemoryFull" });
 
@@ -84,7 +84,7 @@ describe("an incident", () => {
       expect(world.ledger.events().map(({ id }) => id)).toContain(block?.decision);
     });
 
-    it("goes on when a rule comes that does", async () => {
+    it("continues when a matching rule is added", async () => {
       const name = await world.incident("memory", { signalName: "MemoryFull" });
 
       world.rules.set({ ...diskRule, match: { signalName: "MemoryFull" } });
@@ -93,7 +93,7 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Executing" });
     });
 
-    it("is neither read nor analyzed again when the gateway only counts", async () => {
+    it("is neither read nor analyzed again when the gateway only updates its count", async () => {
       const name = await world.incident("memory", { signalName: "MemoryFull" });
       const before = world.rules.evaluations;
 
@@ -114,7 +114,7 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Executing" });
     });
 
-    it("is analyzed again when another replica, with old rules, has blocked it", async () => {
+    it("is analyzed again when a replica with outdated rules has blocked it", async () => {
       await world.pause("freeze");
       const name = await world.incident("disk");
       expect(await world.status(name)).toMatchObject({ phase: "Blocked", diagnosis: { rule: "disk" } });
@@ -128,7 +128,7 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Blocked", diagnosis: { rule: "disk" } });
     });
 
-    it("waits for its workflow, too", async () => {
+    it("waits until its workflow is in the catalog", async () => {
       world.rules.set({ ...diskRule, workflow: "defrag" });
       const name = await world.incident("disk");
       expect(await world.status(name)).toMatchObject({
@@ -164,7 +164,7 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Blocked", diagnosis: { workflowId: "restart" } });
     });
 
-    it("moves to its new target, and is Blocked without a diagnosis when no rule fits any more", async () => {
+    it("moves to its new target, and is Blocked without a diagnosis when its rule is removed", async () => {
       await world.pause("freeze");
       const name = await world.incident("disk");
 
@@ -180,7 +180,7 @@ describe("an incident", () => {
       expect(await world.executions()).toEqual([]);
     });
 
-    it("takes back the question to a person", async () => {
+    it("expires its approval request", async () => {
       await world.workflow({ version: "2", approval: { required: true } });
       await world.workflow({ workflowId: "restart" });
       const name = await world.incident("disk");
@@ -193,7 +193,7 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { workflowId: "restart" } });
     });
 
-    it("asks the person again when a rule is removed and restored, however often", async () => {
+    it("requests the approval again each time its rule is removed and restored", async () => {
       await world.workflow({ version: "2", approval: { required: true } });
       const name = await world.incident("disk");
 
@@ -231,7 +231,7 @@ describe("an incident", () => {
     }
   });
 
-  describe("that resolves", () => {
+  describe("that is resolved", () => {
     it("before anything was started is withdrawn", async () => {
       await world.pause("freeze");
       const name = await world.incident("disk");
@@ -244,7 +244,7 @@ describe("an incident", () => {
       expect(await world.executions()).toEqual([]);
     });
 
-    it("while no rule fits is withdrawn", async () => {
+    it("while no rule matches is withdrawn", async () => {
       const name = await world.incident("memory", { signalName: "MemoryFull" });
 
       await world.resolve(name);
@@ -264,7 +264,7 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Completed", outcome: "ResolvedDuringRun" });
     });
 
-    it("after the run was helped by it", async () => {
+    it("after the run is Remediated", async () => {
       const name = await world.incident("disk");
       await world.reportRun("True");
 
@@ -274,7 +274,7 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Completed", outcome: "Remediated" });
     });
 
-    it("and fires again during the run is watched like any other", async () => {
+    it("and fires again during the run is verified like any other", async () => {
       const name = await world.incident("disk");
       await world.resolve(name);
       await world.report(name);
@@ -285,7 +285,7 @@ describe("an incident", () => {
     });
   });
 
-  describe("whose problem comes back", () => {
+  describe("whose problem recurs", () => {
     it("is decided again, and waits exactly for the end of the cooldown", async () => {
       const name = await world.incident("disk");
       await world.reportRun("True");
@@ -305,7 +305,7 @@ describe("an incident", () => {
       expect(world.eventTypes(name)).toContain("incident.recurred");
     });
 
-    it("right after the run is no sign that it did not help", async () => {
+    it("within the grace period after the run is not a recurrence", async () => {
       const name = await world.incident("disk");
       await world.reportRun("True");
 
@@ -316,7 +316,7 @@ describe("an incident", () => {
       expect(await world.status(name)).toMatchObject({ phase: "Completed" });
     });
 
-    it("three times although the fix succeeded waits for a person, with one notice", async () => {
+    it("three times after successful runs is Ineffective, with one notice", async () => {
       const name = await world.incident("disk");
       for (let i = 0; i < 3; i++) {
         await world.reportRun("True");
@@ -339,7 +339,7 @@ describe("an incident", () => {
     });
   });
 
-  describe("that came back after three fixes that did not last", () => {
+  describe("that recurred after three successful runs", () => {
     const ack = { [annotationKeys.acknowledge]: "new disk", [annotationKeys.acknowledgedBy]: "kim" };
 
     it("stays Ineffective after the window, until an ack", async () => {
@@ -383,7 +383,7 @@ describe("an incident", () => {
       expect((await world.record()).status?.workflows?.[0]).toHaveProperty("ineffective");
     });
 
-    it("as several incidents about one node is Ineffective, although each has its own fingerprint", async () => {
+    it("as several incidents of different fingerprints about one node is Ineffective", async () => {
       for (const pod of ["a", "b", "c"]) {
         const name = await world.incident(`pod-${pod}`);
         await world.reportRun("True");
@@ -396,7 +396,7 @@ describe("an incident", () => {
       expect(await world.status(last)).toMatchObject({ phase: "Blocked", block: { reason: "Ineffective" } });
     });
 
-    it("counts the runs that incidents only followed", async () => {
+    it("counts the runs that incidents followed", async () => {
       const first = await world.incident("pod-a");
       const follower = await world.incident("pod-b");
       await world.reportRun("True");
@@ -426,7 +426,7 @@ describe("an incident", () => {
     }
   });
 
-  it("from a source that repeats itself rarely is not known to be remediated by silence", async () => {
+  it("from a source that rarely repeats its reports is Inconclusive without further reports", async () => {
     const rare = await world.incident("rare", { signalSource: "alertmanager" });
     await world.reportRun("True");
 
@@ -436,7 +436,7 @@ describe("an incident", () => {
   });
 
   describe("whose run fails", () => {
-    it("while acting is closed, and the next one waits for a person", async () => {
+    it("during execution is closed, and the next incident waits for an acknowledgement", async () => {
       const name = await world.incident("disk");
       await world.loseRun();
       expect(await world.status(name)).toMatchObject({
@@ -455,7 +455,7 @@ describe("an incident", () => {
       expect(await world.status(next)).toMatchObject({ phase: "Executing" });
     });
 
-    it("before acting is tried again after each wait, with a new execution, until a person has to look", async () => {
+    it("before execution is retried with a new execution after each backoff, until retries are exhausted", async () => {
       world.rules.set({ ...diskRule, workflow: "broken" });
       await world.workflow({ workflowId: "broken", engine: "job" });
       const name = await world.incident("disk");
@@ -479,7 +479,7 @@ describe("an incident", () => {
       expect(await reviews(world)).toHaveLength(1);
     });
 
-    it("because the execution is deleted is decided again", async () => {
+    it("because the execution was deleted is decided again", async () => {
       const name = await world.incident("disk");
       await world.reportRun("Unknown");
 
@@ -495,5 +495,5 @@ describe("an incident", () => {
 });
 
 async function reviews(world: OrchestratorWorld) {
-  return (await world.notices()).filter(({ spec }) => spec.message.startsWith("Nothing is done"));
+  return (await world.notices()).filter(({ spec }) => spec.message.startsWith("No workflow runs"));
 }

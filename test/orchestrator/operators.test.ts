@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 describe("a pause", () => {
-  it("is in the ledger with who began it and why, and with who ended it, whatever tool was used", async () => {
+  it("is recorded with the users who started and ended it and the reason, regardless of their tool", async () => {
     await world.orchestrator();
 
     await world.pause("release", { reason: "release 4", requestedBy: "kim" });
@@ -25,7 +25,7 @@ describe("a pause", () => {
     ]);
   });
 
-  it("is recorded once, though several replicas and a later process see it", async () => {
+  it("is recorded once by several replicas and a later process", async () => {
     await world.orchestrator();
     await world.pause("release", { reason: "release 4", requestedBy: "kim" });
     const before = world.ledger.events().filter(({ type }) => type === "pause.started").length;
@@ -37,7 +37,7 @@ describe("a pause", () => {
     expect(world.ledger.events().filter(({ type }) => type === "pause.started")).toHaveLength(1);
   });
 
-  it("that was begun and ended while no orchestrator ran is recorded by the next one", async () => {
+  it("that started and ended while no orchestrator ran is recorded by the next one", async () => {
     await world.pause("release", { reason: "release 4", requestedBy: "kim" });
     await resumeIt();
 
@@ -46,7 +46,7 @@ describe("a pause", () => {
     expect(events().map(([type]) => type)).toEqual(["pause.started", "pause.ended"]);
   });
 
-  it("that is deleted while it lasts is recorded as ended, by an unknown user", async () => {
+  it("that is deleted while it is active is recorded as ended by an unknown user", async () => {
     await world.orchestrator();
     await world.pause("release", { reason: "release 4", requestedBy: "kim" });
 
@@ -72,7 +72,7 @@ describe("a pause", () => {
     expect((await world.client.list(automationPauses)).items).toEqual([]);
   });
 
-  it("that was begun and deleted while no orchestrator ran is recorded by the next one", async () => {
+  it("that was created and deleted while no orchestrator ran is recorded by the next one", async () => {
     const desk = new TestDesk(world.client);
     await desk.type("pause", "all", "--reason", "release 4");
     const [name = ""] = /^pause-\w+/m.exec(desk.read()) ?? [];
@@ -87,7 +87,7 @@ describe("a pause", () => {
     expect((await world.client.list(automationPauses)).items).toEqual([]);
   });
 
-  it("that a person has ended is deleted at once", async () => {
+  it("that an operator has ended is deleted at once", async () => {
     await world.orchestrator();
     await world.pause("release", { reason: "release 4", requestedBy: "kim" });
     await resumeIt();
@@ -98,7 +98,7 @@ describe("a pause", () => {
     expect(events().map(([type]) => type)).toEqual(["pause.started", "pause.ended"]);
   });
 
-  it("has a verified name where the only user who can write is the one that it names", async () => {
+  it("has a verified name if it names the only user who can write", async () => {
     await world.orchestrator({ onlyUser: "kim" });
 
     await world.pause("a", { reason: "release 4", requestedBy: "kim" });
@@ -140,7 +140,7 @@ describe("the answer to an approval that `interlock run` requested", () => {
     },
   );
 
-  it("is recorded once, though several replicas and a later process see it", async () => {
+  it("is recorded once by several replicas and a later process", async () => {
     const appended: string[] = [];
     const append = world.ledger.append.bind(world.ledger);
     const ledger = Object.assign(Object.create(world.ledger), {
@@ -171,7 +171,7 @@ describe("the answer to an approval that `interlock run` requested", () => {
     expect(events("approval.").map(([, { decision }]) => decision)).toEqual(["Rejected"]);
   });
 
-  it("has a verified name where the API server compares names", async () => {
+  it("has a verified name if the API server compares names", async () => {
     await world.orchestrator({ answerersKnownSince: async () => ({ onlyUser: "kim (unverified)" }) });
     await request("reboot-a");
 
@@ -182,7 +182,7 @@ describe("the answer to an approval that `interlock run` requested", () => {
 });
 
 describe("an approval that `interlock run` requested and no user answers", () => {
-  it("expires when its time is up, with a ledger event and one notice", async () => {
+  it("expires at its deadline, with a ledger event and one notice", async () => {
     await world.orchestrator();
     await request("reboot-a");
     await world.passTime(3_599_000);
@@ -197,7 +197,7 @@ describe("an approval that `interlock run` requested and no user answers", () =>
     expect(notices[0]?.message).toMatch(/^reboot did not act on node\/worker-1: the request reboot-a was not approved/);
   });
 
-  it("expires although its time was up while no orchestrator ran", async () => {
+  it("expires although its deadline passed while no orchestrator ran", async () => {
     await request("reboot-a");
     await world.passTime(3_700_000);
 

@@ -45,7 +45,7 @@ describe.each(Object.keys(backends))("three orchestrators with locks in %s", (ba
   let world: OrchestratorWorld;
   afterEach(() => world.close());
 
-  it("have one execution made for fifty incidents that lead to one target", async () => {
+  it("create one execution for fifty incidents with one target", async () => {
     world = await OrchestratorWorld.open({ clock: systemClock() });
     const locksFor = await (backends[backend] as (typeof backends)[string])(world);
     await world.executor();
@@ -102,11 +102,11 @@ describe("an orchestrator whose lock backend does not respond", () => {
   });
 });
 
-describe("without any lock between them", () => {
+describe("without a common lock", () => {
   let world: OrchestratorWorld;
   afterEach(() => world.close());
 
-  it("orchestrators have one run at a time all the same, and every incident is dealt with", async () => {
+  it("orchestrators start one run at a time, and every incident ends", async () => {
     world = await OrchestratorWorld.open();
     await world.workflow({ workflowId: "tuned", parameters: { properties: { signal: { type: "string" } } } });
     world.rules.set({ ...diskRule, workflow: "tuned", parameters: { signal: "{{ signalName }}" } });
@@ -129,34 +129,37 @@ describe("without any lock between them", () => {
   });
 });
 
-describe("when an orchestrator dies at any of its writes", () => {
+describe("when an orchestrator crashes at any of its writes", () => {
   const deaths = Array.from({ length: 12 }, (_, i) => i + 1).flatMap((write): Death[] => [
     { write, when: "before" },
     { write, when: "after" },
   ]);
 
-  it.each(deaths)("($when write $write) another one goes on: one run, one notice, everything closed", async (death) => {
-    const world = await OrchestratorWorld.open();
-    await world.executor();
-    await world.orchestrator({ client: dyingClient(world.client, death) });
-    const first = await world.incident("disk");
-    const second = await world.incident("inodes", { signalName: "DiskInodes" });
-    // A dead holder's lock in memory would never be given back: the next process has its own.
-    const locks = memoryLocks({ clock: world.clock, random: systemRandom(), who: "next" });
-    await world.orchestrator({ locks });
-    await world.passTime(1_000);
+  it.each(deaths)(
+    "($when write $write) another one continues: one run, one notice, all incidents closed",
+    async (death) => {
+      const world = await OrchestratorWorld.open();
+      await world.executor();
+      await world.orchestrator({ client: dyingClient(world.client, death) });
+      const first = await world.incident("disk");
+      const second = await world.incident("inodes", { signalName: "DiskInodes" });
+      // A dead holder's lock in memory would never be given back: the next process has its own.
+      const locks = memoryLocks({ clock: world.clock, random: systemRandom(), who: "next" });
+      await world.orchestrator({ locks });
+      await world.passTime(1_000);
 
-    await world.reportRun("True");
-    await world.passTime(20 * minute);
+      await world.reportRun("True");
+      await world.passTime(20 * minute);
 
-    for (const name of [first, second]) {
-      expect(await world.status(name)).toMatchObject({ phase: "Completed" });
-      expect(world.eventTypes(name).filter((type) => type === "incident.closed")).toHaveLength(1);
-    }
-    expect(await world.executions()).toHaveLength(1);
-    expect((await world.notices()).map(({ spec }) => spec.context?.entries?.length ?? 0).toSorted()).toEqual([0, 1]);
-    await world.close();
-  });
+      for (const name of [first, second]) {
+        expect(await world.status(name)).toMatchObject({ phase: "Completed" });
+        expect(world.eventTypes(name).filter((type) => type === "incident.closed")).toHaveLength(1);
+      }
+      expect(await world.executions()).toHaveLength(1);
+      expect((await world.notices()).map(({ spec }) => spec.context?.entries?.length ?? 0).toSorted()).toEqual([0, 1]);
+      await world.close();
+    },
+  );
 });
 
 async function phases(world: OrchestratorWorld): Promise<readonly (string | undefined)[]> {

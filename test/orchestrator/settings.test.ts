@@ -52,7 +52,7 @@ describe("the setting", () => {
     await closed;
   }
 
-  it("rules.dir is where the rules are", async () => {
+  it("rules.dir sets the folder of the rules", async () => {
     await open();
 
     const name = await world.incident("disk");
@@ -81,7 +81,7 @@ describe("the setting", () => {
     expect(reported()[1]?.fields["problems"]).toEqual([expect.stringContaining("parameter colour is not a parameter")]);
   });
 
-  it("rules.factsPerMinute is how many objects are read for rules in a minute", async () => {
+  it("rules.factsPerMinute limits the objects that are read for rules in a minute", async () => {
     await writeFile(join(directory, "disk.yaml"), askingFile);
     await open("  factsPerMinute: 1");
     await world.incident("disk");
@@ -91,7 +91,7 @@ describe("the setting", () => {
     expect((await world.status(second)).message).toContain("was not read: 1 objects were read in the last minute");
   });
 
-  it("rules.factsTimeout is how long a read may take", async () => {
+  it("rules.factsTimeout limits the time of a read", async () => {
     await writeFile(join(directory, "disk.yaml"), askingFile);
     const { get } = world.client;
     const hanging = (_: unknown, reject: (error: Error) => void, signal?: AbortSignal) =>
@@ -109,7 +109,7 @@ describe("the setting", () => {
     expect((await world.status(name)).message).toContain("(node/worker-1) was not read within 7s");
   });
 
-  it("incidents.staleAfter is how long an incident waits without being reported again", async () => {
+  it("incidents.staleAfter withdraws a waiting incident that is not reported again", async () => {
     await open("incidents:", "  staleAfter: 3m");
     await world.pause("freeze");
     const name = await world.incident("disk");
@@ -123,7 +123,7 @@ describe("the setting", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Withdrawn", outcome: "Stale" });
   });
 
-  it("incidents.staleAfter is fifteen minutes, and five hours for Alertmanager", async () => {
+  it("incidents.staleAfter defaults to fifteen minutes, and to five hours for Alertmanager", async () => {
     await open();
     const unknown = await world.incident("memory", { signalName: "MemoryFull", signalSource: "generic" });
     const alert = await world.incident("alert", { signalName: "MemoryFull", signalSource: "alertmanager" });
@@ -137,7 +137,7 @@ describe("the setting", () => {
     expect((await world.status(alert)).outcome).toBe("Stale");
   });
 
-  it("incidents.staleAfterBySource is that for one source", async () => {
+  it("incidents.staleAfterBySource sets it for one source", async () => {
     await open("incidents:", "  staleAfterBySource: pager=1m");
     const pager = await world.incident("pager", { signalName: "MemoryFull", signalSource: "pager" });
 
@@ -146,7 +146,7 @@ describe("the setting", () => {
     expect((await world.status(pager)).outcome).toBe("Stale");
   });
 
-  it("incidents.executionTimeout is how long an execution may take", async () => {
+  it("incidents.executionTimeout limits the time of an execution", async () => {
     await open("incidents:", "  executionTimeout: 10m");
     const name = await world.incident("disk");
     await world.reportRun("Unknown");
@@ -156,7 +156,7 @@ describe("the setting", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Failed", outcome: "TimedOut" });
   });
 
-  it("incidents.retention is how long closed incidents are kept, except the newest of a fingerprint", async () => {
+  it("incidents.retention deletes closed incidents, except the newest of a fingerprint", async () => {
     await open("incidents:", "  retention: 6h");
     const first = await world.incident("disk");
     await world.reportRun("True");
@@ -173,7 +173,7 @@ describe("the setting", () => {
     expect(world.eventTypes(first)).toContain("incident.deleted");
   });
 
-  it("incidents.retention never removes what check 7 still needs", async () => {
+  it("incidents.retention keeps incidents that check 7 still needs", async () => {
     await open("incidents:", "  retention: 1m", "ineffective:", "  within: 3h");
     const first = await world.incident("disk");
     await world.reportRun("True");
@@ -187,7 +187,7 @@ describe("the setting", () => {
     expect(await world.exists(first)).toBe(false);
   });
 
-  it("approval.expiresAfter is how long an answer is waited for", async () => {
+  it("approval.expiresAfter expires an approval without an answer", async () => {
     await world.workflow({ version: "2", approval: { required: true } });
     await open("approval:", "  expiresAfter: 7m");
     const name = await world.incident("disk");
@@ -199,7 +199,7 @@ describe("the setting", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Failed", outcome: "ApprovalExpired" });
   });
 
-  it("verification.grace is how long after a run signals mean nothing", async () => {
+  it("verification.grace ignores signals for a time after a run", async () => {
     await open("verification:", "  grace: 4m");
     const name = await world.incident("disk");
     await world.reportRun("True");
@@ -213,7 +213,7 @@ describe("the setting", () => {
     expect(world.eventTypes(name)).toContain("incident.recurred");
   });
 
-  it("verification.window is how long an incident is watched after a run", async () => {
+  it("verification.window limits the verification after a run", async () => {
     await open("verification:", "  window: 30m");
     const name = await world.incident("disk");
     await world.reportRun("True");
@@ -225,7 +225,7 @@ describe("the setting", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Completed", outcome: "Remediated" });
   });
 
-  it("ineffective.times is how often a fix may succeed without lasting", async () => {
+  it("ineffective.times limits the successes after which a problem may recur", async () => {
     await open("ineffective:", "  times: 1");
     const name = await world.incident("disk");
     await world.reportRun("True");
@@ -236,7 +236,7 @@ describe("the setting", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "Ineffective" } });
   });
 
-  it("ineffective.within is the time in which that counts", async () => {
+  it("ineffective.within sets the time in which they are counted", async () => {
     await open("ineffective:", "  times: 1", "  within: 5m");
     const name = await world.incident("disk");
     await world.reportRun("True");
@@ -255,10 +255,10 @@ describe("rules", () => {
   let rules: RulesAnalyzer | undefined;
   afterEach(() => rules?.close());
 
-  const open = async () => {
+  const open = async (ifWrong: "throw" | "start-without" = "throw") => {
     rules = await openRules({
       directory,
-      ifWrong: "throw",
+      ifWrong,
       readFacts,
       kinds: fixedKinds(builtInKinds),
       clock: world.clock,
@@ -267,7 +267,7 @@ describe("rules", () => {
     return rules;
   };
 
-  it("that are wrong keep the orchestrator from starting, with everything that is wrong", async () => {
+  it("that are invalid keep the orchestrator from starting, and all problems are reported", async () => {
     await writeFile(join(directory, "a.yaml"), "rules:\n  - name: a\n");
     await writeFile(join(directory, "b.yaml"), "rules: 5\n");
 
@@ -288,7 +288,7 @@ describe("rules", () => {
     expect(rules?.rules.map(({ name }) => name)).toEqual(["disk", "more"]);
   });
 
-  it("are watched: a changed file needs no signal", async () => {
+  it("are watched: a changed file is read without a signal", async () => {
     rules = await openRules({
       directory,
       ifWrong: "throw",
@@ -305,7 +305,7 @@ describe("rules", () => {
     expect(rules.rules.map(({ name }) => name)).toEqual(["disk", "more"]);
   });
 
-  it("that are wrong later are reported, and those before stay", async () => {
+  it("that become invalid are reported, and the previous rules stay", async () => {
     const { reload } = await open();
     await writeFile(join(directory, "disk.yaml"), "rules: 5\n");
 
@@ -315,7 +315,17 @@ describe("rules", () => {
     expect(world.log.events.map(({ event }) => event)).toContain("rules not loaded, the earlier ones stay");
   });
 
-  it("with one name in two files are refused", async () => {
+  it("that stay invalid are logged once", async () => {
+    await writeFile(join(directory, "disk.yaml"), "rules: 5\n");
+    const { reload } = await open("start-without");
+
+    await reload();
+
+    const events = world.log.events.map(({ event }) => event).filter((event) => event.startsWith("rules not loaded"));
+    expect(events).toEqual(["rules not loaded"]);
+  });
+
+  it("with the same name in two files are rejected", async () => {
     await writeFile(join(directory, "more.yaml"), rulesFile);
 
     await expect(open()).rejects.toThrow(/has a rule "disk"/);

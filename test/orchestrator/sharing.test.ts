@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
-describe("incidents that want the same", () => {
+describe("incidents with the same target, workflow and parameters", () => {
   let world: OrchestratorWorld;
   beforeEach(async () => {
     world = await OrchestratorWorld.open();
@@ -68,7 +68,7 @@ describe("incidents that want the same", () => {
     });
   });
 
-  it("but with other parameters, wait for the target", async () => {
+  it("but other parameters wait for the target", async () => {
     const careful = { ...diskRule, name: "inodes", match: { signalName: "DiskInodes" }, parameters: { keep: "9" } };
     await world.workflow({ version: "2", parameters: { properties: { keep: { type: "string" } } } });
     world.rules.set(careful, diskRule);
@@ -82,7 +82,7 @@ describe("incidents that want the same", () => {
     });
   });
 
-  it("for /var and /data of one node, get two executions in line", async () => {
+  it("for /var and /data of one node get two executions, one after the other", async () => {
     await world.workflow({ version: "2", parameters: { properties: { path: { type: "string" } } } });
     world.rules.set({ ...diskRule, parameters: { path: "{{ labels.mountpoint }}" } });
     for (const mountpoint of ["/var", "/data"]) {
@@ -109,7 +109,7 @@ describe("another workflow on the same target", () => {
   });
   afterEach(() => world.close());
 
-  it("waits as long as the target is held, and starts at once afterwards, cooldown or not", async () => {
+  it("waits while the target is held, and starts at once afterwards, without the cooldown", async () => {
     await world.incident("disk");
     const second = await world.incident("slow", { signalName: "DiskSlow" });
     expect(await world.status(second)).toMatchObject({ phase: "Blocked", block: { reason: "ResourceBusy" } });
@@ -120,7 +120,7 @@ describe("another workflow on the same target", () => {
     expect((await world.executions()).map(({ status }) => status?.phase).toSorted()).toEqual(["Completed", "Running"]);
   });
 
-  it("goes before a younger incident of whatever kind", async () => {
+  it("runs before every younger incident", async () => {
     await world.incident("disk");
     await world.passTime(1_000);
     const older = await world.incident("slow", { signalName: "DiskSlow" });
@@ -134,7 +134,7 @@ describe("another workflow on the same target", () => {
     expect(await world.status(younger)).toMatchObject({ phase: "Blocked" });
   });
 
-  it("lets the same workflow wait exactly its own cooldown", async () => {
+  it("delays the same workflow exactly by its own cooldown", async () => {
     await world.workflow({ workflowId: "quick", cooldown: "30s" });
     world.rules.set({ ...diskRule, workflow: "quick" });
     await world.incident("disk");

@@ -42,7 +42,7 @@ describe("an incident whose execution cannot be created", () => {
     expect((await world.notices()).map(({ spec }) => spec.eventType)).toEqual(["WorkStalled"]);
   });
 
-  it("goes on, without that condition, once executions can be created", async () => {
+  it("continues, without that condition, when executions can be created", async () => {
     await world.passTime(20_000);
     fault = undefined;
 

@@ -43,7 +43,7 @@ describe("an incident", () => {
     expect((await world.notices()).map(({ spec }) => spec.eventType)).toEqual(["IncidentBlocked"]);
   });
 
-  it("goes on by itself when the workflow is corrected", async () => {
+  it("continues when the workflow is corrected", async () => {
     await world.workflow({ workflowId: "unfit", version: "1.0.0", targetKinds: ["deployment"] });
     world.rules.set({ ...diskRule, workflow: "unfit" });
     await world.orchestrator({ settings });

@@ -20,7 +20,7 @@ describe("the newest closed incident of a fingerprint", () => {
   });
   afterEach(() => world.close());
 
-  it("becomes a small tombstone when its retention is over, however many replicas there are", async () => {
+  it("becomes a small tombstone after its retention, with several replicas", async () => {
     await world.orchestrator();
     await world.orchestrator();
     const name = await closedIncident();
@@ -41,7 +41,7 @@ describe("the newest closed incident of a fingerprint", () => {
     expect(tombstone.status?.deduplication).not.toHaveProperty("series");
   });
 
-  it("becomes one after a replica died between its two writes", async () => {
+  it("becomes a tombstone after a replica crashed between its two writes", async () => {
     const dying = await world.orchestrator({
       client: {
         ...world.client,
@@ -62,7 +62,7 @@ describe("the newest closed incident of a fingerprint", () => {
     expect((await read(name)).spec).not.toHaveProperty("originalPayload");
   });
 
-  it("makes way for the next incident, with the next number", async () => {
+  it("is replaced by the next incident, with the next number", async () => {
     await world.orchestrator();
     const name = await closedIncident();
     await world.passTime(25 * 60 * minute);

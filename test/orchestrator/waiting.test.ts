@@ -15,8 +15,8 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-describe("an incident whose execution is refused at admission", () => {
-  it("waits for the executor's reason, and why shows that decision", async () => {
+describe("an incident whose execution is skipped at admission", () => {
+  it("is blocked with the executor's reason, and why shows that decision", async () => {
     await world.orchestrator({ settings: { ...defaultSettings, cooldownMs: 0 } });
     const first = await world.incident("disk");
     await world.reportRun("True");
@@ -32,7 +32,7 @@ describe("an incident whose execution is refused at admission", () => {
     expect(desk.read()).toMatch(/Decided at \S+: skip, RecentlyRemediated\n[\s\S]*not in cooldown after a success/);
   });
 
-  it("waits until the time that the executor named, although its own settings allow it earlier", async () => {
+  it("waits until the time that the executor recorded, although the settings of the orchestrator allow it earlier", async () => {
     await world.orchestrator({ settings: { ...defaultSettings, cooldownMs: 0 } });
     const first = await world.incident("disk");
     await world.reportRun("True");
@@ -47,7 +47,7 @@ describe("an incident whose execution is refused at admission", () => {
     expect((await world.executions()).filter(({ status }) => status?.phase === "Skipped")).toHaveLength(1);
   });
 
-  it("goes on before that time when the execution is deleted whose cooldown it waits for", async () => {
+  it("continues before that time when the execution whose cooldown it waits for is deleted", async () => {
     await world.orchestrator({ settings: { ...defaultSettings, cooldownMs: 0 } });
     const first = await world.incident("disk");
     await world.reportRun("True");
@@ -61,7 +61,7 @@ describe("an incident whose execution is refused at admission", () => {
     expect(await world.status(second)).toMatchObject({ phase: "Executing" });
   });
 
-  it("is explained as soon as the ledger's database has the decision", async () => {
+  it("is explained with the decision when the ledger's database has it", async () => {
     await world.orchestrator();
     await world.pause("all");
     const name = await world.incident("disk");
@@ -90,7 +90,7 @@ describe("an incident whose execution is refused at admission", () => {
   });
 });
 
-describe("a name on an answer", () => {
+describe("the name of the user who answered an approval", () => {
   const policy = approvalIdentity(usualManifests.places);
 
   beforeEach(async () => {
@@ -103,7 +103,7 @@ describe("a name on an answer", () => {
     });
   });
 
-  it("is verified where the shipped policy compared names before the question was asked", async () => {
+  it("is verified if the shipped policy was installed before the approval was requested", async () => {
     await putAdmissionPolicies(world.client, ...policy);
     await world.passTime(10 * minute);
     await world.incident("disk");
@@ -113,7 +113,7 @@ describe("a name on an answer", () => {
     expect(answerOnRecord()).toMatchObject({ by: "kim", decision: "Approved", verified: true });
   });
 
-  it("is not verified where the policy came after the question", async () => {
+  it("is not verified if the policy was installed after the approval was requested", async () => {
     await world.incident("disk");
     await putAdmissionPolicies(world.client, ...policy);
     await world.passTime(10 * minute);
@@ -129,7 +129,7 @@ describe("a name on an answer", () => {
   }
 });
 
-describe("a workflow that wants a person's agreement", () => {
+describe("a workflow that requires an approval", () => {
   beforeEach(async () => {
     await world.orchestrator();
     await world.workflow({ workflowId: "reboot", approval: { required: true } });
@@ -165,7 +165,7 @@ describe("a workflow that wants a person's agreement", () => {
     expect(answerOnRecord()).toMatchObject({ by: "kim", decision: "Approved", verified: false });
   });
 
-  it("does not run after a no", async () => {
+  it("does not run after a rejection", async () => {
     const name = await world.incident("disk");
     const [approval] = await world.approvals();
 
@@ -186,7 +186,7 @@ describe("a workflow that wants a person's agreement", () => {
     expect(await world.approvals()).toMatchObject([{ status: { decision: "Expired" } }]);
   });
 
-  it("waits no longer than its own timeout", async () => {
+  it("uses the expiry of the workflow", async () => {
     await world.workflow({ workflowId: "reboot", version: "2", approval: { required: true, expiresAfter: "5m" } });
     const name = await world.incident("disk");
 
@@ -195,7 +195,7 @@ describe("a workflow that wants a person's agreement", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Failed", outcome: "ApprovalExpired" });
   });
 
-  it("is not asked about any more when the problem is over", async () => {
+  it("expires its approval when the problem is resolved", async () => {
     const name = await world.incident("disk");
 
     await world.resolve(name);
@@ -204,7 +204,7 @@ describe("a workflow that wants a person's agreement", () => {
     expect(await world.approvals()).toMatchObject([{ status: { decision: "Expired" } }]);
   });
 
-  it("is decided about again after the yes, which reserved nothing and is not asked for twice", async () => {
+  it("is decided again after the approval, which reserves nothing and is not requested twice", async () => {
     const name = await world.incident("disk");
     const [approval] = await world.approvals();
     await world.pause("freeze");
@@ -217,7 +217,7 @@ describe("a workflow that wants a person's agreement", () => {
     expect(await world.approvals()).toHaveLength(1);
   });
 
-  it("asks anew for each run", async () => {
+  it("requests a new approval for each run", async () => {
     const name = await world.incident("disk");
     const [approval] = await world.approvals();
     await world.answer(approval as NonNullable<typeof approval>, "Approved");
@@ -244,7 +244,7 @@ describe("a workflow that wants a person's agreement", () => {
 describe("a pause", () => {
   beforeEach(() => world.orchestrator());
 
-  it("holds incidents back until it ends, to the moment", async () => {
+  it("blocks incidents exactly until it ends", async () => {
     const until = new Date(world.clock.wallMs() + 10 * minute).toISOString();
     await world.pause("freeze", { until });
     const name = await world.incident("disk");
@@ -257,7 +257,7 @@ describe("a pause", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Executing" });
   });
 
-  it("that is ended by a person lets the oldest go first", async () => {
+  it("that an operator ends releases the oldest incident first", async () => {
     await world.workflow({ workflowId: "defrag" });
     world.rules.set({ ...diskRule, name: "slow", match: { signalName: "DiskSlow" }, workflow: "defrag" }, diskRule);
     await world.pause("freeze");
@@ -293,7 +293,7 @@ describe("a second series of a waiting incident", () => {
     await world.workflow({ workflowId: "defrag" });
   });
 
-  it("with another condition is what the rules see, too: an incident without a rule gets one", async () => {
+  it("with another condition is matched by the rules, too: an incident without a rule gets one", async () => {
     world.rules.set({ name: "disk", match: { labels: { condition: "DiskPressure" } }, workflow: "cleanup" });
     const name = await world.incident("pressure", memory);
     expect(await world.status(name)).toMatchObject({ phase: "Blocked", block: { reason: "NoMatchingRule" } });
@@ -303,7 +303,7 @@ describe("a second series of a waiting incident", () => {
     expect(await world.status(name)).toMatchObject({ phase: "Executing", diagnosis: { rule: "disk" } });
   });
 
-  it("beside more than caches keep is seen by the rules, and none of them is lost when the status is written", async () => {
+  it("that caches do not keep is matched by the rules, and no series is lost when the status is written", async () => {
     world.rules.set({ name: "disk", match: { labels: { condition: "DiskPressure" } }, workflow: "cleanup" });
     const name = await world.incident("pressure", memory);
     const text = "x".repeat(200);
@@ -323,7 +323,7 @@ describe("a second series of a waiting incident", () => {
     expect(Object.keys(deduplication?.series ?? {})).toHaveLength(22);
   });
 
-  it("with a higher severity has the rules evaluated again, and so has its end", async () => {
+  it("with a higher severity causes a new analysis, and so does its end", async () => {
     world.rules.set(
       { name: "urgent", match: { severity: "critical" }, workflow: "cleanup" },
       { name: "usual", match: { severity: "warning" }, workflow: "defrag" },
@@ -342,7 +342,7 @@ describe("a second series of a waiting incident", () => {
     expect(rules).toEqual(["usual", "urgent", "usual"]);
   });
 
-  it("that changes nothing for the rules leaves the diagnosis, and is evaluated once", async () => {
+  it("that matches the same rule keeps the diagnosis, and is evaluated once", async () => {
     await world.pause("freeze");
     world.rules.set({ name: "any", match: { signalName: "NodePressure" }, workflow: "cleanup" });
     const name = await world.incident("pressure", memory);
@@ -357,7 +357,7 @@ describe("a second series of a waiting incident", () => {
 });
 
 describe("the lock of a target that another replica holds", () => {
-  it("is waited for 2 s at most: its holder may have died, and no outcome depends on it", async () => {
+  it("is awaited for at most 2 s, because its holder may have crashed", async () => {
     await world.orchestrator();
     await world.locks.acquire(keyOf("node/worker-1"), { purpose: "hold it for ever" });
     const name = await world.incident("disk");
@@ -382,7 +382,7 @@ describe("in observe mode", () => {
     expect(decision?.facts["checks"]).toHaveLength(9);
   });
 
-  it("of one workflow the others run", async () => {
+  it("of one workflow, the other workflows run", async () => {
     await world.orchestrator();
     await world.workflow({ workflowId: "defrag", observe: true });
     world.rules.set({ ...diskRule, name: "slow", match: { signalName: "DiskSlow" }, workflow: "defrag" }, diskRule);
@@ -395,7 +395,7 @@ describe("in observe mode", () => {
   });
 });
 
-describe("a run that takes too long for its incident", () => {
+describe("a run that exceeds the timeout of its incident", () => {
   it("is cancelled, and the incident fails", async () => {
     await world.orchestrator();
     const name = await world.incident("disk");
@@ -415,7 +415,7 @@ describe("a run that takes too long for its incident", () => {
     expect((await world.record()).status?.holder).toBeUndefined();
   });
 
-  it("may take as long as the timeout of its workflow", async () => {
+  it("may run until the timeout of its workflow", async () => {
     await world.orchestrator();
     await world.workflow({ version: "2", timeout: "2h" });
     const name = await world.incident("disk");
@@ -428,7 +428,7 @@ describe("a run that takes too long for its incident", () => {
 });
 
 describe("an incident that is closed", () => {
-  it("has no execution: one that was made in that very moment is removed", async () => {
+  it("deletes an execution that was created while it was closed", async () => {
     await world.orchestrator();
     await world.pause("freeze");
     const name = await world.incident("disk");
@@ -452,7 +452,7 @@ describe("an incident that is closed", () => {
 });
 
 describe("an execution that executors refuse although the policy here allows it", () => {
-  it("is not tried again and again at once", async () => {
+  it("is retried with a growing delay", async () => {
     await world.orchestrator({ settings: { ...defaultSettings, cooldownMs: 0 } });
     await world.incident("disk");
     await world.reportRun("True");
@@ -467,8 +467,8 @@ describe("an execution that executors refuse although the policy here allows it"
   });
 });
 
-describe("a thing that a person has to look at", () => {
-  it("creates one notice, however many incidents wait for it", async () => {
+describe("a failure that needs a manual review", () => {
+  it("creates one notice for all incidents that wait for it", async () => {
     await world.orchestrator();
     await world.incident("disk");
     await world.loseRun();
@@ -476,8 +476,8 @@ describe("a thing that a person has to look at", () => {
     const waiting: string[] = [];
     for (const i of [1, 2, 3]) waiting.push(await world.incident(`disk-${i}`, { signalName: `Disk${i}` }));
 
-    const told = (await world.notices()).filter(({ spec }) => spec.message.startsWith("Nothing is done"));
-    expect(told).toMatchObject([{ spec: { eventType: "ManualReviewRequired" } }]);
+    const reviews = (await world.notices()).filter(({ spec }) => spec.message.startsWith("No workflow runs"));
+    expect(reviews).toMatchObject([{ spec: { eventType: "ManualReviewRequired" } }]);
 
     await new TestDesk(world.client).type("ack", waiting[1] ?? "", "--reason", "looked");
     await world.settle();
@@ -486,7 +486,7 @@ describe("a thing that a person has to look at", () => {
     expect((await world.executions()).filter(({ status }) => status?.phase === "Running")).toHaveLength(1);
   });
 
-  it("is acknowledged only by those who wait for a person", async () => {
+  it("cannot be acknowledged through an incident that does not wait for it", async () => {
     await world.orchestrator();
     const name = await world.incident("disk");
 

@@ -16,8 +16,8 @@ export function gitlabIssues(clock: Clock): IssueTracker {
     try {
       const response = await fetch(`${project.url.replace(/\/+$/, "")}/${path}`, {
         method: body ? "POST" : "GET",
-        // A redirect would take the token to another server.
-        redirect: "error",
+        // A redirect is an error: following it could send the token to another server.
+        redirect: "manual",
         headers: { "PRIVATE-TOKEN": project.token, ...(body && { "Content-Type": "application/json" }) },
         ...(body && { body: JSON.stringify(body) }),
         signal: stop,

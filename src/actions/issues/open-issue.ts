@@ -51,7 +51,7 @@ export const openIssue = defineAction<Snapshot>({
 async function observe(inputs: ActionInputs, reader: Reader): Promise<Snapshot> {
   const secret = await reader.get(secrets, { namespace: executionNamespace, name: secretName });
   const project = secret && toProject(secret, String(inputs.parameters["project"]));
-  const issue = project && (await reader.findIssue(project, markerOf(inputs)));
+  const issue = project && (await reader.findIssue(project, issueMarker(inputs)));
   return { target: undefined, project, issue };
 }
 
@@ -79,18 +79,18 @@ function decide({ project, issue }: Snapshot, inputs: ActionInputs): Decision {
   ]
     .filter(Boolean)
     .join("\n\n");
-  const draft = { title, description, marker: markerOf(inputs) };
+  const draft = { title, description, marker: issueMarker(inputs) };
   return write({ do: "open-issue", project, draft, text: `open the issue "${title}" in ${project.project}` });
 }
 
 /** The same for the same target and title: a repeated run finds the issue that it has already opened. */
-function markerOf({ target, parameters }: ActionInputs): string {
+function issueMarker({ target, parameters }: ActionInputs): string {
   return `interlock-${nameHash(`${target.text}\n${parameters["title"]}`).slice(0, 20)}`;
 }
 
 /**
- * A code block in which a text from an alert can end neither the block nor give GitLab a command. Older servers take
- * three backticks for the end of every block: the character without width keeps a line from being a command then, too.
+ * Returns a code block in which a text from an alert can neither end the block nor be a GitLab command. Older servers end every
+ * block at three backticks: the zero-width character then keeps a line from being a command.
  */
 function verbatim(text: string): string {
   const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map((run) => run.length));

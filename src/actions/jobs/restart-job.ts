@@ -113,7 +113,7 @@ interface NewJob {
   readonly executionUid: string;
 }
 
-/** A Job with the same pods. Selector and the labels that the controller added belong to the old one. */
+/** A Job with the same pods. The selector and the labels that the controller added belong to the old Job. */
 function newJob({ name, namespace, labels, ownerReferences, executionUid }: NewJob, spec: JobSpec): RepeatableJob {
   const { selector: _, manualSelector: __, template, ...rest } = spec;
   const metadata = { ...template.metadata, labels: ownLabels(template.metadata?.labels) };

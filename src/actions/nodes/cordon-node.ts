@@ -1,12 +1,8 @@
 import { type ActionInputs, type Decision, defineAction, done, refuse, write } from "../action.ts";
-import { annotate, readTarget, targetType } from "../target-object.ts";
+import { annotate, observeTarget, type TargetSnapshot, updateTarget } from "../target-object.ts";
 import { cordonedBy, cordonWrite, type Node } from "./node.ts";
 
-interface Snapshot {
-  readonly target: Node | undefined;
-}
-
-export const cordonNode = defineAction<Snapshot>({
+export const cordonNode = defineAction<TargetSnapshot<Node>>({
   name: "cordon-node",
   version: "1.0.0",
   description: "Marks a node as unschedulable, so that no new pods are placed on it.",
@@ -16,7 +12,7 @@ export const cordonNode = defineAction<Snapshot>({
   rights: [{ group: "", resource: "nodes", verbs: ["get", "update"], where: "cluster" }],
   alerts: ["KubeNodeReadinessFlapping"],
   cooldown: "1h",
-  observe: async ({ target }, reader) => ({ target: await readTarget<Node>(target, reader) }),
+  observe: observeTarget,
   decide({ target: node }, { target, executionUid }) {
     if (!node) return refuse(`${target.text} does not exist`);
     return node.spec?.unschedulable
@@ -25,7 +21,7 @@ export const cordonNode = defineAction<Snapshot>({
   },
 });
 
-export const uncordonNode = defineAction<Snapshot>({
+export const uncordonNode = defineAction<TargetSnapshot<Node>>({
   name: "uncordon-node",
   version: "1.0.0",
   description:
@@ -38,11 +34,11 @@ export const uncordonNode = defineAction<Snapshot>({
   rights: [{ group: "", resource: "nodes", verbs: ["get", "update"], where: "cluster" }],
   alerts: [],
   cooldown: "5m",
-  observe: async ({ target }, reader) => ({ target: await readTarget<Node>(target, reader) }),
+  observe: observeTarget,
   decide: decideUncordon,
 });
 
-function decideUncordon({ target: node }: Snapshot, { target, parameters }: ActionInputs): Decision {
+function decideUncordon({ target: node }: TargetSnapshot<Node>, { target, parameters }: ActionInputs): Decision {
   if (!node) return refuse(`${target.text} does not exist`);
   if (!node.spec?.unschedulable) return done(`${target.text} is schedulable`);
   const isOurs = node.metadata.annotations?.[cordonedBy] !== undefined;
@@ -54,5 +50,5 @@ function decideUncordon({ target: node }: Snapshot, { target, parameters }: Acti
     metadata: annotate(node.metadata, { [cordonedBy]: undefined }),
     spec: { ...node.spec, unschedulable: false },
   };
-  return write({ do: "update", type: targetType(target), observed: node, next, text: `uncordon ${target.text}` });
+  return write(updateTarget(target, { observed: node, next, text: `uncordon ${target.text}` }));
 }

@@ -1,9 +1,10 @@
 import type { KubeObject } from "../../kube/index.ts";
+import type { ObjectTarget } from "../../resources/index.ts";
 import type { ActionInputs, Reader, Write } from "../action.ts";
 import { type ObservedPod, pods } from "../pods/pod.ts";
-import { annotate, readTarget, targetType } from "../target-object.ts";
+import { annotate, readTarget, updateTarget } from "../target-object.ts";
 
-/** A Node, as far as actions read and write it. */
+/** The fields of a Node that actions read and write. */
 export interface Node extends KubeObject {
   readonly spec?: { readonly unschedulable?: boolean };
   readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status: string }[] };
@@ -26,11 +27,11 @@ export async function observeNode({ target }: ActionInputs, reader: Reader): Pro
 export const cordonedBy = "kubernaut.ai/cordoned-by";
 
 /** Keeps new pods from the node. */
-export function cordonWrite(node: Node, target: Parameters<typeof targetType>[0], executionUid: string): Write {
+export function cordonWrite(node: Node, target: ObjectTarget, executionUid: string): Write {
   const next: Node = {
     ...node,
     metadata: annotate(node.metadata, { [cordonedBy]: executionUid }),
     spec: { ...node.spec, unschedulable: true },
   };
-  return { do: "update", type: targetType(target), observed: node, next, text: `cordon ${target.text}` };
+  return updateTarget(target, { observed: node, next, text: `cordon ${target.text}` });
 }

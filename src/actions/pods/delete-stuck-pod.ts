@@ -1,14 +1,10 @@
 import { type ActionInputs, type Decision, defineAction, done, refuse, wait, write } from "../action.ts";
-import { readTarget, targetType } from "../target-object.ts";
+import { observeTarget, type TargetSnapshot, targetType } from "../target-object.ts";
 import { type ObservedPod, podController } from "./pod.ts";
-
-interface Snapshot {
-  readonly target: ObservedPod | undefined;
-}
 
 const minute = 60_000;
 
-export const deleteStuckPod = defineAction<Snapshot>({
+export const deleteStuckPod = defineAction<TargetSnapshot<ObservedPod>>({
   name: "delete-stuck-pod",
   version: "1.0.0",
   description:
@@ -35,11 +31,11 @@ export const deleteStuckPod = defineAction<Snapshot>({
   ],
   alerts: ["KubePodNotReady", "KubeContainerWaiting"],
   cooldown: "15m",
-  observe: async ({ target }, reader) => ({ target: await readTarget<ObservedPod>(target, reader) }),
+  observe: observeTarget,
   decide,
 });
 
-function decide({ target: pod }: Snapshot, { target, parameters, nowMs }: ActionInputs): Decision {
+function decide({ target: pod }: TargetSnapshot<ObservedPod>, { target, parameters, nowMs }: ActionInputs): Decision {
   if (!pod) return done(`${target.text} is gone`);
   const minMinutes = Number(parameters["minMinutes"]);
   const sinceMs = stuckSinceMs(pod);

@@ -1,6 +1,6 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
 
-/** A Pod, as far as actions read it. */
+/** The fields of a Pod that actions read. */
 export interface ObservedPod extends KubeObject {
   readonly spec?: {
     readonly nodeName?: string;
@@ -18,12 +18,12 @@ export interface ObservedPod extends KubeObject {
 
 export const pods: ResourceType<ObservedPod> = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
-/** Namespace and name, as messages show it. */
+/** The name of a pod in messages. */
 export function podText({ metadata }: KubeObject): string {
   return `pod ${metadata.namespace}/${metadata.name}`;
 }
 
-/** The object that would replace the pod. */
+/** Returns the controller of a pod, which replaces it. */
 export function podController({ metadata }: KubeObject) {
   return metadata.ownerReferences?.find(({ controller }) => controller);
 }

@@ -1,13 +1,9 @@
 import { iso } from "../../kube/index.ts";
-import { type ActionInputs, type Decision, defineAction, done, refuse, wait, write } from "../action.ts";
-import { actedBy, annotate, hasActed, readTarget, targetType } from "../target-object.ts";
-import { type Rollout, rolloutState } from "./rollout.ts";
+import { type ActionInputs, type Decision, defineAction, refuse, write } from "../action.ts";
+import { actedBy, annotate, hasActed, observeTarget, type TargetSnapshot, updateTarget } from "../target-object.ts";
+import { awaitRollout, type Rollout } from "./rollout.ts";
 
-interface Snapshot {
-  readonly target: Rollout | undefined;
-}
-
-export const restartRollout = defineAction<Snapshot>({
+export const restartRollout = defineAction<TargetSnapshot<Rollout>>({
   name: "restart-rollout",
   version: "1.0.0",
   description:
@@ -20,29 +16,22 @@ export const restartRollout = defineAction<Snapshot>({
   }),
   alerts: ["KubeDeploymentReplicasMismatch", "KubeStatefulSetReplicasMismatch", "KubeDaemonSetRolloutStuck"],
   cooldown: "30m",
-  observe: async ({ target }, reader) => ({ target: await readTarget<Rollout>(target, reader) }),
+  observe: observeTarget,
   decide,
 });
 
-function decide({ target: rollout }: Snapshot, inputs: ActionInputs): Decision {
+function decide({ target: rollout }: TargetSnapshot<Rollout>, inputs: ActionInputs): Decision {
   const { target, executionUid, nowMs } = inputs;
   if (!rollout) return refuse(`${target.text} does not exist`);
   if (rollout.spec.paused) return refuse(`${target.text} is paused: a restart would begin when it is resumed`);
   if (rollout.spec.updateStrategy?.type === "OnDelete") {
-    return refuse(`${target.text} has the update strategy OnDelete: its pods are not restarted by themselves`);
+    return refuse(`${target.text} has the update strategy OnDelete: its pods are only replaced when they are deleted`);
   }
   if (!hasActed({ metadata: rollout.spec.template.metadata ?? {} }, executionUid)) {
-    return write({
-      do: "update",
-      type: targetType(target),
-      observed: rollout,
-      next: withRestart(rollout, executionUid, iso(nowMs)),
-      text: `restart ${target.text}`,
-    });
+    const next = withRestart(rollout, executionUid, iso(nowMs));
+    return write(updateTarget(target, { observed: rollout, next, text: `restart ${target.text}` }));
   }
-  const state = rolloutState(target.kind, rollout);
-  if (state.kind === "stuck") return refuse(`${target.text} was restarted, but ${state.message}`);
-  return state.kind === "complete" ? done(`${target.text} was restarted`) : wait(state.message);
+  return awaitRollout(target, rollout, `${target.text} was restarted`);
 }
 
 /** A changed annotation of the template makes the controller replace every pod; kubectl uses the same one. */

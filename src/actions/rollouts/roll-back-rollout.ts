@@ -1,7 +1,7 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
-import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, wait, write } from "../action.ts";
-import { actedBy, annotate, hasActed, readTarget, targetType } from "../target-object.ts";
-import { type Rollout, rolloutState } from "./rollout.ts";
+import { type ActionInputs, type Decision, defineAction, type Reader, refuse, write } from "../action.ts";
+import { actedBy, annotate, hasActed, readTarget, updateTarget } from "../target-object.ts";
+import { awaitRollout, type Rollout } from "./rollout.ts";
 
 /** One revision of a Deployment. */
 type ReplicaSet = KubeObject & Pick<Rollout, "spec">;
@@ -60,17 +60,11 @@ function decide({ target: deployment, replicaSets }: Snapshot, inputs: ActionInp
   if (!hasActed(deployment, executionUid)) {
     const earlier = findRevision(deployment, replicaSets, Number(parameters["toRevision"]));
     if (!earlier) return refuse(`${target.text} has no such earlier revision`);
-    return write({
-      do: "update",
-      type: targetType(target),
-      observed: deployment,
-      next: withTemplate(deployment, earlier, executionUid),
-      text: `roll ${target.text} back to revision ${revision(earlier)}`,
-    });
+    const next = withTemplate(deployment, earlier, executionUid);
+    const text = `roll ${target.text} back to revision ${revision(earlier)}`;
+    return write(updateTarget(target, { observed: deployment, next, text }));
   }
-  const state = rolloutState(target.kind, deployment);
-  if (state.kind === "stuck") return refuse(`${target.text} was rolled back, but ${state.message}`);
-  return state.kind === "complete" ? done(`${target.text} was rolled back`) : wait(state.message);
+  return awaitRollout(target, deployment, `${target.text} was rolled back`);
 }
 
 /** The ReplicaSet of `wanted`, or with 0 of the latest revision before the current one. */

@@ -1,6 +1,8 @@
 import type { KubeObject } from "../../kube/index.ts";
+import type { ObjectTarget } from "../../resources/index.ts";
+import { type Decision, done, refuse, wait } from "../action.ts";
 
-/** A Deployment, StatefulSet or DaemonSet, as far as actions read and write it. */
+/** The fields of a Deployment, StatefulSet or DaemonSet that actions read and write. */
 export interface Rollout extends KubeObject {
   readonly spec: {
     readonly replicas?: number;
@@ -29,11 +31,24 @@ export type RolloutState =
   | { readonly kind: "progressing"; readonly message: string }
   | { readonly kind: "stuck"; readonly message: string };
 
-/** How far a rollout is, by the rules of `kubectl rollout status`. `kind` is the target's, in lower case. */
+/** Waits until a changed rollout is complete. `change`: the change as a sentence, such as "a/deployment/b was restarted". */
+export function awaitRollout({ kind }: ObjectTarget, rollout: Rollout, change: string): Decision {
+  const state = rolloutState(kind, rollout);
+  switch (state.kind) {
+    case "complete":
+      return done(change);
+    case "progressing":
+      return wait(state.message);
+    case "stuck":
+      return refuse(`${change}, but ${state.message}`);
+  }
+}
+
+/** Returns the progress of a rollout by the rules of `kubectl rollout status`. `kind`: the kind of the target in lower case. */
 export function rolloutState(kind: string, rollout: Rollout): RolloutState {
   const { metadata, status = {} } = rollout;
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
-    return progressingState("the controller has not yet seen the change");
+    return progressingState("the controller has not observed the change yet");
   }
   switch (kind) {
     case "daemonset":

@@ -1,7 +1,7 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
-import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, wait, write } from "../action.ts";
-import { actedBy, annotate, hasActed, readTarget, targetType } from "../target-object.ts";
-import { type Rollout, rolloutState } from "./rollout.ts";
+import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, write } from "../action.ts";
+import { actedBy, annotate, hasActed, readTarget, updateTarget } from "../target-object.ts";
+import { awaitRollout, type Rollout } from "./rollout.ts";
 
 interface Autoscaler extends KubeObject {
   readonly spec: {
@@ -84,26 +84,15 @@ function decide({ target: object, autoscalers }: Snapshot, inputs: ActionInputs)
   }
   const size = Math.min(max, Math.max(min, current + by));
   const metadata = annotate(object.metadata, { [actedBy]: executionUid });
-  const next = {
-    ...object,
-    metadata,
-    spec: { ...object.spec, [isAutoscaler(object) ? "maxReplicas" : "replicas"]: size },
-  };
-  return write({
-    do: "update",
-    type: targetType(target),
-    observed: object,
-    next,
-    text: `scale ${target.text} from ${current} to ${size}`,
-  });
+  const spec = { ...object.spec, [isAutoscaler(object) ? "maxReplicas" : "replicas"]: size };
+  const next = { ...object, metadata, spec };
+  const text = `scale ${target.text} from ${current} to ${size}`;
+  return write(updateTarget(target, { observed: object, next, text }));
 }
 
 function verify(object: Rollout | Autoscaler, { target }: ActionInputs): Decision {
   const scaled = `${target.text} was scaled to ${currentSize(object)}`;
-  if (isAutoscaler(object)) return done(scaled);
-  const state = rolloutState(target.kind, object);
-  if (state.kind === "stuck") return refuse(`${scaled}, but ${state.message}`);
-  return state.kind === "complete" ? done(scaled) : wait(state.message);
+  return isAutoscaler(object) ? done(scaled) : awaitRollout(target, object, scaled);
 }
 
 function isAutoscaler(object: Rollout | Autoscaler): object is Autoscaler {

@@ -1,6 +1,6 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
 import { type ActionInputs, type Decision, defineAction, done, type Reader, refuse, wait, write } from "../action.ts";
-import { actedBy, annotate, hasActed, readTarget, targetType } from "../target-object.ts";
+import { actedBy, annotate, hasActed, readTarget, updateTarget } from "../target-object.ts";
 import { formatBytes, parseBytes } from "./bytes.ts";
 
 interface VolumeClaim extends KubeObject {
@@ -99,7 +99,7 @@ function expand(
     spec: { ...claim.spec, resources: { ...resources, requests: { ...resources?.requests, storage } } },
   };
   const text = `expand ${target.text} from ${formatBytes(requested)} to ${storage}`;
-  return write({ do: "update", type: targetType(target), observed: claim, next, text });
+  return write(updateTarget(target, { observed: claim, next, text }));
 }
 
 function verify(claim: VolumeClaim, requested: bigint, { target }: ActionInputs): Decision {

@@ -3,7 +3,7 @@ import type { HealthArea, HealthProblem } from "../../resources/index.ts";
 /** Replaces the problems that a part of the process reported before. */
 export type ReportHealth = (messages: readonly string[]) => void;
 
-/** Problems of this process that no object shows, as they are now. */
+/** The current problems of this process that no object shows. */
 export class HealthReports {
   readonly #reports: { readonly area: HealthArea; messages: readonly string[] }[] = [];
 

@@ -52,7 +52,7 @@ describe("a heartbeat", () => {
     ]);
   });
 
-  it("reports that the gateway cannot write incidents, as long as it cannot", async () => {
+  it("reports that the gateway cannot write incidents, until it can", async () => {
     const { metrics, heartbeats, start } = world();
     let stalls = 2;
     metrics.gauge("gateway_stalled_objects", "x", () => stalls, { reason: ["Forbidden"] });
@@ -67,7 +67,7 @@ describe("a heartbeat", () => {
     expect((await heartbeats())[0]?.problems).not.toContainEqual(problem);
   });
 
-  it("is written once per interval, whatever happens", async () => {
+  it("is written once per interval, even if nothing changes", async () => {
     const { client, clock, start } = world();
     await start().beat();
     const before = await version();
@@ -93,7 +93,7 @@ describe("a heartbeat", () => {
     expect(await heartbeats()).toEqual([expect.objectContaining({ isAlive: false })]);
   });
 
-  it("is taken over after a restart at the same place, and removed at a requested end", async () => {
+  it("is taken over after a restart in the same directory, and removed at a regular stop", async () => {
     const { heartbeats, start } = world();
     await start().beat();
     const second = start();
@@ -105,7 +105,7 @@ describe("a heartbeat", () => {
     expect(await heartbeats()).toEqual([]);
   });
 
-  it("of a process that vanished is removed after an hour, by the next that starts", async () => {
+  it("of a crashed process is removed after an hour by the next process that starts", async () => {
     const { cluster, clock, heartbeats, start } = world();
     await start("notify").beat();
     cluster.forbid("update", "leases");

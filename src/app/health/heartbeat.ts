@@ -18,7 +18,7 @@ export interface HeartbeatOptions {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly intervalMs: number;
-  /** `up`, or the name of the stage that has the process for itself. */
+  /** `up`, or the name of the only stage in the process. */
   readonly role: string;
   /** The data directory of the process. */
   readonly directory: string;
@@ -38,7 +38,7 @@ export interface RunningHeartbeat {
   close(): Promise<void>;
 }
 
-/** Heartbeats of processes that vanished are removed after this time. */
+/** Heartbeats of crashed processes are removed after this time. */
 const forgottenAfterMs = 3_600_000;
 
 /** Writes the health of this process to a Lease at every interval, for `interlock status`. */
@@ -129,7 +129,7 @@ async function countSignals(metrics: PromMetrics): Promise<NonNullable<Heartbeat
   };
 }
 
-/** Writes of the gateway that keep failing. Nothing but the figures shows them: the object is the one that cannot be written. */
+/** Lists failing writes of the gateway. Only metrics show them, because the object itself cannot be written. */
 async function listSignalStalls(metrics: PromMetrics): Promise<readonly HealthProblem[]> {
   const stalls = await metrics.series(/^gateway_stalled_objects$/);
   return stalls

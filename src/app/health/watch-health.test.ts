@@ -43,7 +43,7 @@ describe("the watches of a client", () => {
     expect(problems()).toEqual([]);
   });
 
-  it("are not reported when the server asks for a new list, or the caller aborts", async () => {
+  it("are not reported when the server requires a new list, or the caller aborts", async () => {
     const clock = new ManualClock();
     const { client, problems } = watchHealth(
       clientWith(() => new KubeError("gone", "too old")),
@@ -56,7 +56,7 @@ describe("the watches of a client", () => {
     expect(problems()).toEqual([]);
   });
 
-  it("are fresh while the server accepts them again and again, and has nothing to send", async () => {
+  it("are not silent while the server accepts them, even if it has nothing to send", async () => {
     const clock = new ManualClock();
     const { client, problems } = watchHealth(silentClient, clock);
     for (let opened = 0; opened < 10; opened++) {
@@ -73,7 +73,7 @@ describe("the watches of a client", () => {
     expect(problems()).toEqual(["watch of leases in locks: nothing received for 300 s"]);
   });
 
-  it("include lists that are refused: an informer lists first", async () => {
+  it("include lists that are refused, because an informer lists first", async () => {
     const clock = new ManualClock();
     const { client, problems } = watchHealth(
       clientWith(() => new KubeError("forbidden", "no list")),

@@ -8,8 +8,8 @@ const failingAfterMs = 30_000;
 const retriedWithinMs = 60_000;
 
 /**
- * Servers send a bookmark about once a minute, but not where etcd tells them of no progress and nothing changes. There an informer
- * opens the watch again every 90 seconds, and then has everything up to the time of the opening before.
+ * Servers send a bookmark about once a minute, unless etcd reports no progress and nothing changes. Then an informer opens the
+ * watch again every 90 seconds, which proves that it has received everything up to the previous opening.
  */
 const silentAfterMs = 240_000;
 
@@ -23,7 +23,7 @@ export interface WatchHealth {
   problems(): readonly string[];
 }
 
-/** Observes the watches of a client: a cache that is no longer updated looks like one in which nothing changes. */
+/** Observes the watches of a client: without it, a cache that is no longer updated looks like one without changes. */
 export function watchHealth(client: KubeClient, clock: Clock): WatchHealth {
   const states = new Map<string, WatchState>();
   const now = () => clock.now();
@@ -35,12 +35,12 @@ export function watchHealth(client: KubeClient, clock: Clock): WatchHealth {
   return {
     client: {
       ...client,
-      // An informer that may not list never begins to watch.
+      // An informer whose list fails never starts its watch.
       list: async (type, query, call) => {
         const key = `list of ${describeQuery(type.plural, query ?? {})}`;
         try {
           const items = await client.list(type, query, call);
-          // Nothing is kept about lists that work: there are as many different ones as incidents.
+          // No state is kept for lists that succeed, because their selectors are unbounded.
           states.delete(key);
           return items;
         } catch (error) {
@@ -50,7 +50,7 @@ export function watchHealth(client: KubeClient, clock: Clock): WatchHealth {
       },
       watch: (type, query, call) => {
         const state = stateOf(`watch of ${describeQuery(type.plural, query)}`);
-        return observed(client.watch(type, query, call), state, now);
+        return observeStream(client.watch(type, query, call), state, now);
       },
     },
     problems() {
@@ -75,7 +75,7 @@ export interface WatchState {
   failure: { readonly message: string; readonly since: number; readonly at: number } | undefined;
 }
 
-/** What is wrong with a watch; undefined if nothing is. */
+/** Returns the problem of a watch; undefined if there is none. */
 export function describeWatch(state: WatchState, now: number): string | undefined {
   const { heardAt, failure } = state;
   if (failure && now - failure.at <= retriedWithinMs && now - failure.since >= failingAfterMs) {
@@ -94,7 +94,7 @@ function newState(now: number): WatchState {
   return { open: 0, endedAt: now, heardAt: now, failure: undefined };
 }
 
-async function* observed<T>(stream: AsyncIterable<T>, state: WatchState, now: () => number): AsyncIterable<T> {
+async function* observeStream<T>(stream: AsyncIterable<T>, state: WatchState, now: () => number): AsyncIterable<T> {
   // A watch that was not in use for a while has not been silent.
   if (isUnused(state, now())) state.heardAt = now();
   state.open++;

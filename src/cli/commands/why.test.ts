@@ -21,7 +21,7 @@ describe("interlock why", () => {
     const text = await world.why("node/worker-1");
 
     expect(text).toContain("cleanup on node/worker-1: may run now");
-    expect(text).toContain("2  no other execution holds the target?");
+    expect(text).toContain("2  no other execution holds the target");
   });
 
   it("says nothing of workflows that are for other kinds", async () => {

@@ -1,15 +1,10 @@
 import { type LookupAddress, lookup as lookupInDns } from "node:dns";
 import { BlockList, isIP, isIPv6, type LookupFunction } from "node:net";
 
-/**
- * The addresses that may be connected to. The author of a URL must not reach into the network of this process with it.
- */
+/** The addresses that channels may connect to. The author of a URL must not reach the internal network of this process. */
 export interface Addresses {
   allows(address: string): boolean;
-  /**
-   * Resolves a name for a connection, and fails unless all of its addresses are allowed. The connection uses the
-   * result.
-   */
+  /** Resolves a name for a connection, and fails unless all of its addresses are allowed. The connection uses the result. */
   readonly lookup: LookupFunction;
 }
 
@@ -95,9 +90,8 @@ export function addresses(
     lookup(hostname, options, callback) {
       resolve(hostname, (error, found) => {
         if (error) return callback(error, "", 0);
-        const stranger = found.find(({ address }) => !allows(address));
         const [first] = found;
-        if (stranger || !first) return callback(refusal(hostname), "", 0);
+        if (!first || !found.every(({ address }) => allows(address))) return callback(refusal(hostname), "", 0);
         // The checked addresses are the ones connected to: a second lookup could return others.
         if (options.all) callback(null, found);
         else callback(null, first.address, first.family);

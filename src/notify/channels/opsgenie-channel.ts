@@ -35,7 +35,7 @@ export function opsgenieChannel({ url, apiKey, addresses }: OpsgenieOptions): Ch
       const ofAlert = (action: string) => `/${encodeURIComponent(alias)}/${action}?identifierType=alias`;
       const note = { note: plainText(message, maxNoteLength) };
       if (message.thread.step === "resolve") return await send(ofAlert("close"), note);
-      // Counts as one more occurrence of an open alert. One that a person closed is opened again.
+      // Counts as one more occurrence of an open alert. An alert that a user closed is opened again.
       const created = await send("", { alias, ...toAlert(message) });
       if (created.status !== "success" || message.thread.step === "open") return created;
       return await send(ofAlert("notes"), note);

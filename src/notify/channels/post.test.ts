@@ -43,7 +43,7 @@ describe("a request", () => {
     expect(received).toBe(before);
   });
 
-  it("goes to the checked address, whatever its name resolves to later", async () => {
+  it("uses the checked address, even if its name resolves to another one later", async () => {
     const found = ["10.0.0.1", "127.0.0.1"];
     let looks = 0;
     const some = addresses(["127.0.0.1/32"], (_name, done) =>
@@ -141,7 +141,7 @@ describe("a request", () => {
     expect(await sending).toEqual({ kind: "failure", failure });
   });
 
-  it("takes its credentials to no other address by a redirect", async () => {
+  it("does not follow a redirect with its credentials", async () => {
     const stolen: (string | undefined)[] = [];
     await using thief = await startReceiver((response, request) => {
       stolen.push(request.headers.authorization);

@@ -51,7 +51,7 @@ function jsonBytes(line: string): number {
   return Buffer.byteLength(JSON.stringify(line)) + paragraphBytes;
 }
 
-/** `{{DATE(…)}}` is a function of Adaptive Cards, whatever contains it. */
+/** `{{DATE(…)}}` is a function of Adaptive Cards in every text. */
 function inert(text: string): string {
   return plainLine(text).replaceAll("{{", "{ {");
 }

@@ -12,7 +12,7 @@ export function decideApproval(snapshot: Snapshot): Decision<Action> {
   const { incident, approval, nowMs } = snapshot;
   const { resolvedAt } = incident.status ?? {};
   if (resolvedAt !== undefined) {
-    const message = `its sender resolved it at ${resolvedAt}, before it was approved`;
+    const message = `the sender resolved it at ${resolvedAt}, before it was approved`;
     return close(incident, { phase: "Withdrawn", outcome: "ResolvedDuringApproval", message }, nowMs);
   }
   // The approval was deleted: it is requested again if it is still needed.
@@ -22,7 +22,12 @@ export function decideApproval(snapshot: Snapshot): Decision<Action> {
   return nowMs >= requiredByMs ? act({ do: "expire-approval", approval, nowMs }) : requeueAt(requiredByMs, nowMs);
 }
 
-/** Handles an approval. It reserves nothing: everything is decided again. */
+/** Expires the approval of an incident that no longer needs it. */
+export function expireOpenApproval({ approval, nowMs }: Snapshot): readonly Action[] {
+  return approval && !approval.status ? [{ do: "expire-approval", approval, nowMs }] : [];
+}
+
+/** Handles an answer. An approval reserves nothing: everything is decided again. */
 function decideAnswered(
   { incident, nowMs, answerersKnownSinceMs }: Snapshot,
   approval: RemediationApprovalRequest,
@@ -36,22 +41,12 @@ function decideAnswered(
       { do: "set-status", status: diagnosedStatus(incident, requireDiagnosis(incident), nowMs) },
     );
   }
-  const isRejected = status.decision === "Rejected";
-  const { actions } = close(
-    incident,
-    isRejected
-      ? {
-          phase: "Failed",
-          outcome: "ApprovalRejected",
-          message: `${status.decidedBy} said no: ${status.decisionMessage}`,
-        }
-      : {
-          phase: "Failed",
-          outcome: "ApprovalExpired",
-          message: `it was not approved before ${approval.spec.requiredBy}`,
-        },
-    nowMs,
-  );
-  const notices = isRejected ? [] : [{ do: "notify", notice: approvalExpired(incident, approval) } as const];
-  return act({ do: "record", event }, ...notices, ...actions);
+  if (status.decision === "Rejected") {
+    const message = `rejected by ${status.decidedBy}: ${status.decisionMessage}`;
+    const { actions } = close(incident, { phase: "Failed", outcome: "ApprovalRejected", message }, nowMs);
+    return act({ do: "record", event }, ...actions);
+  }
+  const message = `it was not approved before ${approval.spec.requiredBy}`;
+  const { actions } = close(incident, { phase: "Failed", outcome: "ApprovalExpired", message }, nowMs);
+  return act({ do: "record", event }, { do: "notify", notice: approvalExpired(incident, approval) }, ...actions);
 }

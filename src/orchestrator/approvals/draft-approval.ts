@@ -16,8 +16,8 @@ import { ownedBy } from "../targets/draft-execution.ts";
 export function approvalName(incident: RemediationRequest, { n, version, round }: ApprovalNumber): string {
   const { target, workflowId, parameters = {} } = requireDiagnosis(incident);
   const rounds = round === 0 ? [] : [round];
-  const what = JSON.stringify([target, workflowId, version, Object.entries(parameters).sort(), ...rounds]);
-  return `${incident.metadata.name}-${n}-${nameHash(what).slice(0, 8)}`;
+  const subject = JSON.stringify([target, workflowId, version, Object.entries(parameters).sort(), ...rounds]);
+  return `${incident.metadata.name}-${n}-${nameHash(subject).slice(0, 8)}`;
 }
 
 interface ApprovalNumber {
@@ -70,9 +70,9 @@ export function draftApproval(
         workflowId,
         version,
         ...(parameters === undefined ? {} : { parameters }),
-        ...(rule === undefined ? {} : { rationale: `rule ${rule} names it` }),
+        ...(rule === undefined ? {} : { rationale: `selected by rule ${rule}` }),
       },
-      whyApprovalRequired: `workflow ${workflowId} asks for a person's agreement before each run`,
+      whyApprovalRequired: `workflow ${workflowId} requires an approval before each run`,
       investigationSummary: `${spec.signalName} (${incidentSeverity(incident)}), reported ${incident.status?.deduplication?.occurrenceCount ?? 1} times since ${spec.firingTime}`,
       requiredBy: iso(nowMs + waitMs),
     },

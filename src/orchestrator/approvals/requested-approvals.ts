@@ -17,7 +17,7 @@ export interface RequestedApprovalDeps {
 }
 
 /**
- * Expires an approval that a person requested with `interlock run`, and records its answer in the ledger, whether or not an
+ * Expires an approval that a user requested with `interlock run`, and records its answer in the ledger, whether or not an
  * execution uses it. Approvals of incidents are handled with the incident. Returns when to reconcile again.
  */
 export async function reconcileRequestedApproval(

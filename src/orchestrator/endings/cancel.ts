@@ -8,6 +8,7 @@ import {
   type WorkflowExecution,
 } from "../../resources/index.ts";
 import { type Action, act } from "../action.ts";
+import { expireOpenApproval } from "../approvals/decide-approval.ts";
 import * as events from "../reports/ledger-events.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Closing } from "../statuses.ts";
@@ -15,12 +16,12 @@ import { close } from "./ending.ts";
 
 /** Cancels an open incident at the request of an operator: its executions are stopped first, then it is closed. */
 export function cancelIncident(snapshot: Snapshot, request: CancelRequest): Decision<Action> {
-  const { incident, unfinished, approval, nowMs } = snapshot;
+  const { incident, unfinished, nowMs } = snapshot;
   const cancelled = cancelExecutions(unfinished, request);
   if (cancelled) return cancelled;
-  const expire = approval && !approval.status ? [{ do: "expire-approval", approval, nowMs } as const] : [];
+  const event = events.cancelledEvent(incident, request, snapshot);
   const { actions } = close(incident, cancelledClosing(request), nowMs);
-  return act({ do: "record", event: events.cancelledEvent(incident, request, snapshot) }, ...expire, ...actions);
+  return act({ do: "record", event }, ...expireOpenApproval(snapshot), ...actions);
 }
 
 /** Forwards the request to executions that may still act. Returns undefined if there is none. */

@@ -12,35 +12,31 @@ import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
 import { reviewNeeded } from "../reports/notices.ts";
 import { type OrchestratorSettings, staleAfterMs } from "../settings.ts";
+import type { Snapshot } from "../snapshot.ts";
 import {
-  again,
   blockedStatus,
   type Closing,
   closedStatus,
   executedAtMs,
   recurredStatus,
+  startedOverStatus,
   verifyingStatus,
 } from "../statuses.ts";
-
-interface At {
-  readonly nowMs: number;
-  readonly settings: OrchestratorSettings;
-}
 
 /** Closes an incident. Its outcome is reported afterwards, from the durable status. */
 export function close(incident: RemediationRequest, closing: Closing, nowMs: number): Decision<Action> {
   const { outcome, message } = closing;
   return act(
     { do: "set-status", status: closedStatus(incident, closing, nowMs) },
-    { do: "announce", what: { kind: "closed", outcome, message } },
+    { do: "announce", announcement: { kind: "closed", outcome, message } },
   );
 }
 
 /** Returns the incident to Analyzing, where everything is decided again. */
 export function startOver(incident: RemediationRequest, because: string): Decision<Action> {
   return act(
-    { do: "set-status", status: again(incident, because) },
-    { do: "announce", what: { kind: "again", because } },
+    { do: "set-status", status: startedOverStatus(incident, because) },
+    { do: "announce", announcement: { kind: "started-over", because } },
   );
 }
 
@@ -51,51 +47,51 @@ export function decideSuccess(
   completedAt: string,
   nowMs: number,
 ): Decision<Action> {
-  const resolved = resolution(incident, Date.parse(completedAt));
+  const resolved = resolvedClosing(incident, Date.parse(completedAt));
   if (resolved) return close(incident, resolved, nowMs);
   return act(
     { do: "set-status", status: verifyingStatus(incident, execution, completedAt) },
-    { do: "announce", what: { kind: "verifying" } },
+    { do: "announce", announcement: { kind: "verifying" } },
   );
 }
 
 /** Verifies that the problem does not recur. */
-export function verify(incident: RemediationRequest, { nowMs, settings }: At): Decision<Action> {
+export function verify({ incident, nowMs, settings }: Snapshot): Decision<Action> {
   const { graceMs, windowMs } = settings.verification;
   const completedMs = executedAtMs(incident) ?? nowMs;
-  const resolved = resolution(incident, completedMs);
+  const resolved = resolvedClosing(incident, completedMs);
   if (resolved) return close(incident, resolved, nowMs);
 
   if (lastSeenMs(incident) > completedMs + graceMs) {
-    const because = `it was reported again at ${incident.status?.deduplication?.lastSeenAt}, after the run had ended`;
+    const because = `it was reported again at ${incident.status?.deduplication?.lastSeenAt}, after the run ended`;
     return act(
       { do: "record", event: events.recurredEvent(incident, completedMs) },
       { do: "set-status", status: recurredStatus(incident, because, lastSeenMs(incident)) },
-      { do: "announce", what: { kind: "recurred" } },
+      { do: "announce", announcement: { kind: "recurred" } },
     );
   }
   const endMs = completedMs + windowMs;
   if (nowMs < endMs) return requeueAfter(endMs - nowMs);
-  return close(incident, silence(incident, settings), nowMs);
+  return close(incident, silentClosing(incident, settings), nowMs);
 }
 
-/** Handles a report of the sender that the problem is resolved. */
-function resolution({ status }: RemediationRequest, completedMs: number): Closing | undefined {
+/** Returns how an incident is closed that its sender reported as resolved; undefined if it did not. */
+function resolvedClosing({ status }: RemediationRequest, completedMs: number): Closing | undefined {
   if (status?.resolvedAt === undefined) return undefined;
-  const during = Date.parse(status.resolvedAt) <= completedMs;
+  const isDuringRun = Date.parse(status.resolvedAt) <= completedMs;
   return {
     phase: "Completed",
-    outcome: during ? "ResolvedDuringRun" : "Remediated",
-    message: `its sender said at ${status.resolvedAt} that it is over${during ? ", while the run went on" : ""}`,
+    outcome: isDuringRun ? "ResolvedDuringRun" : "Remediated",
+    message: `the sender resolved it at ${status.resolvedAt}${isDuringRun ? ", during the run" : ""}`,
   };
 }
 
 /** The absence of reports proves a success only if the sender would have reported the problem again by now. */
-function silence(incident: RemediationRequest, settings: OrchestratorSettings): Closing {
+function silentClosing(incident: RemediationRequest, settings: OrchestratorSettings): Closing {
   const repeats = staleAfterMs(incident, settings) <= settings.verification.windowMs;
   const phase = "Completed";
   if (repeats) return { phase, outcome: "Remediated", message: "it was not reported again after the run" };
-  const message = `it was not reported again after the run, but ${incident.spec.signalSource} repeats itself too rarely to be sure`;
+  const message = `it was not reported again after the run, but ${incident.spec.signalSource} repeats its reports too rarely to prove that it is resolved`;
   return { phase, outcome: "Inconclusive", message };
 }
 
@@ -107,7 +103,8 @@ export function decideFailure(
   nowMs: number,
 ): Decision<Action> {
   const { name } = execution.metadata;
-  if (!wasExecutionFailure) return startOver(incident, `execution ${name} failed with ${reason} before it had acted`);
+  if (!wasExecutionFailure)
+    return startOver(incident, `execution ${name} failed with ${reason} before it changed anything`);
   return close(
     incident,
     { phase: "Failed", outcome: "ExecutionFailed", message: naturalLanguageSummary, review: true },
@@ -129,7 +126,10 @@ export function decideSkip(
   return act(
     ...(notice ? [{ do: "notify", notice } as const] : []),
     { do: "set-status", status: blockedStatus(incident, block, { review, nowMs }) },
-    { do: "announce", what: { kind: "decided", verdict: "block", reason: block.reason, message: block.message } },
+    {
+      do: "announce",
+      announcement: { kind: "decided", verdict: "block", reason: block.reason, message: block.message },
+    },
   );
 }
 

@@ -1,4 +1,5 @@
 import type { RemediationRequest, WorkflowExecution } from "../../resources/index.ts";
+import { isKnown } from "../snapshot.ts";
 
 /**
  * Finds an execution that was deleted, and that a late or duplicate create request created again with its old number. It is
@@ -17,10 +18,10 @@ export function lateExecution(
 }
 
 /** Whether the incident has no reference to its execution, but to later ones. Their names are numbered. */
-export function isOutnumbered({ metadata, status }: RemediationRequest, { metadata: its }: WorkflowExecution): boolean {
-  const known = status?.executionRefs ?? [];
-  if (known.some(({ uid }) => uid === its.uid)) return false;
-  const prefix = `${metadata.name}-`;
-  const number = its.name?.startsWith(prefix) ? Number(its.name.slice(prefix.length)) : Number.NaN;
-  return number <= known.length;
+export function isOutnumbered(incident: RemediationRequest, execution: WorkflowExecution): boolean {
+  if (isKnown(incident, execution)) return false;
+  const { name = "" } = execution.metadata;
+  const prefix = `${incident.metadata.name}-`;
+  const number = name.startsWith(prefix) ? Number(name.slice(prefix.length)) : Number.NaN;
+  return number <= (incident.status?.executionRefs?.length ?? 0);
 }

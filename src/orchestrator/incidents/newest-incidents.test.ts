@@ -4,14 +4,14 @@ import { incidentName, type RemediationRequest } from "../../resources/index.ts"
 import { NewestIncidents } from "./newest-incidents.ts";
 
 describe("the newest incident of a fingerprint", () => {
-  it("is the one with the largest number, in whatever order they are learned", () => {
+  it("is the one with the largest number, in any order of arrival", () => {
     const { newest, add } = world();
     const [first, second, third] = [add(1), add(3), add(2)] as const;
 
     expect([first, second, third].map((one) => newest.isNewest(one))).toEqual([false, true, false]);
   });
 
-  it("is the one before it when a person deletes it", () => {
+  it("is the previous one when a user deletes it", () => {
     const { newest, add, remove } = world();
     const first = add(1);
     remove(add(2));
@@ -19,7 +19,7 @@ describe("the newest incident of a fingerprint", () => {
     expect(newest.isNewest(first)).toBe(true);
   });
 
-  it("has exactly the one before it looked at again, however many there are", () => {
+  it("reconciles only the previous one again", () => {
     const { superseded, add } = world();
     for (let n = 1; n <= 1_000; n++) add(n);
     superseded.length = 0;

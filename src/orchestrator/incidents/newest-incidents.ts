@@ -2,8 +2,8 @@ import { type Informer, type KeySource, objectKey } from "../../kube/index.ts";
 import { incidentNumber, type RemediationRequest } from "../../resources/index.ts";
 
 /**
- * The newest incident of each fingerprint, updated with each change. So a flapping alert costs the same however many of its
- * incidents are kept; comparing all of them on each change would cost more with every incident.
+ * The newest incident of each fingerprint, updated with each change: comparing all incidents of a flapping alert on each change
+ * would cost more with every incident that is kept.
  */
 export class NewestIncidents {
   readonly #incidents: Informer<RemediationRequest, "target" | "fingerprint">;
@@ -38,13 +38,13 @@ export class NewestIncidents {
   #add(incident: RemediationRequest) {
     const { signalFingerprint } = incident.spec;
     const known = this.#newest.get(signalFingerprint);
-    const place = incidentRank(incident);
-    if (known && !isLater(place, known)) return;
-    this.#newest.set(signalFingerprint, place);
+    const rank = incidentRank(incident);
+    if (known && !isLater(rank, known)) return;
+    this.#newest.set(signalFingerprint, rank);
     if (known) for (const add of this.#listeners) add(known.key);
   }
 
-  /** Rare: the newest incident is kept, unless a person deletes it. */
+  /** Rare: the newest incident is kept, unless a user deletes it. */
   #remove({ metadata, spec }: RemediationRequest) {
     const { signalFingerprint } = spec;
     if (this.#newest.get(signalFingerprint)?.uid !== metadata.uid) return;

@@ -3,7 +3,7 @@ import { OutdatedDiagnoses } from "./outdated-diagnoses.ts";
 
 const now = 1_000;
 
-it("a diagnosis is outdated until it was made again as of the latest change", () => {
+it("a diagnosis is outdated until it was repeated after the latest change", () => {
   const outdated = new OutdatedDiagnoses();
   outdated.add(["a", "b"]);
   const change = outdated.changeOf("a") ?? 0;
@@ -16,7 +16,7 @@ it("a diagnosis is outdated until it was made again as of the latest change", ()
   expect(outdated.changeOf("b")).toBeUndefined();
 });
 
-it("an incident that is gone is forgotten", () => {
+it("the state of a deleted incident is dropped", () => {
   const outdated = new OutdatedDiagnoses();
   outdated.add(["a"]);
   outdated.settle("a", { change: undefined, version: "two series", recheckAtMs: now });
@@ -27,7 +27,7 @@ it("an incident that is gone is forgotten", () => {
   expect(outdated.isOutdated("a", "", now)).toBe(false);
 });
 
-it("a diagnosis is outdated while the series of its incident are others than when it was made", () => {
+it("a diagnosis is outdated while the series of its incident differ from the analyzed ones", () => {
   const outdated = new OutdatedDiagnoses();
   const change = undefined;
 
@@ -40,7 +40,7 @@ it("a diagnosis is outdated while the series of its incident are others than whe
   expect(outdated.isOutdated("a", "", now)).toBe(false);
 });
 
-it("an analysis that depends on facts is outdated when it is to be repeated, until it was", () => {
+it("an analysis that depends on facts is outdated from its due time until it was repeated", () => {
   const outdated = new OutdatedDiagnoses();
   const change = undefined;
   outdated.settle("a", { change, version: "no rule", recheckAtMs: now + 10 });

@@ -47,9 +47,9 @@ export function decidedEvent(
   { verdict, decision, execution, message, nowMs }: Decided,
 ): LedgerEvent {
   const blocked = decision?.verdict === "block" ? decision : undefined;
-  const what = blocked?.reason ?? execution?.metadata.name;
+  const detail = blocked?.reason ?? execution?.metadata.name;
   return event(incident, "incident.decided", iso(nowMs), {
-    part: [versionOf(incident), verdict, ...(what === undefined ? [] : [what])].join("/"),
+    part: [versionOf(incident), verdict, ...(detail === undefined ? [] : [detail])].join("/"),
     facts: {
       verdict,
       message: message ?? decision?.message ?? "",
@@ -150,21 +150,13 @@ export function cancelledEvent(
 export function closedEvent(incident: RemediationRequest): LedgerEvent {
   const { status } = incident;
   if (!status || !("outcome" in status)) throw new TypeError("only the end of a closed incident can be recorded");
-  const {
-    phase,
-    outcome,
-    completedAt,
-    message = "",
-    executionRefs = [],
-    follows,
-    requiresManualReview = false,
-  } = status;
+  const { phase, outcome, completedAt, message = "", executionRefs = [], follows } = status;
   return event(incident, "incident.closed", completedAt, {
     facts: {
       phase,
       outcome,
       message,
-      requires_manual_review: requiresManualReview,
+      requires_manual_review: status.requiresManualReview ?? false,
       executions: executionRefs.map(({ namespace, name }) => `${namespace}/${name}`),
       ...(follows ? { followed: `${follows.namespace}/${follows.name}` } : {}),
       occurrences: status.deduplication?.occurrenceCount ?? 1,
@@ -176,13 +168,18 @@ export function deletedEvent(incident: RemediationRequest, nowMs: number): Ledge
   return event(incident, "incident.deleted", iso(nowMs), { facts: {} });
 }
 
-interface Told {
+interface EventDraft {
   /** Distinguishes events of one type. Without it the event occurs once per incident. */
   readonly part?: string;
   readonly facts: Readonly<Record<string, Fact>>;
 }
 
-function event(incident: RemediationRequest, type: LedgerEventType, at: string, { part, facts }: Told): LedgerEvent {
+function event(
+  incident: RemediationRequest,
+  type: LedgerEventType,
+  at: string,
+  { part, facts }: EventDraft,
+): LedgerEvent {
   const { metadata, spec, status } = incident;
   const { target, workflowId } = status?.diagnosis ?? {};
   return {

@@ -3,7 +3,7 @@ import type { RemediationRequest } from "../../resources/index.ts";
 import { promMetrics } from "../../telemetry/index.ts";
 import { orchestratorMetrics } from "./metrics.ts";
 
-it("shows the number of waiting incidents, by the check that failed", async () => {
+it("counts blocked incidents by the check that blocks them", async () => {
   const metrics = promMetrics();
   const incidents = [
     incident("Blocked", "PreviousExecutionFailed"),

@@ -3,19 +3,14 @@ import { type BlockReason, blockReasons, type RemediationRequest } from "../../r
 import type { Metrics } from "../../telemetry/index.ts";
 import { type Announcement, outcomes, verdicts } from "../action.ts";
 
-/** Counts announcements. */
-export interface OrchestratorMetrics {
-  count(what: Announcement): void;
-}
-
 const reasons = Object.keys(blockReasons) as BlockReason[];
 const openPhases = ["Pending", "Analyzing", "AwaitingApproval", "Executing", "Verifying", "Blocked"] as const;
 
-/** Declares the orchestrator's metrics. */
+/** Declares the orchestrator's metrics. Returns a function that counts announcements. */
 export function orchestratorMetrics(
   metrics: Metrics,
   incidents: Pick<Informer<RemediationRequest>, "list">,
-): OrchestratorMetrics {
+): (announcement: Announcement) => void {
   metrics.gauge(
     "ro_open_incidents",
     "Incidents that are not closed, by phase.",
@@ -42,24 +37,12 @@ export function orchestratorMetrics(
     "ro_recurrences_total",
     "Incidents that were reported again after a run that succeeded.",
   );
-  return {
-    count(what) {
-      switch (what.kind) {
-        case "decided":
-          decisions.with({ verdict: what.verdict }).inc();
-          if (what.reason) blocks.with({ reason: what.reason }).inc();
-          return;
-        case "closed":
-          return closed.with({ outcome: what.outcome }).inc();
-        case "recurred":
-          return recurrences.inc();
-        case "diagnosed":
-        case "again":
-        case "verifying":
-        case "acknowledged":
-        case "deleted":
-          return;
-      }
-    },
+  return (announcement) => {
+    if (announcement.kind === "decided") {
+      decisions.with({ verdict: announcement.verdict }).inc();
+      if (announcement.reason) blocks.with({ reason: announcement.reason }).inc();
+    }
+    if (announcement.kind === "closed") closed.with({ outcome: announcement.outcome }).inc();
+    if (announcement.kind === "recurred") recurrences.inc();
   };
 }

@@ -1,4 +1,4 @@
-import { iso, nameHash } from "../../kube/index.ts";
+import { iso, type KubeObject, nameHash } from "../../kube/index.ts";
 import type { Blocked } from "../../policy/index.ts";
 import {
   annotationKeys,
@@ -12,25 +12,25 @@ import {
 import { requireDiagnosis } from "../statuses.ts";
 import { ownedBy } from "../targets/draft-execution.ts";
 
-// The executor creates the notice about the end of a run. These are the notices that it cannot create.
+// The executor creates the notices about runs; these are the notices about incidents.
 
-interface Needed {
+interface ReviewCause {
   readonly reason: BlockReason;
   readonly message: string;
   readonly nextStep?: string;
   readonly earlierUid: string | undefined;
 }
 
-/** A manual review is needed. Created once for its cause, however many incidents wait for it. */
+/** A manual review is needed. Created once for all incidents that wait for the same cause. */
 export function reviewNeeded(
   incident: RemediationRequest,
-  { reason, message, nextStep, earlierUid }: Needed,
+  { reason, message, nextStep, earlierUid }: ReviewCause,
 ): NotificationRequest {
   const { target, workflowId } = requireDiagnosis(incident);
-  return notice(incident, `${target}/${workflowId}/${reason}/${earlierUid}`, {
+  return incidentNotice(incident, `${target}/${workflowId}/${reason}/${earlierUid}`, {
     eventType: "ManualReviewRequired",
     severity: "critical",
-    message: `Nothing is done about ${incident.spec.signalName} on ${target}: ${message}`,
+    message: `No workflow runs for ${incident.spec.signalName} on ${target}: ${message}`,
     context: {
       workflowId,
       targetResource: target,
@@ -41,8 +41,8 @@ export function reviewNeeded(
 }
 
 /**
- * An incident waits, and no person has to act. Created once for the cause of the wait, however many incidents wait for the
- * same: without a rule, the cause is the name of the signal. The notifier collects these notices in digests.
+ * An incident waits, and no operator has to act. Created once for all incidents that wait for the same cause:
+ * without a rule, the cause is the name of the signal. The notifier collects these notices in digests.
  */
 export function incidentBlocked(incident: RemediationRequest, decision: Blocked): NotificationRequest {
   const { reason, message, nextStep, clearsAtMs, holder, earlier } = decision;
@@ -52,7 +52,7 @@ export function incidentBlocked(incident: RemediationRequest, decision: Blocked)
   const about = isAboutRules
     ? `${incident.spec.signalSource}/${incident.spec.signalName}/blocked/${reason}`
     : `${target}/${workflowId}/${reason}/${cause}`;
-  return notice(incident, about, {
+  return incidentNotice(incident, about, {
     eventType: "IncidentBlocked",
     severity: "info",
     message: `${incident.spec.signalName}${target ? ` on ${target}` : ""} waits: ${message}`,
@@ -73,28 +73,26 @@ export function approvalExpired(
   { metadata, spec }: RemediationApprovalRequest,
 ): NotificationRequest {
   const { target, workflowId } = requireDiagnosis(incident);
-  return notice(incident, `${incident.metadata.uid}/${metadata.name}/expired`, {
+  return incidentNotice(incident, `${incident.metadata.uid}/${metadata.name}/expired`, {
     eventType: "ApprovalExpired",
     severity: "warning",
     message: `${workflowId} did not act on ${target} because of ${incident.spec.signalName}: it was not approved before ${spec.requiredBy}`,
     context: {
       workflowId,
       targetResource: target,
-      nextStep: `interlock run ${workflowId} --target ${target}, if it is still wanted; a new signal asks again`,
+      nextStep: `interlock run ${workflowId} --target ${target}, if it is still wanted; a new signal requests it again`,
     },
   });
 }
 
-/** The same for an approval that a person requested with `interlock run`. */
+/** An approval that a user requested with `interlock run` was not given in time. */
 export function requestExpired({ metadata, spec }: RemediationApprovalRequest): NotificationRequest {
-  const { apiVersion, kind } = notificationRequests;
   const { targetResource, recommendedWorkflow, requiredBy } = spec;
   const { workflowId } = recommendedWorkflow;
-  return {
-    apiVersion,
-    kind,
-    metadata: { name: `notif-${nameHash(`${metadata.uid}/expired`)}`, namespace: metadata.namespace ?? "" },
-    spec: {
+  return toNotice(
+    `${metadata.uid}/expired`,
+    { namespace: metadata.namespace ?? "" },
+    {
       eventType: "ApprovalExpired",
       severity: "warning",
       message: `${workflowId} did not act on ${targetResource}: the request ${metadata.name} was not approved before ${requiredBy}`,
@@ -104,7 +102,7 @@ export function requestExpired({ metadata, spec }: RemediationApprovalRequest): 
         nextStep: `interlock run ${workflowId} --target ${targetResource}, if it is still wanted`,
       },
     },
-  };
+  );
 }
 
 /** An approval is requested. */
@@ -114,10 +112,10 @@ export function approvalRequired(
 ): NotificationRequest {
   const { target, workflowId } = requireDiagnosis(incident);
   const { name = "" } = approval.metadata;
-  return notice(incident, `${incident.metadata.uid}/${name}`, {
+  return incidentNotice(incident, `${incident.metadata.uid}/${name}`, {
     eventType: "ApprovalRequired",
     severity: "warning",
-    message: `May ${workflowId} act on ${target}, because of ${incident.spec.signalName}? No answer by ${approval.spec.requiredBy} is a no`,
+    message: `${workflowId} requires an approval to act on ${target}, because of ${incident.spec.signalName}. It expires at ${approval.spec.requiredBy}`,
     context: {
       workflowId,
       targetResource: target,
@@ -136,39 +134,42 @@ export function sharedSuccess(
   const entries = followers.map(({ metadata, spec }) => ({ name: metadata.name ?? "", message: spec.signalName }));
   const { workflowRef, targetResource, remediationRequestRef } = execution.spec;
   const { workflowId } = workflowRef;
-  const { apiVersion, kind } = notificationRequests;
-  return {
-    apiVersion,
-    kind,
-    metadata: {
-      name: `notif-${nameHash(`${uid}/followers`)}`,
-      namespace,
-      ...(ownerReferences ? { ownerReferences } : {}),
-    },
-    spec: {
+  return toNotice(
+    `${uid}/followers`,
+    { namespace, ...(ownerReferences && { ownerReferences }) },
+    {
       eventType: "WorkflowCompleted",
       severity: "info",
       message: `${entries.length} more ${entries.length === 1 ? "incident" : "incidents"} shared the success of ${name}`,
       context: { workflowId, targetResource, execution: name, entries },
-      ...(remediationRequestRef ? { remediationRequestRef } : {}),
+      ...(remediationRequestRef && { remediationRequestRef }),
     },
-  };
+  );
 }
 
-/** Reads the annotation of the incident by which a person acknowledges that a retry is safe. */
-export function acknowledgementOn({ metadata }: RemediationRequest): { reason: string; by: string } | undefined {
+/** Reads the annotations of an incident or record by which an operator acknowledges that a retry is safe. */
+export function acknowledgementOn({ metadata }: KubeObject): { reason: string; by: string } | undefined {
   const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.acknowledge]?.trim();
   return reason ? { reason, by: annotations[annotationKeys.acknowledgedBy]?.trim() || "unknown" } : undefined;
 }
 
-function notice(incident: RemediationRequest, about: string, spec: NotificationRequest["spec"]): NotificationRequest {
-  const { apiVersion, kind } = notificationRequests;
+function incidentNotice(
+  incident: RemediationRequest,
+  about: string,
+  spec: NotificationRequest["spec"],
+): NotificationRequest {
   const { name = "", namespace = "", uid = "" } = incident.metadata;
-  return {
-    apiVersion,
-    kind,
-    metadata: { name: `notif-${nameHash(about)}`, namespace, ownerReferences: [ownedBy(incident)] },
-    spec: { ...spec, remediationRequestRef: { name, namespace, uid } },
-  };
+  const metadata = { namespace, ownerReferences: [ownedBy(incident)] };
+  return toNotice(about, metadata, { ...spec, remediationRequestRef: { name, namespace, uid } });
+}
+
+/** Drafts a notice whose name derives from `about`, so it is created once. */
+function toNotice(
+  about: string,
+  metadata: NotificationRequest["metadata"],
+  spec: NotificationRequest["spec"],
+): NotificationRequest {
+  const { apiVersion, kind } = notificationRequests;
+  return { apiVersion, kind, metadata: { name: `notif-${nameHash(about)}`, ...metadata }, spec };
 }

@@ -2,34 +2,39 @@ import { iso, type KubeClient, refOf } from "../../kube/index.ts";
 import type { Fact, Ledger, LedgerEvent } from "../../ledger/index.ts";
 import { isLasting, isVerifiedName, type NameGuarantee } from "../../policy/index.ts";
 import { type AutomationPause, annotationKeys, automationPauses, pauseFinalizer } from "../../resources/index.ts";
+import type { AnswerersKnownSince } from "../caches.ts";
 
-export interface PauseGuarantees {
-  /** Why the names of users who end pauses can be trusted. */
-  readonly resumers: NameGuarantee | undefined;
-  /** The same for users who start them: no admission policy compares these, because a tool may apply a person's manifest. */
-  readonly requesters: NameGuarantee | undefined;
-}
-
-export interface PauseRecorder {
+export interface PauseRecorderOptions {
   readonly client: KubeClient;
   readonly ledger: Ledger;
-  readonly guarantees: (signal: AbortSignal) => Promise<PauseGuarantees>;
+  /** Since when no user can end a pause in another user's name. */
+  readonly resumersKnownSince?: AnswerersKnownSince | undefined;
+  /** The only user that the API server lets write, if there is one. */
+  readonly onlyUser?: string | undefined;
 }
 
 /**
- * Records the start and the end of a pause in the ledger, whatever tool wrote them. The mark on the pause is written last:
+ * Records the start and the end of a pause in the ledger, regardless of the tool that wrote them. The mark on the pause is written last:
  * after a crash, or by two replicas, the same events are recorded again under the same ids. A finalizer keeps a pause that is
  * deleted, which no longer has an effect, until its end is recorded.
  */
-export async function recordPause(pause: AutomationPause, recorder: PauseRecorder, signal: AbortSignal): Promise<void> {
-  const { client, ledger, guarantees } = recorder;
+export async function recordPause(
+  pause: AutomationPause,
+  { client, ledger, resumersKnownSince, onlyUser }: PauseRecorderOptions,
+  signal: AbortSignal,
+): Promise<void> {
   const { annotations, finalizers = [], resourceVersion, deletionTimestamp } = pause.metadata;
   const hasEnded = pause.status !== undefined || deletionTimestamp !== undefined;
   const stage = hasEnded ? "ended" : "started";
   const others = finalizers.filter((finalizer) => finalizer !== pauseFinalizer);
   const isKept = others.length < finalizers.length;
   if (annotations?.[annotationKeys.recorded] === stage && isKept === !hasEnded) return;
-  for (const event of pauseEvents(pause, await guarantees(signal))) await ledger.append(event);
+  const guarantees = {
+    resumers: await resumersKnownSince?.(signal),
+    // No admission policy compares the name of the user who starts a pause: a tool may apply a manifest of another user.
+    requesters: onlyUser === undefined ? undefined : { onlyUser },
+  };
+  for (const event of pauseEvents(pause, guarantees)) await ledger.append(event);
   const metadata = {
     resourceVersion,
     annotations: { [annotationKeys.recorded]: stage },
@@ -38,8 +43,11 @@ export async function recordPause(pause: AutomationPause, recorder: PauseRecorde
   await client.patch(automationPauses, refOf(pause), { merge: { metadata } }, { signal });
 }
 
-/** Returns the events of a pause so far. */
-function pauseEvents(pause: AutomationPause, { requesters, resumers }: PauseGuarantees): readonly LedgerEvent[] {
+/** Returns the events of a pause so far. `resumers`, `requesters`: why the names of users who end and start pauses can be trusted. */
+function pauseEvents(
+  pause: AutomationPause,
+  { requesters, resumers }: Readonly<Record<"requesters" | "resumers", NameGuarantee | undefined>>,
+): readonly LedgerEvent[] {
   const { metadata, spec, status } = pause;
   const deleted = deletedPauseEvent(pause);
   const signableSinceMs = Date.parse(metadata.creationTimestamp ?? "");

@@ -1,21 +1,26 @@
 import { type Decision, iso, nothing, requeueAt } from "../../kube/index.ts";
-import type { Blocked } from "../../policy/index.ts";
-import { ineffectiveExecutions, type RemediationRequest } from "../../resources/index.ts";
+import { type Blocked, isCovered } from "../../policy/index.ts";
+import {
+  annotationKeys,
+  ineffectiveExecutions,
+  type RemediationRequest,
+  type RemediationTarget,
+} from "../../resources/index.ts";
 import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
 import { acknowledgementOn, incidentBlocked, reviewNeeded } from "../reports/notices.ts";
 import { blockedStatus } from "../statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
-/** Blocks an incident. That is reported once: in the ledger, in the status, and by a notice if a person is needed. */
+/** Blocks an incident, and reports it once: in the ledger, in the status and by a notice. */
 export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Decision<Action> {
   const { nowMs, record } = view;
   const { reason, cause, message, nextStep, clearsAtMs, holder, requiresManualReview: review, earlier } = decision;
   const ack = review ? acknowledgementOn(incident) : undefined;
-  if (ack && record && earlier) {
+  if (ack && record && earlier && !isOtherAckPending(record, earlier.executionUid)) {
     return act(
       { do: "acknowledge", record, executionUid: earlier.executionUid },
-      { do: "announce", what: { kind: "acknowledged", by: ack.by } },
+      { do: "announce", announcement: { kind: "acknowledged", by: ack.by } },
     );
   }
   // Written before the incident shows it: from then on it lasts until it is acknowledged, even without the incident.
@@ -41,7 +46,21 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
     { do: "record", event },
     { do: "notify", notice },
     { do: "set-status", status: blockedStatus(incident, next, { review, nowMs }) },
-    { do: "announce", what: { kind: "decided", verdict: "block", reason, message } },
+    { do: "announce", announcement: { kind: "decided", verdict: "block", reason, message } },
+  );
+}
+
+/**
+ * Whether the record has an acknowledgement of another execution that no executor has folded yet. The record has room for one
+ * acknowledgement: a second one would replace it. The fold changes the record, which is an event.
+ */
+function isOtherAckPending(record: RemediationTarget, executionUid: string): boolean {
+  const pendingUid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
+  if (pendingUid === undefined || pendingUid === executionUid || !acknowledgementOn(record)) return false;
+  return (record.status?.workflows ?? []).some(({ ack, lastFailure, lastExecutionFailure, ineffective, recentEnds }) =>
+    [lastFailure, lastExecutionFailure, ineffective?.latestSuccess, ...recentEnds].some(
+      (end) => end?.executionUid === pendingUid && !isCovered(ack, end),
+    ),
   );
 }
 

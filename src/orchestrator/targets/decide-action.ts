@@ -14,24 +14,22 @@ import type { OrchestratorSettings } from "../settings.ts";
 import { requireDiagnosis } from "../statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
-/** Asks the policy whether an incident may act on its target now. */
+/** Returns the policy's decision whether an incident may act on its target now. */
 export function decideAction(incident: RemediationRequest, view: TargetView): PolicyDecision {
   const { catalog, kinds, pauses, settings, nowMs, target, causesOf } = view;
   const diagnosis = requireDiagnosis(incident);
   const { workflowId } = diagnosis;
-  const asking = askingIncident(incident, causesOf(incident));
-  const record = asHeld(asking.wasIneffective ? withLatestSuccess(view, workflowId) : view);
-  const entry = catalog.lookUp(workflowId);
-  const usage = { diagnosis, target: target.reading };
-  const question = {
+  const facts = askingIncident(incident, causesOf(incident));
+  const record = asHeld(facts.wasIneffective ? withLatestSuccess(view, workflowId) : view);
+  const request = {
     target: diagnosis.target,
     namespace: target.namespace,
     workflowId,
-    incident: asking,
-    entry,
-    usage,
+    incident: facts,
+    entry: catalog.lookUp(workflowId),
+    usage: { diagnosis, target: target.reading },
   };
-  return askPolicy(question, { record, kinds, pauses, settings, nowMs }).decision;
+  return askPolicy(request, { record, kinds, pauses, settings, nowMs }).decision;
 }
 
 /**

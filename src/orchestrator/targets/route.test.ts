@@ -20,11 +20,11 @@ import type { TargetView } from "./target-view.ts";
 const now = Date.parse("2026-03-01T12:00:00.000Z");
 const minute = 60_000;
 
-describe("in its target's turn, an incident", () => {
+describe("an incident that is routed with its target", () => {
   it.each<[string, RemediationRequest, Partial<TargetView>, string]>([
-    ["that nothing stands in the way of gets an execution", waiting(), {}, "create rr-1-1"],
+    ["gets an execution if no check blocks", waiting(), {}, "create rr-1-1"],
     [
-      "whose workflow is not in the catalog waits",
+      "whose workflow is not in the catalog is blocked",
       waiting(),
       { catalog: catalog(undefined) },
       "Blocked NoMatchingRule",
@@ -50,85 +50,120 @@ describe("in its target's turn, an incident", () => {
       "Blocked NoMatchingRule",
     ],
     ["that was resolved is withdrawn", waiting({ resolvedAt: at(-1) }), {}, "Withdrawn ResolvedBeforeStart"],
-    ["that is stale is withdrawn", waiting({ deduplication: seenLast(-15) }), {}, "Withdrawn Stale"],
+    ["that is stale is withdrawn", waiting({ deduplication: lastSeen(-15) }), {}, "Withdrawn Stale"],
     [
-      "takes over an execution that was made for it",
+      "refers to an execution that was created for it",
       waiting({ resolvedAt: at(-1) }),
       { executions: [execution("own", "Running", {}, "rr-uid")] },
       "Executing",
     ],
     [
-      "is not fooled by one of an earlier incident of its name",
+      "ignores an execution of an earlier incident with the same name",
       waiting(),
       { executions: [execution("own", "Completed", {}, "other-uid")] },
       "create rr-1-1",
     ],
 
     [
-      "does not take over one that it has gone on without",
-      wentOn(2),
+      "does not refer to an earlier execution that was created again",
+      withDeletedExecutions(2),
       { executions: [numbered(1, "Skipped"), numbered(2, "Failed")] },
       "create rr-1-3",
     ],
     [
-      "waits until one that it has gone on without is removed",
-      wentOn(2),
+      "waits until an earlier execution that was created again is deleted",
+      withDeletedExecutions(2),
       { executions: [numbered(2, "Pending")] },
       "nothing",
     ],
     [
-      "follows one that it has gone on without, and that runs",
-      wentOn(2),
+      "follows an earlier execution that was created again and runs",
+      withDeletedExecutions(2),
       { executions: [numbered(1, "Running")] },
       "Executing follows back-1",
     ],
-    ["takes over the next one that was made for it", wentOn(2), { executions: [numbered(3, "Pending")] }, "Executing"],
-
-    ["follows one that does the same", waiting(), { executions: [execution("a", undefined)] }, "Executing follows a"],
     [
-      "follows the holder before one that waits",
+      "refers to the next execution that was created for it",
+      withDeletedExecutions(2),
+      { executions: [numbered(3, "Pending")] },
+      "Executing",
+    ],
+
+    [
+      "follows an execution of the same work",
+      waiting(),
+      { executions: [execution("a", undefined)] },
+      "Executing follows a",
+    ],
+    [
+      "follows the holder of the target rather than a waiting execution",
       waiting(),
       { record: held("b"), executions: [execution("a", "Pending"), execution("b", "Running")] },
       "Executing follows b",
     ],
     [
-      "follows the oldest of several that do the same",
+      "follows the oldest of several executions of the same work",
       waiting(),
       { executions: [execution("b", "Pending"), { ...execution("a", "Pending"), ...older("a") }] },
       "Executing follows a",
     ],
-    ["that is cancelled gets nothing", cancelled(waiting()), {}, "nothing"],
+    ["that is cancelled is not routed", cancelled(waiting()), {}, "nothing"],
     [
-      "does not follow one with other parameters",
+      "does not follow an execution with other parameters",
       waiting(),
       { executions: [execution("a", "Running", { keep: "9" })] },
       "Blocked ResourceBusy",
     ],
     [
-      "does not follow one with another workflow",
+      "does not follow an execution of another workflow",
       waiting(),
       { executions: [other(execution("a", "Pending"))] },
       "Blocked ResourceBusy",
     ],
     [
-      "does not follow one that is being deleted",
+      "does not follow an execution that is being deleted",
       waiting(),
-      { executions: [going(execution("a", "Running"))] },
+      { executions: [beingDeleted(execution("a", "Running"))] },
       "Blocked ResourceBusy",
     ],
-    ["does not follow one that has ended", waiting(), { executions: [execution("a", "Completed")] }, "create rr-1-1"],
     [
-      "waits until the end of one is in the record",
+      "does not follow an execution that has ended",
+      waiting(),
+      { executions: [execution("a", "Completed")] },
+      "create rr-1-1",
+    ],
+    [
+      "waits until the end of an execution is in the record",
       waiting(),
       { executions: [unrecorded(execution("a", "Completed"))] },
       "Blocked ResourceBusy",
     ],
 
-    ["that follows waits for the end", following("a"), { executions: [execution("a", "Running")] }, "nothing"],
-    ["that follows shares a success", following("a"), { executions: [execution("a", "Completed")] }, "Verifying"],
-    ["that follows does not share a failure", following("a"), { executions: [execution("a", "Failed")] }, "Analyzing"],
-    ["that follows does not share a skip", following("a"), { executions: [execution("a", "Skipped")] }, "Analyzing"],
-    ["that follows what is gone is decided again", following("a"), {}, "Analyzing"],
+    [
+      "that follows an execution waits for its end",
+      following("a"),
+      { executions: [execution("a", "Running")] },
+      "nothing",
+    ],
+    [
+      "that follows an execution shares its success",
+      following("a"),
+      { executions: [execution("a", "Completed")] },
+      "Verifying",
+    ],
+    [
+      "that follows an execution does not share its failure",
+      following("a"),
+      { executions: [execution("a", "Failed")] },
+      "Analyzing",
+    ],
+    [
+      "that follows an execution does not share its skip",
+      following("a"),
+      { executions: [execution("a", "Skipped")] },
+      "Analyzing",
+    ],
+    ["that follows a deleted execution is decided again", following("a"), {}, "Analyzing"],
 
     [
       "waits while an incident of its cause is open",
@@ -138,18 +173,18 @@ describe("in its target's turn, an incident", () => {
     ],
     ["waits while automation is paused", waiting(), { pauses: [pause()] }, "Blocked Paused"],
     [
-      "waits on while nothing has changed",
+      "stays blocked while nothing has changed",
       blocked("Paused", 'interlock resume freeze --reason "…"'),
       { pauses: [pause()] },
-      "look again in 14m",
+      "requeue in 14m",
     ],
     [
-      "is told when it waits for somebody else",
+      "is blocked again when the holder changes",
       blocked("Paused", 'interlock resume older --reason "…"'),
       { pauses: [pause()] },
       "Blocked Paused",
     ],
-    ["goes on when what it waited for is over", blocked("Paused", "x"), {}, "create rr-1-1"],
+    ["gets an execution when its block has ended", blocked("Paused", "x"), {}, "create rr-1-1"],
     [
       "is only observed in observe mode",
       waiting(),
@@ -157,32 +192,37 @@ describe("in its target's turn, an incident", () => {
       "Completed Observed",
     ],
 
-    ["whose workflow wants an answer asks", waiting(), { catalog: asks() }, "AwaitingApproval"],
+    ["whose workflow requires an approval requests it", waiting(), { catalog: approvalRequired() }, "AwaitingApproval"],
     [
-      "that a person agreed to gets an execution",
+      "that was approved gets an execution",
       waiting(),
-      { catalog: asks(), approvals: said("Approved") },
+      { catalog: approvalRequired(), approvals: approvalAnswered("Approved") },
       "create rr-1-1",
     ],
     [
-      "that a person did not agree to does not",
+      "that was not approved gets no execution",
       waiting(),
-      { catalog: asks(), approvals: said("Rejected") },
+      { catalog: approvalRequired(), approvals: approvalAnswered("Rejected") },
       "AwaitingApproval",
     ],
     [
-      "follows without asking",
+      "follows an execution without an approval",
       waiting(),
-      { catalog: asks(), executions: [execution("a", "Running")] },
+      { catalog: approvalRequired(), executions: [execution("a", "Running")] },
       "Executing follows a",
     ],
 
-    ["that was skipped once is tried again at once", skipped(1), { executions: skips(1) }, "create rr-1-2"],
-    ["that was skipped twice takes a breath", skipped(2), { executions: skips(2) }, "look again in 0m"],
-    ["that was found invalid once is tried again at once", skipped(1), { executions: fails(1) }, "create rr-1-2"],
-    ["that was found invalid twice takes a breath", skipped(2), { executions: fails(2) }, "look again in 0m"],
+    ["that was skipped once is retried at once", skipped(1), { executions: skips(1) }, "create rr-1-2"],
+    ["that was skipped twice is retried after a delay", skipped(2), { executions: skips(2) }, "requeue in 0m"],
+    ["whose execution was invalid once is retried at once", skipped(1), { executions: fails(1) }, "create rr-1-2"],
     [
-      "whose runs failed is not slowed by that: the record counts them",
+      "whose executions were invalid twice is retried after a delay",
+      skipped(2),
+      { executions: fails(2) },
+      "requeue in 0m",
+    ],
+    [
+      "whose runs failed has no additional delay, because the record counts failures",
       skipped(2),
       { executions: fails(2, { reason: "TaskRunFailed" }) },
       "create rr-1-3",
@@ -193,13 +233,25 @@ describe("in its target's turn, an incident", () => {
       { executions: fails(2, null) },
       "create rr-1-3",
     ],
-    ["hands on that a person has looked", acknowledged(), { record: failedBefore() }, "acknowledge"],
-    ["waits for a person", waiting(), { record: failedBefore() }, "Blocked PreviousExecutionFailed review"],
+    ["copies its acknowledgement to the record", acknowledged(), { record: failedBefore() }, "acknowledge"],
+    [
+      "keeps its acknowledgement while the record has one of another execution that is not folded yet",
+      acknowledged(),
+      { record: withOtherAck(failedBefore()) },
+      "Blocked PreviousExecutionFailed review",
+    ],
+    [
+      "copies its acknowledgement to the record once the one of another execution is folded",
+      acknowledged(),
+      { record: withOtherAck(failedBefore(), { coversUntil: at(0) }) },
+      "acknowledge",
+    ],
+    ["waits for a manual review", waiting(), { record: failedBefore() }, "Blocked PreviousExecutionFailed review"],
   ])("%s", (_what, incident, world, expected) => {
     expect(words(route(incident, view(world)))).toBe(expected);
   });
 
-  it("is looked at again when it becomes stale, or when its block ends, whichever comes first", () => {
+  it("is reconciled again when it becomes stale or when its block ends, whichever is first", () => {
     const until = (minutes: number) => ({ pauses: [pause(minutes)] });
 
     expect(route(blocked("Paused", 'interlock resume freeze --reason "…"', 3), view(until(3))).requeueAfterMs).toBe(
@@ -210,7 +262,7 @@ describe("in its target's turn, an incident", () => {
     );
   });
 
-  it("that has to wait gets one notice for what it waits for, shared by all incidents that wait for the same", () => {
+  it("that is blocked shares one notice with all incidents that are blocked by the same cause", () => {
     const notices = [waiting(), { ...waiting(), metadata: { ...waiting().metadata, name: "rr-2", uid: "rr-2" } }].map(
       (incident) =>
         route(incident, view({ pauses: [pause()] })).actions.find((action) => action.do === "notify")?.notice,
@@ -227,22 +279,22 @@ describe("in its target's turn, an incident", () => {
 
   it.each([
     ["requests an approval that does not exist", new Map(), 1],
-    ["does not create the approval of an aborted attempt again", said(undefined), 0],
+    ["does not create the approval of an aborted attempt again", approvalAnswered(undefined), 0],
   ])("%s, and waits for it", (_what, approvals, created) => {
-    const { actions } = route(waiting(), view({ catalog: asks(), approvals }));
+    const { actions } = route(waiting(), view({ catalog: approvalRequired(), approvals }));
 
     expect(actions.filter((action) => action.do === "create-approval")).toHaveLength(created);
     expect(actions).toContainEqual(expect.objectContaining({ do: "set-status" }));
   });
 
-  it("that needs a person gets a notice for that alone", () => {
+  it("that needs a manual review gets only the notice about the review", () => {
     const { actions } = route(waiting(), view({ record: failedBefore() }));
 
     const types = actions.flatMap((action) => (action.do === "notify" ? [action.notice.spec.eventType] : []));
     expect(types).toEqual(["ManualReviewRequired"]);
   });
 
-  it("has its decision recorded with every check, under the id that its block names", () => {
+  it("records its decision with every check, under the id in its block", () => {
     const { actions } = route(waiting(), view({ pauses: [pause()] }));
 
     const event = actions.flatMap((action) => (action.do === "record" ? [action.event] : []))[0];
@@ -252,7 +304,7 @@ describe("in its target's turn, an incident", () => {
   });
 });
 
-/** What a turn comes to, in a few words. */
+/** Describes a decision by its first relevant action, or by its delay. */
 function words({ actions, requeueAfterMs }: Decision<Action>): string {
   for (const action of actions) {
     if (action.do === "create-execution") return `create ${action.execution.metadata.name}`;
@@ -263,7 +315,7 @@ function words({ actions, requeueAfterMs }: Decision<Action>): string {
     const follows = status.follows && status.phase === "Executing" ? `follows ${status.follows.uid}` : "";
     return [status.phase, why, follows, status.requiresManualReview ? "review" : ""].filter(Boolean).join(" ");
   }
-  return requeueAfterMs === undefined ? "nothing" : `look again in ${Math.floor(requeueAfterMs / minute)}m`;
+  return requeueAfterMs === undefined ? "nothing" : `requeue in ${Math.floor(requeueAfterMs / minute)}m`;
 }
 
 function view(world: Partial<TargetView>): TargetView {
@@ -340,13 +392,13 @@ function acknowledged(): RemediationRequest {
   return { ...incident, metadata: { ...incident.metadata, annotations: { [annotationKeys.acknowledge]: "looked" } } };
 }
 
-/** It had executions already, which are gone. */
-function wentOn(times: number): RemediationRequest {
+/** An incident that refers to deleted executions. */
+function withDeletedExecutions(times: number): RemediationRequest {
   const refs = Array.from({ length: times }, (_, i) => ({ name: `rr-1-${i + 1}`, namespace: "default", uid: `${i}` }));
   return waiting({ executionRefs: refs });
 }
 
-/** One of ours whose uid the incident does not know. */
+/** An execution of the incident with a uid to which the incident does not refer. */
 function numbered(n: number, phase: string): WorkflowExecution {
   const made = execution(`back-${n}`, phase, {}, "rr-uid");
   return { ...made, metadata: { ...made.metadata, name: `rr-1-${n}` } };
@@ -395,7 +447,7 @@ function other(one: WorkflowExecution): WorkflowExecution {
   return { ...one, spec: { ...one.spec, workflowRef: { workflowId: "reboot", containerImage: "x" } } };
 }
 
-function going(one: WorkflowExecution): WorkflowExecution {
+function beingDeleted(one: WorkflowExecution): WorkflowExecution {
   return { ...one, metadata: { ...one.metadata, deletionTimestamp: at(0) } };
 }
 
@@ -433,6 +485,16 @@ function failedBefore(): RemediationTarget {
   return record({ workflows: [history] });
 }
 
+/** A record that also has a failure of another workflow, and its acknowledgement. `folded`: as the status has it. */
+function withOtherAck(record: RemediationTarget, folded?: object): RemediationTarget {
+  const { workflows = [] } = record.status ?? {};
+  const ends = workflows.flatMap(({ recentEnds }) => recentEnds.map((end) => ({ ...end, executionUid: "other" })));
+  const other = { workflowId: "reboot", consecutiveFailures: 0, recentEnds: ends, ...(folded && { ack: folded }) };
+  const annotations = { [annotationKeys.acknowledgedExecution]: "other", [annotationKeys.acknowledge]: "looked" };
+  const status = { ...record.status, workflows: [...workflows, other] } as RemediationTarget["status"];
+  return { ...record, metadata: { ...record.metadata, annotations }, ...(status && { status }) };
+}
+
 function pause(untilMinutes?: number): Pause {
   const until = untilMinutes === undefined ? {} : { until: at(untilMinutes) };
   return { name: "freeze", spec: { scope: "All", reason: "maintenance", requestedBy: "kim", ...until } };
@@ -454,12 +516,12 @@ function catalog(only: RemediationWorkflow | undefined): TargetView["catalog"] {
   };
 }
 
-function asks(): TargetView["catalog"] {
+function approvalRequired(): TargetView["catalog"] {
   return catalog(entry({ approval: { required: true } }));
 }
 
-/** An approval with that answer, or without one. */
-function said(decision: "Approved" | "Rejected" | undefined): TargetView["approvals"] {
+/** An approval with the answer, or without one. */
+function approvalAnswered(decision: "Approved" | "Rejected" | undefined): TargetView["approvals"] {
   const name = approvalNameFor(waiting(), view({}));
   const status = decision && { status: { decision, decidedAt: at(0) } };
   const recommendedWorkflow = { workflowId: "cleanup", version: "1.0.0" };
@@ -468,7 +530,7 @@ function said(decision: "Approved" | "Rejected" | undefined): TargetView["approv
   return new Map([[name, approval as unknown as RemediationApprovalRequest]]);
 }
 
-function seenLast(minutes: number) {
+function lastSeen(minutes: number) {
   return { firstSeenAt: at(-60), lastSeenAt: at(minutes), occurrenceCount: 2 };
 }
 

@@ -16,7 +16,7 @@ import { staleAtMs, withdraw } from "../endings/withdraw.ts";
 import * as events from "../reports/ledger-events.ts";
 import { approvalRequired } from "../reports/notices.ts";
 import { isKnown, ownExecutions } from "../snapshot.ts";
-import { awaitingApproval, executingStatus, followingStatus, requireDiagnosis } from "../statuses.ts";
+import { awaitingApprovalStatus, executingStatus, followingStatus, requireDiagnosis } from "../statuses.ts";
 import { block } from "./block.ts";
 import { decideAction } from "./decide-action.ts";
 import { draftExecution } from "./draft-execution.ts";
@@ -37,32 +37,32 @@ export function isRouted(incident: RemediationRequest): boolean {
 export function route(incident: RemediationRequest, view: TargetView): Decision<Action> {
   if (!isRouted(incident)) return nothing;
   const { follows } = incident.status ?? {};
-  if (follows) return followOn(incident, follows, view);
+  if (follows) return decideFollowing(incident, follows, view);
 
   const { nowMs, settings } = view;
   const own = ownExecutions(incident, view.executions);
   // It is being deleted: see `decide`.
   if (lateExecution(incident, own)) return nothing;
-  // Created by this replica, or by one that died before it wrote the reference.
+  // Created by this replica, or by one that crashed before it wrote the reference.
   const unknown = own.find((execution) => !isKnown(incident, execution) && !isOutnumbered(incident, execution));
   if (unknown) return act({ do: "set-status", status: executingStatus(incident, unknown) });
 
-  const answeredMs = answerMs(incident, view);
+  const answeredMs = approvalAnsweredMs(incident, view);
   const withdrawal = withdraw({ incident, nowMs, settings }, answeredMs);
   if (withdrawal) return withdrawal;
-  const next = join(incident, view) ?? ask(incident, view);
+  const next = followOther(incident, view) ?? decideByPolicy(incident, view);
   const staleMs = Math.max(1, staleAtMs({ incident, settings }, answeredMs) - nowMs);
   return next.actions.length > 0 ? next : requeueAfter(Math.min(next.requeueAfterMs ?? staleMs, staleMs));
 }
 
 /** Shares the success of the followed execution. After any other end everything is decided again. */
-function followOn(
+function decideFollowing(
   incident: RemediationRequest,
   { name, uid }: { name: string; uid: string },
   { executions, nowMs }: TargetView,
 ): Decision<Action> {
   const execution = executions.find(({ metadata }) => metadata.uid === uid);
-  if (!execution) return startOver(incident, `execution ${name}, which it followed, is gone`);
+  if (!execution) return startOver(incident, `the followed execution ${name} was deleted`);
   const { status } = execution;
   switch (status?.phase) {
     case undefined:
@@ -72,34 +72,32 @@ function followOn(
     case "Completed":
       return decideSuccess(incident, execution, status.completionTime, nowMs);
     case "Failed":
+      return startOver(incident, `the followed execution ${name} failed`);
     case "Skipped":
-      return startOver(
-        incident,
-        `execution ${name}, which it followed, was ${status.phase === "Failed" ? "a failure" : "skipped"}`,
-      );
+      return startOver(incident, `the followed execution ${name} was skipped`);
   }
 }
 
 /** Follows an execution of another incident that does the same: nothing has to be started. */
-function join(incident: RemediationRequest, view: TargetView): Decision<Action> | undefined {
+function followOther(incident: RemediationRequest, view: TargetView): Decision<Action> | undefined {
   const diagnosis = requireDiagnosis(incident);
   const holderUid = view.record?.status?.holder?.executionUid;
   const same = view.executions
-    .filter((execution) => mayStillAct(execution) && isSame(execution, diagnosis))
+    .filter((execution) => mayStillAct(execution) && isSameWork(execution, diagnosis))
     .sort(byAge);
   const execution = same.find(({ metadata }) => metadata.uid === holderUid) ?? same[0];
   if (!execution) return undefined;
-  const message = `execution ${execution.metadata.name} does just that`;
+  const message = `execution ${execution.metadata.name} runs the same workflow with the same parameters`;
   const event = events.decidedEvent(incident, { verdict: "follow", execution, message, nowMs: view.nowMs });
   return act(
     { do: "record", event },
     { do: "set-status", status: followingStatus(incident, execution) },
-    { do: "announce", what: { kind: "decided", verdict: "follow", message } },
+    { do: "announce", announcement: { kind: "decided", verdict: "follow", message } },
   );
 }
 
-/** Asks the policy whether the incident may act now. */
-function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
+/** Blocks the incident, starts an execution, or requests an approval, as the policy decides. */
+function decideByPolicy(incident: RemediationRequest, view: TargetView): Decision<Action> {
   const { nowMs } = view;
   const decision = decideAction(incident, view);
   if (decision.verdict === "block") return block(incident, decision, view);
@@ -111,13 +109,13 @@ function ask(incident: RemediationRequest, view: TargetView): Decision<Action> {
   }
   const notBeforeMs = refusalDelayMs(incident, view);
   if (nowMs < notBeforeMs) return requeueAt(notBeforeMs, nowMs);
-  return approve(incident, decision, view) ?? start(incident, decision, view);
+  return requestApproval(incident, decision, view) ?? createExecution(incident, decision, view);
 }
 
 /**
  * Returns the delay after executors refused what the policy allows: their configuration or state differs, or the execution
- * is invalid. One refusal is a race and retried at once; after more the delay grows. A time that the executor named is
- * waited for in any case.
+ * is invalid. One refusal is a race and retried at once; after more the delay grows. It is never shorter than the time that the
+ * executor recorded.
  */
 function refusalDelayMs(incident: RemediationRequest, view: TargetView): number {
   const own = ownExecutions(incident, view.executions).sort(byAge).reverse();
@@ -138,7 +136,7 @@ function refusedUntilMs({ spec, status }: WorkflowExecution, { record }: TargetV
   const { cause, cooldownRemaining, skippedAt, recentRemediation } = status.skipDetails;
   const history = historyOf(record?.status, spec.workflowRef.workflowId);
   const success = history?.lastSuccess;
-  // A cooldown ends when its execution is deleted, the wait after failures when a person acknowledges them.
+  // A cooldown ends when its execution is deleted, a backoff when an operator acknowledges the failures.
   const isOver =
     cause === "cooldown"
       ? success !== undefined && (success.cooldownEnded || success.executionUid !== recentRemediation?.uid)
@@ -155,7 +153,7 @@ function refusedAt({ status }: WorkflowExecution): string | undefined {
 }
 
 /** Requests an approval first, if the workflow requires one and there is none yet. */
-function approve(
+function requestApproval(
   incident: RemediationRequest,
   decision: PolicyDecision,
   view: TargetView,
@@ -171,17 +169,17 @@ function approve(
   const event = events.decidedEvent(incident, { verdict: "ask", decision, message, nowMs });
   return act(
     { do: "record", event },
-    // One that an earlier attempt created before it was aborted has a version, and the API server refuses to create it.
+    // An aborted attempt may have created it: an object that has a version cannot be created.
     ...(known ? [] : [{ do: "create-approval", approval } as const]),
     { do: "record", event: events.approvalRequestedEvent(incident, approval, nowMs) },
     { do: "notify", notice: approvalRequired(incident, approval) },
-    { do: "set-status", status: awaitingApproval(incident, name) },
-    { do: "announce", what: { kind: "decided", verdict: "ask", message } },
+    { do: "set-status", status: awaitingApprovalStatus(incident, name) },
+    { do: "announce", announcement: { kind: "decided", verdict: "ask", message } },
   );
 }
 
 /** Creates an execution. The next decision finds it, and writes its reference into the incident. */
-function start(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision<Action> {
+function createExecution(incident: RemediationRequest, decision: PolicyDecision, view: TargetView): Decision<Action> {
   const { nowMs, catalog } = view;
   const entry = catalog.find(requireDiagnosis(incident).workflowId);
   if (!entry) throw new TypeError("the policy allowed a workflow that is not in the catalog");
@@ -193,7 +191,7 @@ function start(incident: RemediationRequest, decision: PolicyDecision, view: Tar
   return act(
     { do: "record", event },
     { do: "create-execution", execution },
-    { do: "announce", what: { kind: "decided", verdict: "run", message } },
+    { do: "announce", announcement: { kind: "decided", verdict: "run", message } },
   );
 }
 
@@ -210,12 +208,12 @@ export function approvalNameFor(incident: RemediationRequest, view: TargetView):
   }
 }
 
-/** Returns when a person approved it; 0 if no approval was requested. */
-function answerMs(incident: RemediationRequest, view: TargetView): number {
+/** Returns when the approval was answered; 0 if it was not. */
+function approvalAnsweredMs(incident: RemediationRequest, view: TargetView): number {
   return Date.parse(view.approvals.get(approvalNameFor(incident, view))?.status?.decidedAt ?? "") || 0;
 }
 
-function isSame({ spec }: WorkflowExecution, { workflowId, parameters = {} }: Diagnosis): boolean {
+function isSameWork({ spec }: WorkflowExecution, { workflowId, parameters = {} }: Diagnosis): boolean {
   return (
     spec.workflowRef.workflowId === workflowId && parametersText(spec.parameters ?? {}) === parametersText(parameters)
   );

@@ -16,10 +16,6 @@ import { requireDiagnosis } from "../statuses.ts";
 import { approvalNameFor, isRouted, route } from "./route.ts";
 import type { TargetView, ViewedTarget } from "./target-view.ts";
 
-export interface TargetDeps extends Deps {
-  readonly locks: Locks;
-}
-
 /**
  * Routes all incidents that wait for one target, oldest first. The lock keeps replicas from deciding about the same target at
  * once, which would create executions that are skipped; admission does not depend on it. Returns in how many milliseconds to
@@ -27,7 +23,7 @@ export interface TargetDeps extends Deps {
  */
 export async function reconcileTarget(
   hash: string,
-  deps: TargetDeps,
+  deps: Deps,
   signal: AbortSignal,
 ): Promise<number | undefined | Skipped> {
   const { incidents, ownWrites } = deps.caches;
@@ -37,18 +33,18 @@ export async function reconcileTarget(
   return isSkipped ? { kind: "skipped", inMs: Math.min(inMs ?? lostEventMs, lostEventMs) } : inMs;
 }
 
-async function routeWaiting(hash: string, deps: TargetDeps, signal: AbortSignal): Promise<number | undefined> {
+async function routeWaiting(hash: string, deps: Deps, signal: AbortSignal): Promise<number | undefined> {
   const { caches, locks } = deps;
   const waiting = listWaiting(hash, caches);
   const [first] = waiting;
   if (!first) return undefined;
   const { target: text } = requireDiagnosis(first);
   const target = parseDiagnosedTarget(text, caches.kinds.current);
-  const glance = viewCachedTarget(hash, target, waiting, caches);
-  const turns = waiting.map((incident) => route(incident, glance));
+  const cachedView = viewCachedTarget(hash, target, waiting, caches);
+  const decisions = waiting.map((incident) => route(incident, cachedView));
   // The caches show nothing to do. A change that they do not show yet arrives as an event.
-  if (turns.every(({ actions }) => actions.length === 0))
-    return soonest(...turns.map(({ requeueAfterMs }) => requeueAfterMs));
+  if (decisions.every(({ actions }) => actions.length === 0))
+    return soonest(...decisions.map(({ requeueAfterMs }) => requeueAfterMs));
 
   await using lease = await acquireShortly(text, locks, signal);
   // Awaited here, so that the lock is held until all incidents are routed.
@@ -72,7 +68,7 @@ async function acquireShortly(target: string, locks: Locks, signal: AbortSignal)
 async function routeIncidents(
   hash: string,
   target: ViewedTarget,
-  deps: TargetDeps,
+  deps: Deps,
   lease: Lease | undefined,
   outer: AbortSignal,
 ) {
@@ -80,14 +76,14 @@ async function routeIncidents(
   const signal = lease ? AbortSignal.any([outer, lease.signal]) : outer;
   let view = await readTargetView(hash, target, caches, signal);
   await notifySharedSuccess(view, listWaiting(hash, caches), deps, signal);
-  const looks: (number | undefined)[] = [];
+  const requeues: (number | undefined)[] = [];
   const failures: unknown[] = [];
   for (const incident of listWaiting(hash, caches)) {
     lease?.assertHeld();
     try {
-      const took = await routeIncident(incident, view, deps, signal);
-      view = { ...view, executions: [...view.executions, ...took.created] };
-      looks.push(took.requeueAfterMs);
+      const { created, requeueAfterMs } = await routeIncident(incident, view, deps, signal);
+      view = { ...view, executions: [...view.executions, ...created] };
+      requeues.push(requeueAfterMs);
     } catch (error) {
       // An incident whose routing fails does not block the others.
       if (signal.aborted) throw error;
@@ -95,7 +91,7 @@ async function routeIncidents(
     }
   }
   if (failures.length > 0) throw failures[0];
-  return soonest(...looks);
+  return soonest(...requeues);
 }
 
 interface Routed {
@@ -105,29 +101,29 @@ interface Routed {
 
 async function routeIncident(
   cached: RemediationRequest,
-  view: TargetView,
+  target: TargetView,
   deps: Deps,
   signal: AbortSignal,
 ): Promise<Routed> {
   const { caches } = deps;
-  const around = await withApproval(cached, view, caches, signal);
-  const { actions, requeueAfterMs } = route(cached, around);
+  const view = await withApproval(cached, target, caches, signal);
+  const { actions, requeueAfterMs } = route(cached, view);
   if (actions.length === 0) return { created: [], requeueAfterMs };
 
   const incident = await caches.client.get(remediationRequests, refOf(cached), { signal });
   if (!incident || incident.metadata.uid !== cached.metadata.uid) return { created: [], requeueAfterMs: undefined };
   caches.ownWrites.note(incident);
-  let turn: Required<IncidentChanges> = { incident, created: [] };
-  const inMs = await reconcile(turn, {
-    decide: ({ incident, created }) => route(incident, { ...around, executions: [...around.executions, ...created] }),
+  let latest: Required<IncidentChanges> = { incident, created: [] };
+  const inMs = await reconcile(latest, {
+    decide: ({ incident, created }) => route(incident, { ...view, executions: [...view.executions, ...created] }),
     perform: (action, snapshot) => perform(action, snapshot, deps, signal),
-    async observeAgain(after = turn, before) {
-      turn = after;
+    async observeAgain(after = latest, before) {
+      latest = after;
       const isChanged = after.incident !== before.incident || after.created !== before.created;
       return isChanged ? after : undefined;
     },
   });
-  return { created: turn.created, requeueAfterMs: inMs };
+  return { created: latest.created, requeueAfterMs: inMs };
 }
 
 /** Reads the approval from the server, and those that were withdrawn before it: a cached one must not start an execution. */
