@@ -2,7 +2,7 @@ import { openApi } from "../src/apiserver/api/open-api.ts";
 import type { Resource } from "../src/apiserver/api/resource.ts";
 import { embeddedClient } from "../src/apiserver/embedded-client.ts";
 import { isAllowed, objectVerbs, roles } from "../src/apiserver/http/authorize.ts";
-import { volatileStore } from "../src/apiserver/volatile-store.ts";
+import { volatileStore } from "../test/doubles/volatile-store.ts";
 import { webhookPaths } from "../src/app/gateway.ts";
 import { signalRoutes } from "../src/app/signal-routes.ts";
 import { type ConsoleParts, describedRoutes } from "../src/console/http/routes.ts";

@@ -1,7 +1,7 @@
 import { gitlabHttp } from "../../src/agent/index.ts";
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { openCoordination, openPolling, prepare } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { memoryLocks } from "../../src/coordination/index.ts";
 import { type Gateway, openFileOccurrenceLog, startGateway } from "../../src/gateway/index.ts";
 import { informer, type KubeClient, namespaces } from "../../src/kube/index.ts";

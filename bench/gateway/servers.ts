@@ -2,7 +2,7 @@ import { join } from "node:path";
 import Fastify from "fastify";
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { type Locks, memoryLocks } from "../../src/coordination/index.ts";
 import {
   type GatewaySettings,

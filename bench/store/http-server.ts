@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { embeddedClient, freezeJson, openLogStore, serveApi } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { type KubeClient, namespaces, type ResourceType } from "../../src/kube/index.ts";
 import { installCrds } from "../../src/resources/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";

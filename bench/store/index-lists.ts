@@ -1,6 +1,6 @@
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { informer, type KubeObject, type ResourceType } from "../../src/kube/index.ts";
 import { installCrds } from "../../src/resources/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";

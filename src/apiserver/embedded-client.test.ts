@@ -5,8 +5,8 @@ import type { KubeClient } from "../kube/client.ts";
 import { leases } from "../kube/lease.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
 import { openApi, type RunningApi } from "./api/open-api.ts";
-import { type ApiCall, embeddedClient } from "./embedded-client.ts";
-import { volatileStore } from "./volatile-store.ts";
+import { embeddedClient } from "./embedded-client.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 
 let shared: RunningApi;
 beforeAll(async () => {
@@ -65,43 +65,6 @@ describe("the embedded client", () => {
     const client = await fresh();
 
     await expect(client.get(leases, { name: "a" })).rejects.toThrow(TypeError);
-  });
-
-  it.each([
-    ["get", (client: KubeClient) => client.get(leases, at("a"))],
-    ["list", (client: KubeClient) => client.list(leases, { namespace: "default" })],
-    ["create", (client: KubeClient) => client.create(leases, lease("a"))],
-    ["update", (client: KubeClient) => client.update(leases, lease("a"))],
-    ["patch", (client: KubeClient) => client.patch(leases, at("a"), { merge: {} })],
-    ["delete", (client: KubeClient) => client.delete(leases, at("a"))],
-    ["watch", (client: KubeClient) => firstEvent(client, "100")],
-  ])("names the missing permission when it is not allowed to %s", async (forbidden, attempt) => {
-    const client = await fresh({ allows: ({ verb }) => verb !== forbidden });
-
-    await expect(attempt(client)).rejects.toMatchObject({
-      code: "forbidden",
-      message: expect.stringContaining(
-        `User "eve" cannot ${forbidden} resource "leases" in API group "coordination.k8s.io" in the namespace "default"`,
-      ),
-    });
-  });
-
-  it("asks for another permission to change the status", async () => {
-    const client = await fresh({ allows: ({ verb, resource }) => verb !== "patch" || resource === "samples" });
-    await installContractSamples(client);
-    await client.create(contractSamples, { metadata: at("a") });
-    const patch = { merge: { status: { phase: "Running" } } };
-
-    await expect(client.patch(contractSamples, at("a"), patch)).resolves.toMatchObject({ kind: "updated" });
-    await expect(client.patch(contractSamples, at("a"), patch, { subresource: "status" })).rejects.toThrow(
-      'cannot patch resource "samples/status"',
-    );
-  });
-
-  it("needs permission to create for an update that creates a Lease", async () => {
-    const client = await fresh({ allows: ({ verb }) => verb !== "create" });
-
-    await expect(client.update(leases, lease("a"))).rejects.toMatchObject({ code: "forbidden" });
   });
 
   it("does not bring back by update a Lease that was deleted, when the update names its uid", async () => {
@@ -188,17 +151,8 @@ describe("the embedded client", () => {
   });
 });
 
-async function fresh({
-  clock = new ManualClock(),
-  keptChanges = 1_000,
-  allows,
-}: {
-  clock?: ManualClock;
-  keptChanges?: number;
-  allows?: (attempt: ApiCall) => boolean;
-} = {}) {
-  const api = await openApi({ store: volatileStore({ keptChanges }), clock, random: systemRandom() });
-  return embeddedClient(api, { identity: "eve", ...(allows ? { allows } : {}) });
+async function fresh({ clock = new ManualClock(), keptChanges = 1_000 } = {}) {
+  return embeddedClient(await openApi({ store: volatileStore({ keptChanges }), clock, random: systemRandom() }));
 }
 
 function at(name: string) {

@@ -26,51 +26,30 @@ import { evictPod } from "./api/evict.ts";
 import { listObjects } from "./api/list.ts";
 import { patchObject } from "./api/patch.ts";
 import type { Resource } from "./api/resource.ts";
-import { pluralTitle, StatusError } from "./api/status-error.ts";
+import { StatusError } from "./api/status-error.ts";
 import { updateObject } from "./api/update.ts";
 import { toDraft } from "./json/json.ts";
 import { watchEvents } from "./watch-events.ts";
 
-export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
-
-/** One call, for permission checks. */
-export interface ApiCall {
-  readonly verb: Verb;
-  /** `leases`, `tasks/status` */
-  readonly resource: string;
-  readonly group: string;
-  readonly namespace: string | undefined;
-}
-
-export interface EmbeddedClientOptions {
-  /** The name of the caller, for messages. */
-  readonly identity?: string;
-  /** The permission check. Default: everything is allowed. */
-  readonly allows?: (attempt: ApiCall) => boolean;
-}
-
 /** The embedded API server without a wire between: objects are the stored ones, deeply frozen, never copies. */
-export function embeddedClient(api: Api, { identity = "embedded", allows }: EmbeddedClientOptions = {}): KubeClient {
-  const enter = (verb: Verb, type: ResourceType, where: Partial<ObjectRef>, call?: WriteCall) =>
-    checkCall(api, { identity, allows }, { verb, type, where, call });
-
+export function embeddedClient(api: Api): KubeClient {
   return {
     serverNowMs: () => api.clock.wallMs(),
 
     async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call?: Call) {
-      const resource = enter("get", type, ref, call);
+      const resource = findResource(api, type, call);
       const entry = api.store.get(resource.storedAs, requireNamespace(resource, ref), ref.name);
       return entry && (resource.view(entry).object as T);
     },
 
     async list<T extends KubeObject>(type: ResourceType<T>, query: ListQuery = {}, call?: Call): Promise<List<T>> {
-      const resource = enter("list", type, query, call);
+      const resource = findResource(api, type, call);
       const { items, revision } = await translateErrors(() => listObjects(api, resource, query));
       return { items: Object.freeze(items.map(({ object }) => object as T)), resourceVersion: String(revision) };
     },
 
     async create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: CreateCall): Promise<CreateOutcome<T>> {
-      const resource = enter("create", type, object.metadata, call);
+      const resource = findResource(api, type, call);
       const value = wholeObject(type, object);
       const options = { namespace: requireNamespace(resource, object.metadata), dryRun: call?.dryRun ?? false };
       return createOutcome(
@@ -79,11 +58,8 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
     },
 
     async update<T extends KubeObject>(type: ResourceType<T>, object: T, call?: WriteCall): Promise<UpdateOutcome<T>> {
-      const resource = enter("update", type, object.metadata, call);
+      const resource = findResource(api, type, call);
       const ref = toRef(resource, object.metadata, call);
-      if (resource.createdByUpdate && !api.store.get(resource.storedAs, ref.namespace, ref.name)) {
-        enter("create", type, object.metadata, call);
-      }
       const value = wholeObject(type, object);
       return updateOutcome(
         await tryWrite(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)),
@@ -96,7 +72,7 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       patch: Patch,
       call?: WriteCall,
     ): Promise<UpdateOutcome<T>> {
-      const resource = enter("patch", type, target, call);
+      const resource = findResource(api, type, call);
       const ref = { ...toRef(resource, target, call), fieldValidation: "Ignore" as const };
       const [kind, value] = "json" in patch ? (["json", patch.json] as const) : (["merge", patch.merge] as const);
       return updateOutcome(await tryWrite(() => patchObject(api, resource, { kind, value }, ref)));
@@ -108,7 +84,7 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       { preconditions = {}, propagation }: DeleteOptions = {},
       call?: Call,
     ): Promise<DeleteOutcome> {
-      const resource = enter("delete", type, target, call);
+      const resource = findResource(api, type, call);
       const removing = deleteObject(api, resource, toRef(resource, target), { preconditions, propagation });
       const outcome = await tryWrite(async () => ({ entry: (await removing).entry, warnings: [] }));
       if (outcome.kind === "done") {
@@ -118,65 +94,29 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
     },
 
     async evict(pod: ObjectRef, { uid }: EvictOptions = {}, call?: Call): Promise<EvictOutcome> {
-      const attempt = { verb: "create", type: pods, where: pod, call, subresource: "eviction" } as const;
-      const resource = checkCall(api, { identity, allows }, attempt);
+      const resource = findResource(api, pods, call);
       return evictOutcome(() => evictPod(api, resource, toRef(resource, pod), { ...(uid !== undefined && { uid }) }));
     },
 
     async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, call: Call = {}) {
       // The first question to an aborted watch finds it ended, as would the next one to an open watch.
       if (call.signal?.aborted) return;
-      const resource = enter("watch", type, query, call);
+      const resource = findResource(api, type, call);
       const events = await translateErrors(() => watchEvents(api, resource, query, call.signal));
       for await (const event of events) yield event as WatchEvent<T>;
     },
   };
 }
 
-interface AttemptedCall {
-  readonly verb: Verb;
-  readonly type: ResourceType;
-  readonly where: Partial<ObjectRef>;
-  readonly call: WriteCall | undefined;
-  /** Of a call that is for nothing else. */
-  readonly subresource?: string;
-}
-
 const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
-/** The resource of a call, unless the call is aborted or not allowed. */
-function checkCall(
-  api: Api,
-  { identity, allows }: { readonly identity: string; readonly allows: EmbeddedClientOptions["allows"] },
-  { verb, type, where, call = {}, subresource = call.subresource }: AttemptedCall,
-): Resource {
-  if (call.signal?.aborted) {
-    throw new KubeError("aborted", `${verb} ${type.plural} was aborted`, { cause: call.signal.reason });
-  }
-  const resource = findResource(api, type);
-  const plural = subresource ? `${type.plural}/${subresource}` : type.plural;
-  const attempt = { verb, resource: plural, group: resource.group, namespace: where.namespace };
-  if (allows && !allows(attempt)) throw forbiddenError(attempt, resource, identity, where.name);
-  return resource;
-}
-
-function findResource({ registry }: Api, { apiVersion, plural }: ResourceType): Resource {
-  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
-  const resource = registry.find(group ?? "", version ?? "", plural);
+/** Throws KubeError if the call is aborted, or if the server does not have `type`. */
+function findResource({ registry }: Api, { apiVersion, plural }: ResourceType, { signal }: Call = {}): Resource {
+  if (signal?.aborted) throw new KubeError("aborted", `the call on ${plural} was aborted`, { cause: signal.reason });
+  const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+  const resource = registry.find(group, version, plural);
   if (resource) return resource;
   throw new KubeError("invalid", `the server has no ${plural} of ${apiVersion}; is its definition installed?`);
-}
-
-function forbiddenError(
-  { verb, resource, group, namespace }: ApiCall,
-  subject: Resource,
-  identity: string,
-  name?: string,
-) {
-  const place = namespace ? `in the namespace "${namespace}"` : "at the cluster scope";
-  const attempt = `User "${identity}" cannot ${verb} resource "${resource}" in API group "${group}" ${place}`;
-  const title = name ? `${pluralTitle(subject)} "${name}"` : pluralTitle(subject);
-  return new KubeError("forbidden", `${title} is forbidden: ${attempt}`);
 }
 
 function toRef(resource: Resource, where: Partial<ObjectRef>, call: WriteCall = {}) {

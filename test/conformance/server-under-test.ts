@@ -1,6 +1,6 @@
 import { type ServedApi, type ServeOptions, serveApi } from "../../src/apiserver/http/serve.ts";
 import type { ObjectStore } from "../../src/apiserver/object-store.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { volatileStore } from "../doubles/volatile-store.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 
 export const tokens = { admin: "admin-token", readOnly: "reading-token" };

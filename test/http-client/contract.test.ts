@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { serveApi } from "../../src/apiserver/http/serve.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
+import { volatileStore } from "../doubles/volatile-store.ts";
 import { installContractSamples, kubeClientContract } from "../../src/kube/client.contract.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { Connection } from "../../src/kube/connection/connection.ts";

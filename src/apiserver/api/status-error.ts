@@ -142,7 +142,7 @@ export function expired(message: string, token?: string): StatusError {
 }
 
 /** `workflowexecutions.kubernaut.ai`, and `configmaps` without a group. */
-export function pluralTitle({ plural, group }: Pick<Subject, "plural" | "group">): string {
+function pluralTitle({ plural, group }: Pick<Subject, "plural" | "group">): string {
   return group ? `${plural}.${group}` : plural;
 }
 

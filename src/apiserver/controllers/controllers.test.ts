@@ -6,7 +6,7 @@ import type { KubeObject, ObjectMeta, OwnerReference, ResourceType } from "../..
 import { systemRandom } from "../../time/index.ts";
 import { openApi, type RunningApi } from "../api/open-api.ts";
 import { embeddedClient } from "../embedded-client.ts";
-import { volatileStore } from "../volatile-store.ts";
+import { volatileStore } from "../../../test/doubles/volatile-store.ts";
 
 const opened: RunningApi[] = [];
 afterEach(() => {
