@@ -49,5 +49,5 @@ if (kubeconfig) {
 }
 
 function openClient(connection: Connection): KubeClient {
-  return httpClient({ connection, clock, random, freeze: true });
+  return httpClient({ connection, clock, random });
 }

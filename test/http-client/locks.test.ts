@@ -46,7 +46,7 @@ describe("locks over HTTP", () => {
 });
 
 function open(who: string, token = tokens.admin) {
-  const client = httpClient({ connection: { url, credentials: { token } }, clock, random, freeze: true });
+  const client = httpClient({ connection: { url, credentials: { token } }, clock, random });
   const locks = kubernetesLocks({ client, clock, random, namespace: "default", prefix: "test-lock-", who });
   return Object.assign(locks, { [Symbol.asyncDispose]: () => locks.close() });
 }

@@ -10,14 +10,14 @@ describe("the server's time", () => {
     const { clock, time } = world();
 
     expect(time.nowMs()).toBe(clock.wallMs());
-    time.answered({ date: "not a date" }, clock.now());
+    time.observe({ date: "not a date" }, clock.now());
     expect(time.nowMs()).toBe(clock.wallMs());
   });
 
   it("is the Date of an answer, and goes on from there", async () => {
     const { clock, time } = world();
 
-    time.answered({ date: date(start) }, clock.now());
+    time.observe({ date: date(start) }, clock.now());
     await clock.advance(400);
 
     expect(time.nowMs()).toBe(start + 400);
@@ -26,14 +26,14 @@ describe("the server's time", () => {
   it("becomes exact with an answer from the beginning of a second", async () => {
     const { clock, time } = world();
     // The server's clock is at .900: its Date is 900 ms old.
-    time.answered({ date: date(start) }, clock.now());
+    time.observe({ date: date(start) }, clock.now());
     await clock.advance(100);
 
-    time.answered({ date: date(start + second) }, clock.now());
+    time.observe({ date: date(start + second) }, clock.now());
 
     expect(time.nowMs()).toBe(start + second);
     await clock.advance(950);
-    time.answered({ date: date(start + second) }, clock.now());
+    time.observe({ date: date(start + second) }, clock.now());
     expect(time.nowMs()).toBe(start + second + 950);
   });
 
@@ -42,7 +42,7 @@ describe("the server's time", () => {
     const sentAt = clock.now();
     await clock.advance(5_000);
 
-    time.answered({ date: date(start) }, sentAt);
+    time.observe({ date: date(start) }, sentAt);
 
     expect(time.nowMs()).toBe(start);
   });
@@ -50,11 +50,11 @@ describe("the server's time", () => {
   it("is exact at once if the server sends milliseconds", async () => {
     const { clock, time } = world();
 
-    time.answered({ date: date(start), "x-interlock-time-ms": String(start + 777) }, clock.now());
+    time.observe({ date: date(start), "x-interlock-time-ms": String(start + 777) }, clock.now());
 
     expect(time.nowMs()).toBe(start + 777);
     await clock.advance(100);
-    time.answered({ date: date(start), "x-interlock-time-ms": "soon" }, clock.now());
+    time.observe({ date: date(start), "x-interlock-time-ms": "soon" }, clock.now());
     expect(time.nowMs()).toBe(start + 877);
   });
 
@@ -63,10 +63,10 @@ describe("the server's time", () => {
     ["back", -3_600 * second],
   ])("follows a clock that is set %s", async (_direction, byMs) => {
     const { clock, time } = world();
-    time.answered({ date: date(start) }, clock.now());
+    time.observe({ date: date(start) }, clock.now());
     await clock.advance(second);
 
-    time.answered({ date: date(start + second + byMs) }, clock.now());
+    time.observe({ date: date(start + second + byMs) }, clock.now());
 
     expect(time.nowMs()).toBe(start + second + byMs);
   });
