@@ -57,7 +57,6 @@ export {
 } from "./object.ts";
 export {
   Controller,
-  type ControllerEvents,
   type ControllerOptions,
   type KeySource,
   keysFrom,

@@ -134,9 +134,7 @@ describe("a controller", () => {
 
   it("goes on with other keys while some are stuck, however many, and reports each once", async () => {
     const { clock, control, problems } = setUp();
-    const stuckCounts: number[] = [];
-    const events = { stuck: (count: number) => void stuckCounts.push(count) };
-    const { controller, started, end } = control({ concurrency: 2, waits: true, stuckAfterMs: 60_000, events });
+    const { controller, started, end } = control({ concurrency: 2, waits: true, stuckAfterMs: 60_000 });
     for (const key of ["a", "b", "c"]) controller.add(key);
     await clock.advance(59_000);
     expect(started).toEqual(["a", "b"]);
@@ -153,29 +151,6 @@ describe("a controller", () => {
     end("a");
     await settle();
     expect(started).toEqual(["a", "b", "c", "a"]);
-    expect(stuckCounts).toEqual([1, 2, 1]);
-  });
-
-  it("reports depth, duration and outcome, and no names", async () => {
-    const { clock, control } = setUp();
-    const events: unknown[] = [];
-    const { controller, end } = control({
-      waits: true,
-      concurrency: 1,
-      events: {
-        queueDepth: (depth) => events.push(depth),
-        reconciled: (outcome, durationMs) => events.push([outcome, durationMs]),
-      },
-    });
-    await settle();
-
-    controller.add("a");
-    controller.add("b");
-    await clock.advance(250);
-    end("a");
-    await settle();
-
-    expect(events).toEqual([1, 2, 1, ["done", 250], 0]);
   });
 });
 
