@@ -40,7 +40,7 @@ export function currentText({ read, freshForMs, onProblem }: CurrentTextOptions)
   };
 }
 
-/** `ENOENT`, or what else it is. */
+/** The code of a system error, such as `ENOENT`, or the message of any other error. */
 export function describeError(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
 }
