@@ -52,9 +52,10 @@ export function embeddedClient(api: Api): KubeClient {
       const resource = findResource(api, type, call);
       const value = wholeObject(type, object);
       const options = { namespace: requireNamespace(resource, object.metadata), dryRun: call?.dryRun ?? false };
-      return createOutcome(
-        await tryWrite(() => createObject(api, resource, { value, fieldValidation: "Ignore" }, options)),
-      );
+      const outcome = await attempt(() => createObject(api, resource, { value, fieldValidation: "Ignore" }, options));
+      if (outcome.kind === "done") return { kind: "created", object: outcome.result.entry.object as T };
+      if (outcome.kind === "conflict") return { kind: "already-exists" };
+      throw new KubeError("invalid", outcome.message);
     },
 
     async update<T extends KubeObject>(type: ResourceType<T>, object: T, call?: WriteCall): Promise<UpdateOutcome<T>> {
@@ -62,7 +63,7 @@ export function embeddedClient(api: Api): KubeClient {
       const ref = toRef(resource, object.metadata, call);
       const value = wholeObject(type, object);
       return updateOutcome(
-        await tryWrite(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)),
+        await attempt(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)),
       );
     },
 
@@ -75,7 +76,7 @@ export function embeddedClient(api: Api): KubeClient {
       const resource = findResource(api, type, call);
       const ref = { ...toRef(resource, target, call), fieldValidation: "Ignore" as const };
       const [kind, value] = "json" in patch ? (["json", patch.json] as const) : (["merge", patch.merge] as const);
-      return updateOutcome(await tryWrite(() => patchObject(api, resource, { kind, value }, ref)));
+      return updateOutcome(await attempt(() => patchObject(api, resource, { kind, value }, ref)));
     },
 
     async delete(
@@ -85,21 +86,23 @@ export function embeddedClient(api: Api): KubeClient {
       call?: Call,
     ): Promise<DeleteOutcome> {
       const resource = findResource(api, type, call);
-      const removing = deleteObject(api, resource, toRef(resource, target), { preconditions, propagation });
-      const outcome = await tryWrite(async () => ({ entry: (await removing).entry, warnings: [] }));
-      if (outcome.kind === "done") {
-        return (await removing).gone ? { kind: "deleted" } : { kind: "deleted", remaining: outcome.object };
-      }
-      return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
+      const ref = toRef(resource, target);
+      const outcome = await attempt(() => deleteObject(api, resource, ref, { preconditions, propagation }));
+      if (outcome.kind !== "done") return failedOutcome(outcome);
+      const { gone, entry } = outcome.result;
+      return gone ? { kind: "deleted" } : { kind: "deleted", remaining: entry.object };
     },
 
     async evict(pod: ObjectRef, { uid }: EvictOptions = {}, call?: Call): Promise<EvictOutcome> {
       const resource = findResource(api, pods, call);
-      return evictOutcome(() => evictPod(api, resource, toRef(resource, pod), { ...(uid !== undefined && { uid }) }));
+      const ref = toRef(resource, pod);
+      const outcome = await attempt(() => evictPod(api, resource, ref, uid === undefined ? {} : { uid }));
+      if (outcome.kind === "done") return { kind: "evicted" };
+      return outcome.kind === "blocked" ? outcome : failedOutcome(outcome);
     },
 
     async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, call: Call = {}) {
-      // The first question to an aborted watch finds it ended, as would the next one to an open watch.
+      // Ends without an error, like an open watch that is aborted.
       if (call.signal?.aborted) return;
       const resource = findResource(api, type, call);
       const events = await translateErrors(() => watchEvents(api, resource, query, call.signal));
@@ -131,44 +134,35 @@ function requireNamespace({ namespaced, plural }: Resource, { namespace }: Parti
   return namespace;
 }
 
-/** A copy of our own, with the type that the caller may leave out. */
+/** A copy of `object`, with the type that the caller may leave out. */
 function wholeObject({ apiVersion, kind }: ResourceType, object: KubeObject): object {
   return { apiVersion, kind, ...toDraft(object) };
 }
 
-type Outcome =
-  | { readonly kind: "done"; readonly object: KubeObject }
+type Attempt<Result> = { readonly kind: "done"; readonly result: Result } | FailedAttempt;
+
+type FailedAttempt =
   | { readonly kind: "conflict"; readonly message: string }
-  | { readonly kind: "not-found"; readonly message: string };
+  | { readonly kind: "not-found"; readonly message: string }
+  | { readonly kind: "blocked"; readonly message: string };
 
-async function tryWrite(write: () => Promise<WriteResult>): Promise<Outcome> {
+/** The result of a write, or one of the failures that a port returns as an outcome. */
+async function attempt<Result>(write: () => Promise<Result>): Promise<Attempt<Result>> {
   try {
-    return { kind: "done", object: (await write()).entry.object };
+    return { kind: "done", result: await write() };
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    if (error.status.code === 409) return { kind: "conflict", message: error.message };
-    if (error.status.code === 404) return { kind: "not-found", message: error.message };
-    throw kubeError(error);
-  }
-}
-
-function createOutcome<T extends KubeObject>(outcome: Outcome): CreateOutcome<T> {
-  if (outcome.kind === "conflict") return { kind: "already-exists" };
-  if (outcome.kind === "not-found") throw new KubeError("invalid", outcome.message);
-  return { kind: "created", object: outcome.object as T };
-}
-
-async function evictOutcome(evict: () => Promise<unknown>): Promise<EvictOutcome> {
-  try {
-    await evict();
-    return { kind: "evicted" };
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    const { message, status } = error;
-    if (status.code === 404) return { kind: "not-found" };
-    if (status.code === 409) return { kind: "conflict", message };
-    if (status.code === 429) return { kind: "blocked", message: evictionMessage(error) };
-    throw kubeError(error);
+    const { message } = error;
+    switch (error.status.code) {
+      case 404:
+        return { kind: "not-found", message };
+      case 409:
+        return { kind: "conflict", message };
+      case 429:
+        return { kind: "blocked", message: evictionMessage(error) };
+      default:
+        throw kubeError(error);
+    }
   }
 }
 
@@ -177,14 +171,18 @@ function evictionMessage({ message, status }: StatusError): string {
   return [message, ...(status.details?.causes ?? []).map((cause) => cause.message)].join(" ");
 }
 
-function updateOutcome<T extends KubeObject>(outcome: Outcome): UpdateOutcome<T> {
-  if (outcome.kind === "done") return { kind: "updated", object: outcome.object as T };
-  return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
+function updateOutcome<T extends KubeObject>(outcome: Attempt<WriteResult>): UpdateOutcome<T> {
+  if (outcome.kind === "done") return { kind: "updated", object: outcome.result.entry.object as T };
+  return failedOutcome(outcome);
 }
 
-async function translateErrors<T>(ask: () => T | Promise<T>): Promise<T> {
+function failedOutcome({ kind, message }: FailedAttempt) {
+  return kind === "not-found" ? ({ kind } as const) : ({ kind: "conflict", message } as const);
+}
+
+async function translateErrors<T>(call: () => T | Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await call();
   } catch (error) {
     throw error instanceof StatusError ? kubeError(error) : error;
   }

@@ -123,13 +123,12 @@ function newObject(
 
 function insert(api: Api, resource: Resource, fresh: Draft, dryRun: boolean): Promise<Entry> {
   const { namespace = "", name = "" } = fresh.metadata as ObjectMeta;
-  return commit(api, resource, { namespace, name }, (current, revision) => {
+  return commit(api, resource, { namespace, name, dryRun }, (current, revision) => {
     if (current) {
       const dying = current.object.metadata.deletionTimestamp !== undefined;
       throw alreadyExists(resource, name, dying ? "object is being deleted: " : "");
     }
-    if (dryRun) return { do: "nothing", result: { ...sealObject(fresh, undefined), revision } };
-    const put = sealObject(fresh, revision);
+    const put = sealObject(fresh, dryRun ? undefined : revision);
     return { do: "put", ...put, result: { ...put, revision } };
   });
 }

@@ -27,7 +27,7 @@ export function deleteObject(
   ref: { readonly namespace: string; readonly name: string },
   options: DeleteOptions = {},
 ): Promise<DeleteResult> {
-  return commit(api, resource, ref, (current, revision) => {
+  return commit(api, resource, { ...ref, dryRun: options.dryRun ?? false }, (current, revision) => {
     if (!current) throw notFound(resource, ref.name);
     checkPreconditions(resource, current.object.metadata, options.preconditions ?? {});
     return deletion(resource, current, { ...options, revision, now: timestamp(api.clock) });
@@ -48,22 +48,12 @@ function deletion(
   const finalizers = finalizersFor(object.metadata, options.propagation);
   const view = (entry: Entry, gone: boolean): DeleteResult => ({ gone, entry: resource.view(entry) });
   if (finalizers.length === 0 && !resource.dies) {
-    const result = view(current, true);
-    return options.dryRun
-      ? { do: "nothing", result }
-      : { do: "delete", ...markEnded(object, options.revision), result };
+    return { do: "delete", ...markEnded(object, options.revision), result: view(current, true) };
   }
   const unchanged = finalizers.length === (object.metadata.finalizers ?? []).length;
   if (object.metadata.deletionTimestamp && unchanged) return { do: "nothing", result: view(current, false) };
 
-  const draft = markDeleted(resource, object, finalizers, options.now);
-  if (options.dryRun) {
-    return {
-      do: "nothing",
-      result: view({ ...sealObject(draft, current.revision), revision: current.revision }, false),
-    };
-  }
-  const put = sealObject(draft, options.revision);
+  const put = sealObject(markDeleted(resource, object, finalizers, options.now), options.revision);
   return { do: "put", ...put, result: view({ ...put, revision: options.revision }, false) };
 }
 

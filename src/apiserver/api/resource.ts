@@ -23,7 +23,7 @@ export interface Resource extends Subject {
   readonly custom: boolean;
   /** With a description of every field: undescribed fields are not stored. */
   readonly schema: StructuralSchema;
-  /** Its patterns and rules, ready to run. Only the schemas of definitions have some. */
+  /** The CEL rules of its schema. Only the schemas of definitions have some. */
   readonly compiled?: Compiled;
   /** Whether the schema has CEL rules. */
   readonly hasRules: boolean;

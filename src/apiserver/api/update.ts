@@ -68,7 +68,7 @@ export function replacement(
   resource: Resource,
   stored: Entry,
   { draft, warnings }: DecodedObject,
-  { revision, dryRun = false, subresource, admit }: UpdateOptions & { readonly revision: number },
+  { revision, subresource, admit }: UpdateOptions & { readonly revision: number },
 ): WriteDecision<WriteResult> {
   const current = resource.refresh(stored);
   const old = current.object;
@@ -80,18 +80,15 @@ export function replacement(
   if (sameJson(next, old)) return { do: "nothing", result: { entry: resource.view(current), warnings } };
 
   countGeneration(resource, next, old);
-  const answer = (entry: Entry): WriteResult => ({
-    entry: resource.view(entry),
-    warnings: [...warnings, ...finalizerWarnings(resource, object, old)],
-  });
   // The response to removing the last finalizer is the object at its old version; the new version is its deletion.
   const ends = old.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers && !lives(object);
-  if (dryRun || ends) {
-    const result = answer({ ...sealObject(next, current.revision), revision: current.revision });
-    return ends && !dryRun ? { do: "delete", ...markEnded(old, revision), result } : { do: "nothing", result };
-  }
-  const put = sealObject(next, revision);
-  return { do: "put", ...put, result: answer({ ...put, revision }) };
+  const shownAt = ends ? current.revision : revision;
+  const put = sealObject(next, shownAt);
+  const result = {
+    entry: resource.view({ ...put, revision: shownAt }),
+    warnings: [...warnings, ...finalizerWarnings(resource, object, old)],
+  };
+  return ends ? { do: "delete", ...markEnded(old, revision), result } : { do: "put", ...put, result };
 }
 
 /** An object in its last state, at the revision of its end. */

@@ -35,7 +35,7 @@ export function runControllers(api: Api): { stop(): void } {
   function follow(storedAs: string) {
     if (watched.has(storedAs)) return;
     for (const entry of api.store.list(storedAs)) {
-      dependents.update(entry.key, undefined, entry);
+      dependents.update(undefined, entry);
       if (needsCare(storedAs, entry)) work.add(entry.key);
     }
     watched.set(storedAs, api.store.watch(storedAs, api.store.revision, seen));
@@ -44,7 +44,7 @@ export function runControllers(api: Api): { stop(): void } {
   function seen(change: Change) {
     const { key, entry, previous } = change;
     const exists = change.do === "put";
-    dependents.update(key, previous, exists ? entry : undefined);
+    dependents.update(previous, exists ? entry : undefined);
     if (exists && needsCare(key.resource, entry)) work.add(key);
     if (!exists) for (const dependent of dependents.list(entry.object.metadata.uid)) work.add(dependent);
     if (!exists || previous?.object.metadata.deletionTimestamp !== entry.object.metadata.deletionTimestamp) {

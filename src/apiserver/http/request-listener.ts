@@ -1,24 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { KubeError } from "../../kube/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
-import type { Admission } from "../api/admission.ts";
-import type { Api } from "../api/api.ts";
 import { badRequest, StatusError } from "../api/status-error.ts";
 import { sendStatus, sendText } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { dispatch } from "./dispatch.ts";
+import type { Exchange } from "./exchange.ts";
 import { refusePlainCredentials } from "./plain-tokens.ts";
-import type { BodyReader } from "./read-body.ts";
-import type { WatchStreams } from "./watch-streams.ts";
 
-export interface ListenerOptions {
-  readonly api: Api;
+export interface ListenerOptions extends Pick<Exchange, "api" | "admission" | "watches" | "bodies" | "log"> {
   readonly authenticate: (headers: IncomingMessage["headers"]) => Caller;
-  readonly admission: Admission;
-  readonly watches: WatchStreams;
   readonly pending: PendingResponses;
-  readonly bodies: BodyReader;
-  readonly log: Logger | undefined;
   /** Whether a token that comes over plain HTTP is accepted. */
   readonly acceptPlainTokens: boolean;
 }
@@ -32,29 +24,17 @@ export function requestListener(options: ListenerOptions) {
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
-  const { api, authenticate, admission, watches, bodies, log, acceptPlainTokens } = options;
-  const { segments, query } = location(request.url ?? "/");
+  const { segments, query } = parseUrl(request.url ?? "/");
   if (answerHealth(response, segments, query)) return;
-  if (!acceptPlainTokens) refusePlainCredentials(request);
-  const caller = segments[0] === "version" ? anonymousCaller : authenticate(request.headers);
-  await dispatch({
-    api,
-    request,
-    response,
-    method: request.method ?? "GET",
-    segments,
-    query,
-    caller,
-    admission,
-    watches,
-    bodies,
-    log,
-  });
+  if (!options.acceptPlainTokens) refusePlainCredentials(request);
+  const caller = segments[0] === "version" ? anonymousCaller : options.authenticate(request.headers);
+  const method = request.method ?? "GET";
+  await dispatch({ ...options, request, response, method, segments, query, caller });
 }
 
 const anonymousCaller: Caller = { name: "system:anonymous", role: "read-only", groups: ["system:unauthenticated"] };
 
-function location(url: string): { segments: string[]; query: URLSearchParams } {
+function parseUrl(url: string): { segments: string[]; query: URLSearchParams } {
   const at = url.indexOf("?");
   const path = at < 0 ? url : url.slice(0, at);
   try {

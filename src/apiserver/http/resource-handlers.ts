@@ -20,7 +20,6 @@ import { updateObject } from "../api/update.ts";
 import { member } from "../json/json.ts";
 import type { Parsed } from "../json/parse-json.ts";
 import { sendStatus, setWarnings } from "./answer.ts";
-import { serverSideApply } from "./apply.ts";
 import { authorize } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { parseDeleteOptions, parseDryRun, parseFieldValidation, parseFlag, parseNumber } from "./options.ts";
@@ -157,20 +156,15 @@ async function update(exchange: Exchange, resource: Resource, ref: Ref): Promise
 }
 
 async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
-  const { api, query, request } = exchange;
   const options = { ...ref, ...writeOptions(exchange, resource, "PatchOptions", ref) };
-  const type = contentType(request);
+  const type = contentType(exchange.request);
   const kind = patchKinds.get(type);
-  if (type === "application/apply-patch+yaml") {
-    const value = await decodePatch(exchange, "application/yaml");
-    const force = parseFlag(query, "force") ?? false;
-    return sendWritten(exchange, resource, await serverSideApply(api, resource, value, { ...options, force }));
-  }
+  if (type === "application/apply-patch+yaml") throw unsupportedMedia(noServerSideApply);
   if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { reason: "UnsupportedMediaType", details: {} });
   if (kind === "strategic" && resource.custom) throw unsupportedMedia(`${unknownFormat} ${customPatchTypes}`);
 
-  const value = await decodePatch(exchange, "application/json");
-  sendWritten(exchange, resource, await patchObject(api, resource, { kind, value }, options));
+  const value = await decodePatch(exchange);
+  sendWritten(exchange, resource, await patchObject(exchange.api, resource, { kind, value }, options));
 }
 
 /** A Map: the type comes from the request, and an object would also answer to "constructor" and "__proto__". */
@@ -183,9 +177,14 @@ const patchKinds: ReadonlyMap<string, PatchKind> = new Map([
 const unknownFormat = "the body of the request was in an unknown format - accepted media types include:";
 const customPatchTypes = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-async function decodePatch({ request, bodies }: Exchange, type: "application/json" | "application/yaml") {
+const noServerSideApply =
+  "server-side apply is not supported by this server, which keeps no field ownership: use application/merge-patch+json or " +
+  "application/json-patch+json; with kubectl: apply without --server-side";
+
+async function decodePatch({ request, bodies }: Exchange) {
   const text = await bodies.text(request);
-  return (await bodies.parse(text, type, (why) => badRequest(`error decoding patch: ${why}`))).value;
+  const { value } = await bodies.parse(text, "application/json", (why) => badRequest(`error decoding patch: ${why}`));
+  return value;
 }
 
 async function remove(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {

@@ -1,11 +1,7 @@
-/** The values of requests and stored objects. Integers beyond 2^53 are bigint, so that no digit is lost. */
-export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
-
-export interface JsonObject {
-  readonly [field: string]: Json;
-}
-
-/** A tree without other references, which may be changed in place. */
+/**
+ * The value of a request: a tree without other references, which may be changed in place. Integers beyond 2^53 are bigint, so
+ * that no digit is lost.
+ */
 export interface Draft {
   [field: string]: unknown;
   apiVersion?: unknown;

@@ -15,14 +15,12 @@ export const configMaps = builtIn({
   fields: { data: texts, binaryData: bytes, immutable: { type: "boolean" } },
   columns: [
     nameColumn,
-    {
-      ...textColumn("Data", (object) => count(object, "data") + count(object, "binaryData"), {
-        description:
-          "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. " +
-          "Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap " +
-          "with the keys in the BinaryData field, this is enforced during validation process.",
-      }),
-    },
+    textColumn("Data", (object) => count(object, "data") + count(object, "binaryData"), {
+      description:
+        "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. " +
+        "Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap " +
+        "with the keys in the BinaryData field, this is enforced during validation process.",
+    }),
     ageColumn("string"),
   ],
   prepare: (draft) => dropEmpty(draft, ["data", "binaryData"]),

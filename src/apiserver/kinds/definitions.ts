@@ -76,7 +76,7 @@ export const definitions = builtIn({
     status: anything,
   },
   columns: [nameColumn, createdAtColumn],
-  prepare: (draft, old) => prepare(draft, old),
+  prepare,
   problems: (object) => definitionProblems(object as CustomResourceDefinition),
   dies: (draft, now) => {
     const metadata = draft.metadata as Draft;

@@ -94,12 +94,12 @@ describe("validation", () => {
     [{ anyOf: [{ type: "string" }, { type: "integer" }] }, "a", undefined],
     [{ not: { type: "string" } }, "a", 'Invalid value: "a": x in body must not validate the schema (not)'],
   ])("of %j finds with %j: %s", (one, value, message) => {
-    expect(schemaProblems(new Compiled(), value, one, { path: "x" })[0]?.message).toBe(message);
+    expect(schemaProblems(value, one, { path: "x" })[0]?.message).toBe(message);
   });
 });
 
 it("an integer may be larger than a number can hold", () => {
-  expect(schemaProblems(new Compiled(), 9007199254740993n, { type: "integer" })).toEqual([]);
+  expect(schemaProblems(9007199254740993n, { type: "integer" })).toEqual([]);
 });
 
 describe("a CEL rule", () => {

@@ -15,13 +15,7 @@ export interface TableOptions {
 /** Objects in the form that `kubectl get` prints. */
 export function table(objects: readonly KubeObject[], options: TableOptions): object {
   const { columns, nowMs, version, metadata } = options;
-  const header = columns.map(({ name, type, format, description, priority }) => ({
-    name,
-    type,
-    format,
-    description,
-    priority,
-  }));
+  const header = columns.map(({ cell: _, ...description }) => description);
   return {
     kind: "Table",
     apiVersion: `meta.k8s.io/${version}`,
