@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/doubles/manual-clock.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { contractSamples, installContractSamples, kubeClientContract } from "../kube/client.contract.ts";
 import type { KubeClient } from "../kube/client.ts";
 import { leases } from "../kube/lease.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
 import { openApi, type RunningApi } from "./api/open-api.ts";
 import { embeddedClient } from "./embedded-client.ts";
-import { volatileStore } from "../../test/doubles/volatile-store.ts";
 
 let shared: RunningApi;
 beforeAll(async () => {

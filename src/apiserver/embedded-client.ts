@@ -62,9 +62,7 @@ export function embeddedClient(api: Api): KubeClient {
       const resource = findResource(api, type, call);
       const ref = toRef(resource, object.metadata, call);
       const value = wholeObject(type, object);
-      return updateOutcome(
-        await attempt(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)),
-      );
+      return updateOutcome(await attempt(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)));
     },
 
     async patch<T extends KubeObject>(

@@ -26,7 +26,7 @@ export function watchEvents(api: Api, resource: Resource, options: WatchOptions,
     deliver({ type: "BOOKMARK", resourceVersion: String(api.store.revision) }),
   );
   signal?.addEventListener("abort", end, { once: true });
-  unread.push(...watch.initial.map(({ object }) => ({ type: "ADDED" as const, object })));
+  for (const { object } of watch.initial) unread.push({ type: "ADDED", object });
 
   return (async function* events() {
     try {

@@ -162,6 +162,14 @@ describe("for any request to the embedded API server,", () => {
     expect((await wire.ask({ method: "GET", path: configMaps, query })).status).toBe(400);
   });
 
+  it("a page of a list from a later revision than the newest is refused with 410, so that the client lists again", async () => {
+    const token = Buffer.from(JSON.stringify({ rv: 2 ** 45, start: "default\u0000a" })).toString("base64url");
+
+    const answer = await wire.ask({ method: "GET", path: configMaps, query: { continue: token } });
+
+    expect(answer).toMatchObject({ status: 410, body: { reason: "Expired" } });
+  });
+
   it.each([
     ["a rule that cannot be read", { "x-kubernetes-validations": [{ rule: "self.a +" }] }],
     ["a rule with an unknown function", { "x-kubernetes-validations": [{ rule: "frobnicate(self)" }] }],

@@ -3,10 +3,10 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveApi } from "../../src/apiserver/http/serve.ts";
 import { selfSigned } from "../../src/apiserver/self-signed.ts";
-import { volatileStore } from "../doubles/volatile-store.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
 import { answerOf, Wire } from "../conformance/wire.ts";
+import { volatileStore } from "../doubles/volatile-store.ts";
 
 describe("a server with a certificate", () => {
   const tls = selfSigned(["127.0.0.1"], systemClock().wallMs(), systemRandom());

@@ -1,7 +1,7 @@
 import { type ServedApi, type ServeOptions, serveApi } from "../../src/apiserver/http/serve.ts";
 import type { ObjectStore } from "../../src/apiserver/object-store.ts";
-import { volatileStore } from "../doubles/volatile-store.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { volatileStore } from "../doubles/volatile-store.ts";
 
 export const tokens = { admin: "admin-token", readOnly: "reading-token" };
 

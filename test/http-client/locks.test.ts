@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveApi } from "../../src/apiserver/http/serve.ts";
-import { volatileStore } from "../doubles/volatile-store.ts";
 import { keyOf } from "../../src/coordination/key.ts";
 import { kubernetesLocks } from "../../src/coordination/kubernetes/kubernetes-locks.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { volatileStore } from "../doubles/volatile-store.ts";
 
 const clock = systemClock();
 const random = systemRandom();

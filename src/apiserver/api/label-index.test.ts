@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { volatileStore } from "../../../test/doubles/volatile-store.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { leases } from "../../kube/lease.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { embeddedClient } from "../embedded-client.ts";
-import { volatileStore } from "../../../test/doubles/volatile-store.ts";
 import { LabelIndex } from "./label-index.ts";
 import { openApi } from "./open-api.ts";
 

@@ -27,8 +27,9 @@ export function listObjects(api: Api, resource: Resource, options: ListOptions):
   const chosen = selection(resource, options);
   checkListOptions(options);
   const token = options.continue ? readContinueToken(options.continue) : undefined;
-  const asked = wantedRevision(api, options);
-  const revision = token && token.revision > 0 ? token.revision : (asked ?? api.store.revision);
+  // A token of another server, or of this one before its data was restored: its list cannot be continued here.
+  if (token && token.revision > api.store.revision) throw historyExpired(token.after);
+  const revision = token && token.revision > 0 ? token.revision : (wantedRevision(api, options) ?? api.store.revision);
 
   const entries = entriesAt(api, resource, chosen, revision, token?.after);
   return page(entries, { chosen, resource, revision, after: token?.after, limit: options.limit ?? 0 });

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { volatileStore } from "../../../test/doubles/volatile-store.ts";
 import { contractSamples, installContractSamples } from "../../kube/client.contract.ts";
 import type { DeleteOptions, KubeClient } from "../../kube/client.ts";
 import type { KubeObject, ObjectMeta, OwnerReference, ResourceType } from "../../kube/object.ts";
 import { systemRandom } from "../../time/index.ts";
 import { openApi, type RunningApi } from "../api/open-api.ts";
 import { embeddedClient } from "../embedded-client.ts";
-import { volatileStore } from "../../../test/doubles/volatile-store.ts";
 
 const opened: RunningApi[] = [];
 afterEach(() => {

@@ -2,13 +2,13 @@ import type { KubeObject, StructuralSchema } from "../../kube/index.ts";
 import { type FieldProblem, forbiddenField, invalidValue, requiredField, tooLong } from "../api/problem.ts";
 import { type Draft, isRecord, member, sameJson } from "../json/json.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn, selectableFields } from "./built-in.ts";
+import { defineResource, selectableFields } from "./define-resource.ts";
 
 const texts: StructuralSchema = { type: "object", additionalProperties: { type: "string" } };
 const bytes: StructuralSchema = { type: "object", additionalProperties: { type: "string", format: "byte" } };
 const maxBytes = 1_048_576;
 
-export const configMaps = builtIn({
+export const configMaps = defineResource({
   kind: "ConfigMap",
   plural: "configmaps",
   shortNames: ["cm"],
@@ -27,7 +27,7 @@ export const configMaps = builtIn({
   problems: (object, old) => [...configMapProblems(object), ...immutableProblems(object, old)],
 });
 
-export const secrets = builtIn({
+export const secrets = defineResource({
   kind: "Secret",
   plural: "secrets",
   fields: { data: bytes, stringData: texts, type: { type: "string" }, immutable: { type: "boolean" } },

@@ -2,7 +2,7 @@ import type { CustomResourceDefinition, KubeObject, StructuralSchema } from "../
 import { type Draft, member } from "../json/json.ts";
 import { anything } from "../structural/schema.ts";
 import { createdAtColumn, nameColumn } from "../tables/column.ts";
-import { builtIn } from "./built-in.ts";
+import { defineResource } from "./define-resource.ts";
 import { definitionProblems } from "./definition-problems.ts";
 
 const text: StructuralSchema = { type: "string" };
@@ -13,7 +13,7 @@ const flag: StructuralSchema = { type: "boolean" };
 const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
 /** CustomResourceDefinitions: they become resources as soon as they are stored. */
-export const definitions = builtIn({
+export const definitions = defineResource({
   kind: "CustomResourceDefinition",
   plural: "customresourcedefinitions",
   group: "apiextensions.k8s.io",

@@ -3,7 +3,7 @@ import { type FieldProblem, invalidValue, requiredField } from "../api/problem.t
 import type { Conversion } from "../api/resource.ts";
 import { type Draft, member } from "../json/json.ts";
 import { age, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn, convertEntry, onceEach, selectableFields } from "./built-in.ts";
+import { convertEntry, defineResource, onceEach, selectableFields } from "./define-resource.ts";
 
 const text: StructuralSchema = { type: "string" };
 const time: StructuralSchema = { type: "string", format: "date-time" };
@@ -75,7 +75,7 @@ const columns = [
 ];
 
 /** core/v1: the form in which both kinds of events are stored. */
-export const events = builtIn({
+export const events = defineResource({
   kind: "Event",
   plural: "events",
   shortNames: ["ev"],
@@ -139,7 +139,7 @@ const conversion: Conversion = {
 };
 
 /** events.k8s.io/v1: the same objects with other names for their fields, and stricter when they are created. */
-export const newEvents = builtIn({
+export const newEvents = defineResource({
   kind: "Event",
   plural: "events",
   group: "events.k8s.io",

@@ -2,10 +2,10 @@ import type { KubeObject } from "../../kube/index.ts";
 import { type FieldProblem, invalidValue } from "../api/problem.ts";
 import { member } from "../json/json.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn } from "./built-in.ts";
+import { defineResource } from "./define-resource.ts";
 
 /** coordination.k8s.io/v1: never replaced blindly, and created by an update that finds none. */
-export const leases = builtIn({
+export const leases = defineResource({
   kind: "Lease",
   plural: "leases",
   group: "coordination.k8s.io",

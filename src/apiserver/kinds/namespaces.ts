@@ -2,10 +2,10 @@ import { dnsLabelProblem } from "../api/names.ts";
 import { type Draft, member } from "../json/json.ts";
 import { anything } from "../structural/schema.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn, selectableFields } from "./built-in.ts";
+import { defineResource, selectableFields } from "./define-resource.ts";
 
 /** A namespace that is deleted stays, Terminating, until the namespace controller has emptied it. */
-export const namespaces = builtIn({
+export const namespaces = defineResource({
   kind: "Namespace",
   plural: "namespaces",
   namespaced: false,

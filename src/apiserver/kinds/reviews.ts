@@ -1,4 +1,4 @@
-import { builtIn } from "./built-in.ts";
+import { defineResource } from "./define-resource.ts";
 
 const kinds = {
   "authorization.k8s.io": [
@@ -14,6 +14,6 @@ const kinds = {
 export const reviewResources = Object.entries(kinds).flatMap(([group, names]) =>
   names.map((kind) => {
     const namespaced = kind.startsWith("Local");
-    return builtIn({ group, kind, plural: `${kind.toLowerCase()}s`, namespaced, verbs: ["create"] });
+    return defineResource({ group, kind, plural: `${kind.toLowerCase()}s`, namespaced, verbs: ["create"] });
   }),
 );

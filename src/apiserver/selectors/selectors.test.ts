@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StatusError } from "../api/status-error.ts";
-import { builtIn } from "../kinds/built-in.ts";
+import { defineResource } from "../kinds/define-resource.ts";
 import { fieldSelector } from "./field-selector.ts";
 import { labelSelector } from "./label-selector.ts";
 
@@ -125,7 +125,7 @@ describe("a label selector", () => {
 });
 
 describe("a field selector", () => {
-  const pods = builtIn({
+  const pods = defineResource({
     kind: "Pod",
     plural: "pods",
     selectable: new Map([

@@ -15,7 +15,7 @@ export const upgradeFiles = {
   read: (path: string) => readFile(path, "utf8").catch(ifMissing(undefined)),
   /** Replaces the whole file, durably. */
   write: (path: string, text: string) => writeDurably(path, text),
-  makeDirectory: async (path: string) => void (await mkdir(path, { mode: 0o700 })),
+  makeDirectory: (path: string): Promise<void> => mkdir(path, { mode: 0o700 }),
   copyFile: (from: string, to: string) => copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE),
   move: (from: string, to: string) => rename(from, to),
   /** Removes a file, or a directory with everything in it. Does nothing if there is none. */

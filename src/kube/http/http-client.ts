@@ -20,13 +20,13 @@ import type {
 } from "../client.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
-import { isObjectMissing, parseContent, parseStatus, toKubeError, statusMessage } from "./status.ts";
 import { listPages, type PageQuery } from "./list-pages.ts";
 import { checkOperation, type Operation, operationPath, toQuery } from "./operation.ts";
 import { logChunks, logParameters } from "./pod-log.ts";
 import { type HttpResponse, openStream } from "./read-response.ts";
 import { type Limits, type Message, requester } from "./requester.ts";
 import { ServerTime } from "./server-time.ts";
+import { isObjectMissing, parseContent, parseStatus, statusMessage, toKubeError } from "./status.ts";
 import { type WatchLimits, watchEvents } from "./watch.ts";
 
 export interface HttpClientOptions {

@@ -1,8 +1,8 @@
 import type { List } from "../client.ts";
 import type { KubeObject } from "../object.ts";
-import { parseContent, parseStatus, toKubeError } from "./status.ts";
 import type { Operation } from "./operation.ts";
 import type { HttpResponse } from "./read-response.ts";
+import { parseContent, parseStatus, toKubeError } from "./status.ts";
 
 interface Page<T> {
   readonly items?: readonly T[] | null;

@@ -9,10 +9,10 @@ import {
   credentialHeaders,
 } from "../connection/connection.ts";
 import { connectionPool } from "./agents.ts";
-import { type OutgoingRequest, sendRequest, type NoResponse } from "./send-request.ts";
 import { describeOperation, type Operation } from "./operation.ts";
 import { type HttpResponse, readResponse } from "./read-response.ts";
 import { retryInMs } from "./retry.ts";
+import { type NoResponse, type OutgoingRequest, sendRequest } from "./send-request.ts";
 import type { ServerTime } from "./server-time.ts";
 import { TimeLimit } from "./time-limit.ts";
 
@@ -80,7 +80,11 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
     return receive(sent.response, limit.signal, limits.maxResponseBytes);
   }
 
-  async function attemptUntilFinal(message: Message, limit: TimeLimit, receive: Receive): Promise<HttpResponse | NoResponse> {
+  async function attemptUntilFinal(
+    message: Message,
+    limit: TimeLimit,
+    receive: Receive,
+  ): Promise<HttpResponse | NoResponse> {
     let refused: Credentials | undefined;
     for (let attempts = 1; ; attempts++) {
       const credentials = await limit.race(currentCredentials(connection, { clock, refused }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { NoResponse } from "./send-request.ts";
 import type { HttpResponse } from "./read-response.ts";
 import { type RequestAttempt, retryInMs } from "./retry.ts";
+import type { NoResponse } from "./send-request.ts";
 
 const nowMs = Date.parse("2026-05-01T10:00:00Z");
 

@@ -1,6 +1,6 @@
 import { backoffMs } from "../../time/index.ts";
-import type { NoResponse } from "./send-request.ts";
 import type { HttpResponse } from "./read-response.ts";
+import type { NoResponse } from "./send-request.ts";
 
 export interface RequestAttempt {
   readonly outcome: HttpResponse | NoResponse;

@@ -39,7 +39,11 @@ describe("a request", () => {
     while (server.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(200);
 
-    expect(await outcome).toMatchObject({ mayHaveArrived: true, isTransient: false, reason: "no response within 200 ms" });
+    expect(await outcome).toMatchObject({
+      mayHaveArrived: true,
+      isTransient: false,
+      reason: "no response within 200 ms",
+    });
     expect(clock.pendingTimers).toBe(0);
   });
 

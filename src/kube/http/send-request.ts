@@ -33,11 +33,7 @@ export interface NoResponse {
 }
 
 /** Sends `outgoing` and waits for the head of the response. Never rejects; releases everything when `signal` aborts. */
-export function sendRequest(
-  outgoing: OutgoingRequest,
-  { agent, clock, limits }: SendOptions,
-  signal: AbortSignal,
-) {
+export function sendRequest(outgoing: OutgoingRequest, { agent, clock, limits }: SendOptions, signal: AbortSignal) {
   return new Promise<{ kind: "response"; response: IncomingMessage } | NoResponse>((resolve) => {
     let mayHaveArrived = false;
     let timeout: string | undefined;

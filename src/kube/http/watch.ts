@@ -3,10 +3,10 @@ import type { Clock } from "../../time/index.ts";
 import { type Call, KubeError, type WatchEvent } from "../client.ts";
 import type { KubeObject } from "../object.ts";
 import { errorMessage } from "../runtime/problem.ts";
-import { type FailureStatus, parseStatus, toKubeError } from "./status.ts";
 import { Lines } from "./lines.ts";
 import { describeOperation, type Operation } from "./operation.ts";
 import type { HttpResponse } from "./read-response.ts";
+import { type FailureStatus, parseStatus, toKubeError } from "./status.ts";
 
 export interface WatchLimits {
   /** The server ends a watch after this time, at most twice of it: watchers spread over its replicas again. */
