@@ -31,7 +31,7 @@ import { updateObject } from "./api/update.ts";
 import { toDraft } from "./json/json.ts";
 import { watchEvents } from "./watch-events.ts";
 
-/** The embedded API server without a wire between: objects are the stored ones, deeply frozen, never copies. */
+/** A client of the embedded API server in the same process. It returns the stored objects, deeply frozen, without copies. */
 export function embeddedClient(api: Api): KubeClient {
   return {
     serverNowMs: () => api.clock.wallMs(),

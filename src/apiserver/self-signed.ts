@@ -3,7 +3,7 @@ import { isIP } from "node:net";
 import type { Random } from "../time/index.ts";
 
 export interface SelfSigned {
-  /** PEM. Clients trust it as it is: it is its own authority. */
+  /** PEM. It is its own authority: clients trust it directly. */
   readonly certificate: string;
   /** PEM, PKCS #8. */
   readonly key: string;

@@ -23,8 +23,8 @@ export async function openLocked(path: string): Promise<FileHandle | undefined> 
 }
 
 /**
- * Locks a file or folder that others remove while they hold its lock. Undefined: another process holds it, or it is gone,
- * also if it went while we waited for the lock.
+ * Locks a file or folder that other processes remove while they hold its lock. Undefined if another process holds it, or if it
+ * does not exist, or was removed before we got the lock.
  */
 export async function lockIfThere(path: string): Promise<FileHandle | undefined> {
   const handle = await openLocked(path).catch((error: NodeJS.ErrnoException) => {

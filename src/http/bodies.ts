@@ -10,7 +10,7 @@ export function parseJsonBody(body: string): unknown {
   try {
     if (!isJsonDeeper(body, maxBodyDepth)) return JSON.parse(body);
   } catch {
-    // Answered like a body that is nested too deeply.
+    // Rejected like a body that is nested too deeply.
   }
   throw Object.assign(new Error("the body is not JSON"), { statusCode: 400 });
 }

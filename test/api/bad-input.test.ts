@@ -340,7 +340,7 @@ describe("for any request to the embedded API server,", () => {
 });
 
 async function impatientServer() {
-  const server = await serverUnderTest({ patience: { headersMs: 200, requestMs: 200 } });
+  const server = await serverUnderTest({ timeouts: { headersMs: 200, requestMs: 200 } });
   return { port: Number(new URL(server.url).port), [Symbol.asyncDispose]: () => server.close() };
 }
 

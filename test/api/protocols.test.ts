@@ -13,7 +13,7 @@ describe("a server with a certificate", () => {
   let server: Awaited<ReturnType<typeof serverUnderTest>>;
 
   beforeAll(async () => {
-    server = await serverUnderTest({ tls, patience: { headersMs: 300, requestMs: 300 } });
+    server = await serverUnderTest({ tls, timeouts: { headersMs: 300, requestMs: 300 } });
   });
 
   afterAll(() => server.close());

@@ -7,7 +7,7 @@ export const tokens = { admin: "admin-token", readOnly: "reading-token" };
 
 /** An embedded API server on a free port, with nothing in it. Without a certificate it accepts tokens over plain HTTP. */
 export async function serverUnderTest(
-  options: Pick<ServeOptions, "patience" | "tls" | "acceptPlainTokens"> = {},
+  options: Pick<ServeOptions, "timeouts" | "tls" | "acceptPlainTokens"> = {},
 ): Promise<ServedApi & { readonly store: ObjectStore }> {
   const store = volatileStore();
   const acceptPlainTokens = options.tls === undefined;

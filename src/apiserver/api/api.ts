@@ -51,7 +51,7 @@ export async function commit<T>(
   return outcome.done;
 }
 
-/** `draft` as it is stored at `revision`; from here on it is immutable. */
+/** The immutable object that is stored for `draft` at `revision`. */
 export function sealObject(draft: Draft, revision: number | undefined): { object: KubeObject; json: string } {
   const { apiVersion, kind, metadata, ...rest } = draft;
   const version = revision === undefined ? {} : { resourceVersion: String(revision) };

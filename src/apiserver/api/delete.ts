@@ -3,7 +3,7 @@ import type { Draft } from "../json/json.ts";
 import type { Entry, WriteDecision } from "../object-store.ts";
 import { type Api, commit, sealObject, timestamp } from "./api.ts";
 import type { Resource } from "./resource.ts";
-import { notFound, unmetPrecondition } from "./status-error.ts";
+import { notFound, preconditionConflict } from "./status-error.ts";
 import { markEnded } from "./update.ts";
 
 export type Propagation = "Foreground" | "Background" | "Orphan";
@@ -14,13 +14,13 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
 }
 
-/** `gone`, or still there until its finalizers are. */
+/** `gone` is false while the object remains, until its finalizers are removed. */
 export interface DeleteResult {
   readonly gone: boolean;
   readonly entry: Entry;
 }
 
-/** Deletes an object: at once, or when its last finalizer goes. */
+/** Deletes an object: at once, or when its last finalizer is removed. */
 export function deleteObject(
   api: Api,
   resource: Resource,
@@ -47,7 +47,7 @@ function deletion(
   const { object } = current;
   const finalizers = finalizersFor(object.metadata, options.propagation);
   const view = (entry: Entry, gone: boolean): DeleteResult => ({ gone, entry: resource.view(entry) });
-  if (finalizers.length === 0 && !resource.dies) {
+  if (finalizers.length === 0 && !resource.markTerminating) {
     return { do: "delete", ...markEnded(object, options.revision), result: view(current, true) };
   }
   const unchanged = finalizers.length === (object.metadata.finalizers ?? []).length;
@@ -67,18 +67,20 @@ function finalizersFor({ finalizers = [] }: ObjectMeta, propagation: Propagation
 
 function markDeleted(resource: Resource, object: KubeObject, finalizers: readonly string[], now: string): Draft {
   const { labels, annotations, ownerReferences, ...before } = object.metadata;
-  const first = object.metadata.deletionTimestamp === undefined;
+  const isFirst = object.metadata.deletionTimestamp === undefined;
   const metadata: Draft = { ...before };
-  if (first) metadata["deletionTimestamp"] = now;
-  if (first && !resource.dies) metadata["deletionGracePeriodSeconds"] = 0;
-  if (first && !resource.dies && before.generation) metadata["generation"] = before.generation + 1;
+  if (isFirst) metadata["deletionTimestamp"] = now;
+  if (isFirst && !resource.markTerminating) {
+    metadata["deletionGracePeriodSeconds"] = 0;
+    if (before.generation) metadata["generation"] = before.generation + 1;
+  }
   for (const [name, part] of Object.entries({ labels, annotations, ownerReferences })) {
     if (part) metadata[name] = part;
   }
   if (finalizers.length > 0) metadata["finalizers"] = finalizers;
   else delete metadata["finalizers"];
   const draft: Draft = { ...object, metadata };
-  resource.dies?.(draft, now);
+  resource.markTerminating?.(draft, now);
   return draft;
 }
 
@@ -86,11 +88,11 @@ function checkPreconditions(resource: Resource, found: ObjectMeta, wanted: { uid
   const { name = "" } = found;
   if (wanted.uid !== undefined && wanted.uid !== found.uid) {
     const fields = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${found.uid})`;
-    throw unmetPrecondition(resource, name, `${fields}. The object might have been deleted and then recreated`);
+    throw preconditionConflict(resource, name, `${fields}. The object might have been deleted and then recreated`);
   }
   if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== found.resourceVersion) {
     const fields = `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match`;
     const record = `the ResourceVersion in record (${found.resourceVersion})`;
-    throw unmetPrecondition(resource, name, `${fields} ${record}. The object might have been modified`);
+    throw preconditionConflict(resource, name, `${fields} ${record}. The object might have been modified`);
   }
 }

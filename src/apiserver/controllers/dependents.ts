@@ -17,7 +17,7 @@ export class Dependents {
     return [...this.#byOwner.get(uid)];
   }
 
-  /** Where the owners of an object would be, whether or not they exist. */
+  /** The keys of the owners of an object, whether or not they exist. */
   listOwners(registry: Registry, entry: Entry): ObjectKey[] {
     const { namespace } = entry.object.metadata;
     return listOwnerReferences(entry).flatMap((owner) => ownerKey(registry, owner, namespace) ?? []);
@@ -28,7 +28,7 @@ function listOwnerReferences({ object }: Entry): readonly OwnerReference[] {
   return object.metadata.ownerReferences ?? [];
 }
 
-/** Where an owner is looked for; undefined if its kind is not known here. */
+/** The key of an owner; undefined if the server does not have its kind. */
 export function ownerKey(registry: Registry, owner: OwnerReference, namespace = ""): ObjectKey | undefined {
   const resource = ownerResource(registry, owner);
   if (!resource) return undefined;
@@ -37,5 +37,5 @@ export function ownerKey(registry: Registry, owner: OwnerReference, namespace = 
 
 function ownerResource(registry: Registry, { apiVersion, kind }: OwnerReference): Resource | undefined {
   const group = apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
-  return registry.ofKind(apiVersion, kind) ?? registry.all.find((one) => one.group === group && one.kind === kind);
+  return registry.findKind(apiVersion, kind) ?? registry.all.find((one) => one.group === group && one.kind === kind);
 }

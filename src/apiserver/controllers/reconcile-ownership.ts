@@ -7,8 +7,8 @@ import type { ObjectKey } from "../object-store.ts";
 import { type Dependents, ownerKey } from "./dependents.ts";
 
 /**
- * Garbage collection of one object, in both of its roles. As an owner that is being deleted it waits for its dependents
- * (foreground) or lets them go (orphan). As a dependent it is deleted when its last owner is gone.
+ * Collects garbage around one object. As an owner that is being deleted it waits for its dependents (foreground) or releases
+ * them (orphan). As a dependent it is deleted when its last owner is gone.
  */
 export async function reconcileOwnership(api: Api, dependents: Dependents, key: ObjectKey): Promise<void> {
   const found = find(api, key);

@@ -30,7 +30,7 @@ export function apiGroupList(registry: Registry): object {
   return { kind: "APIGroupList", apiVersion: "v1", groups };
 }
 
-/** All of discovery in one answer, for `/api` (the core group alone) or `/apis`. */
+/** All of discovery in one response, for `/api` (the core group alone) or `/apis`. */
 export function aggregatedDiscovery(registry: Registry, version: string, groups: readonly string[]): object {
   return {
     kind: "APIGroupDiscoveryList",
@@ -47,7 +47,7 @@ export function aggregatedDiscovery(registry: Registry, version: string, groups:
   };
 }
 
-/** All groups but the core one. */
+/** All groups except the core group. */
 export function listGroups(registry: Registry): string[] {
   return [...new Set([...registry.all, ...reviewResources].map(({ group }) => group).filter(Boolean))];
 }

@@ -3,17 +3,16 @@ import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
 import { badRequest, invalid, StatusError } from "../api/status-error.ts";
 import { isRecord, member, writeJson } from "../json/json.ts";
-import { sendJson } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { isAllowed, objectVerbs } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { contentType } from "./read-body.ts";
+import { sendJson } from "./send.ts";
 
-/** Responds to reviews of the caller's rights. There are two roles and no rules, so there is little to ask. */
+/** Responds to reviews of the caller's rights, which follow from its role. */
 export async function handleReview(exchange: Exchange, resource: Resource): Promise<void> {
   const { request, response, caller, method, api } = exchange;
-  if (method !== "POST")
-    throw new StatusError(405, "only create is allowed on reviews", { reason: "MethodNotAllowed", details: {} });
+  if (method !== "POST") throw new StatusError(405, "only create is allowed on reviews", { details: {} });
   const review = await parseReview(exchange, resource, await exchange.bodies.text(request));
   const status = reviewStatus(resource, review, { caller, registry: api.registry });
   sendJson(response, 201, writeJson({ ...review, metadata: { creationTimestamp: null }, status }));
@@ -49,7 +48,7 @@ function reviewStatus({ kind, plural }: Resource, review: object, context: Conte
       return { userInfo: { username: context.caller.name, groups: context.caller.groups } };
     default: {
       const message = `this embedded API server has no other users, so it cannot process ${plural}`;
-      throw new StatusError(405, message, { reason: "MethodNotAllowed", details: { kind: plural } });
+      throw new StatusError(405, message, { details: { kind: plural } });
     }
   }
 }

@@ -20,7 +20,7 @@ export function member(value: unknown, name: string): unknown {
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
-/** A private copy as it would arrive over the wire: without undefined fields. */
+/** A private copy without undefined fields, as JSON would have it. */
 export function toDraft<T>(value: T): T {
   return copyValue(value) as T;
 }
@@ -63,7 +63,7 @@ export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // The only value of ours that the built-in writer refuses is a bigint: rare enough to find out this way.
+    // The built-in writer rejects only a bigint, which is too rare to look for it before.
     if (!(error instanceof TypeError)) throw error;
     return toJson(value);
   }

@@ -12,7 +12,7 @@ export interface Parsed {
   readonly duplicates: readonly string[];
 }
 
-/** Deeper than any schema or object of the real world; a parser that recurses must stop somewhere. */
+/** Deeper than any real schema or object. The parser recurses, so there has to be a limit. */
 const maxDepth = 400;
 
 /**
@@ -27,8 +27,8 @@ export function parseJson(text: string): Parsed {
 }
 
 /**
- * The value of a text that is exactly what the built-in writer would write, as programs send it: then no field is there
- * twice and no digit was lost, and the built-in parser is several times faster than ours. Undefined for all others.
+ * Parses a text that the built-in writer would write in the same way, as most programs send it: then no field occurs twice and
+ * no digit is lost, and the built-in parser is several times faster. Undefined for any other text.
  */
 function parsePlain(text: string): unknown {
   if (text.includes("__proto__") || isJsonDeeper(text, maxDepth)) return undefined;
@@ -41,14 +41,14 @@ function parsePlain(text: string): unknown {
   }
 }
 
-/** The engine may keep a long part of a string as a reference to the whole; this one stands alone. */
+/** Copies a part of a string. The engine may keep a long part as a reference to the whole string. */
 function copyText(part: string): string {
   return part.length < minReferenceLength ? part : (JSON.parse(JSON.stringify(part)) as string);
 }
 
 const minReferenceLength = 13;
 
-/** Lives for one text: a position in it, and the path from the root to there. */
+/** Parses one text: its state is a position in the text, and the path from the root to there. */
 class JsonReader {
   readonly duplicates: string[] = [];
   readonly #text: string;
@@ -163,7 +163,7 @@ class JsonReader {
     throw this.#end();
   }
 
-  /** The rare string with escapes: its end is looked for here, its meaning by the built-in parser. */
+  /** Finds the end of a string with escapes, and leaves their meaning to the built-in parser. */
   #escapedString(from: number): string {
     const start = this.#at;
     for (let at = from; at < this.#text.length; at++) {

@@ -13,8 +13,8 @@ import { objectMeta } from "./object-meta.ts";
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 /**
- * The resources that a definition makes, one for each version it serves. Objects older than `since` miss its defaults, and
- * may not fit its schema.
+ * The resources of a definition, one for each version that it serves. Objects older than `since` may lack its defaults and may
+ * not match its schema.
  */
 export function customResources(definition: CustomResourceDefinition, since: number): Resource[] {
   const { versions } = definition.spec;

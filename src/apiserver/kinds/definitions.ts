@@ -12,7 +12,7 @@ const flag: StructuralSchema = { type: "boolean" };
 /** The finalizer that keeps a deleted definition until its objects are gone. */
 const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-/** CustomResourceDefinitions: they become resources as soon as they are stored. */
+/** CustomResourceDefinitions. Each becomes a resource as soon as it is stored. */
 export const definitions = defineResource({
   kind: "CustomResourceDefinition",
   plural: "customresourcedefinitions",
@@ -78,7 +78,7 @@ export const definitions = defineResource({
   columns: [nameColumn, createdAtColumn],
   prepare,
   problems: (object) => definitionProblems(object as CustomResourceDefinition),
-  dies: (draft, now) => {
+  markTerminating: (draft, now) => {
     const metadata = draft.metadata as Draft;
     metadata["finalizers"] = [cleanupFinalizer];
     const conditions = (member(draft.status, "conditions") ?? []) as readonly object[];

@@ -4,7 +4,7 @@ import { member } from "../json/json.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
 import { defineResource } from "./define-resource.ts";
 
-/** coordination.k8s.io/v1: never replaced blindly, and created by an update that finds none. */
+/** coordination.k8s.io/v1. An update needs a resourceVersion, and creates a Lease that does not exist. */
 export const leases = defineResource({
   kind: "Lease",
   plural: "leases",

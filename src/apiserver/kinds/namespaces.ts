@@ -37,7 +37,7 @@ export const namespaces = defineResource({
     draft.spec = old ? member(old, "spec") : { finalizers: ["kubernetes"] };
     if (!old) draft.status = { phase: "Active" };
   },
-  dies: (draft) => {
+  markTerminating: (draft) => {
     draft.status = { ...(draft.status as object), phase: "Terminating" };
   },
 });

@@ -3,7 +3,7 @@ import { anything } from "../structural/schema.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
 import { defineResource, type KindDescription, selectableFields } from "./define-resource.ts";
 
-/** Kinds that are stored and served, and that nothing here acts on: there is no kubelet, scheduler or controller. */
+/** Kinds that are only stored and served: there is no kubelet, scheduler or controller here. */
 export const plainKinds = [
   defineResource({
     kind: "ServiceAccount",
@@ -106,10 +106,10 @@ function workload(kind: KindDescription) {
     categories: ["all"],
     hasStatus: true,
     hasGeneration: true,
-    prepare: statusAtLeastEmpty,
+    prepare: ensureStatus,
   });
 }
 
-function statusAtLeastEmpty(draft: Draft) {
+function ensureStatus(draft: Draft) {
   if (!isRecord(draft.status)) draft.status = {};
 }

@@ -10,7 +10,7 @@ const kinds = {
   "authentication.k8s.io": ["TokenReview", "SelfSubjectReview"],
 };
 
-/** Resources that are asked questions rather than hold objects: they are in discovery, and not in the registry. */
+/** Resources that respond to reviews and have no objects: they are in discovery, and not in the registry. */
 export const reviewResources = Object.entries(kinds).flatMap(([group, names]) =>
   names.map((kind) => {
     const namespaced = kind.startsWith("Local");

@@ -40,7 +40,7 @@ export class ObjectTable {
     const previous = sorted.set(object);
     if (!previous) this.#size++;
     this.#characters += object.characters - (previous?.characters ?? 0);
-    previous?.recall();
+    previous?.unspill();
   }
 
   delete({ resource, namespace, name }: ObjectKey): void {
@@ -48,13 +48,13 @@ export class ObjectTable {
     if (!previous) return;
     this.#size--;
     this.#characters -= previous.characters;
-    previous.recall();
+    previous.unspill();
   }
 
   /** Moves the text of `object` out of memory, if the table still has that object. */
   spill(object: StoredObject): void {
     const { resource, namespace, name } = object.key;
-    if (this.#spill && this.get(resource, namespace, name) === object) object.moveTo(this.#spill);
+    if (this.#spill && this.get(resource, namespace, name) === object) object.spillTo(this.#spill);
   }
 
   close(): void {
@@ -62,8 +62,8 @@ export class ObjectTable {
   }
 
   /**
-   * All objects that have not changed since `revision`, evaluated object by object. It may take long:
-   * writes continue, and replaced objects are not kept for it.
+   * All objects that have not changed since `revision`, evaluated object by object. Writes continue meanwhile, and replaced
+   * objects are not kept for it.
    */
   *unchangedSince(revision: number): Generator<StoredObject> {
     for (const sorted of [...this.#resources.values()]) {

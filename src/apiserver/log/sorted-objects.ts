@@ -1,7 +1,7 @@
 import type { ObjectKey } from "../object-store.ts";
 import type { StoredObject } from "./stored-object.ts";
 
-/** Small enough that copying one is nothing, large enough that there are few. */
+/** Small enough to be copied for each change, large enough to keep the number of chunks small. */
 const maxInChunk = 64;
 
 type Chunk = readonly StoredObject[];
@@ -35,14 +35,14 @@ export class SortedObjects {
     return object;
   }
 
-  /** As they are now, however long it takes to read them. */
+  /** A view of the current objects, which later changes do not affect. */
   all(): Iterable<StoredObject> {
     return objectReader(this.#chunks.slice());
   }
 
   /**
-   * A few of those that follow `key`, or the first; none at the end. For going through everything at leisure without
-   * keeping replaced objects in memory.
+   * Some of the objects that follow `key`, or the first ones; none at the end. For reading everything slowly without keeping
+   * replaced objects in memory.
    */
   listAfter(key: Pick<ObjectKey, "namespace" | "name"> | undefined): readonly StoredObject[] {
     if (!key) return this.#chunks[0] ?? [];
@@ -51,7 +51,7 @@ export class SortedObjects {
     return rest.length > 0 ? rest : (this.#chunks[index + 1] ?? []);
   }
 
-  /** Those of one namespace, as they are now. */
+  /** Like `all`, for one namespace. */
   in(namespace: string): Iterable<StoredObject> {
     // The string that comes right after the namespace: nothing lies between the two.
     const next = `${namespace}\u0000`;

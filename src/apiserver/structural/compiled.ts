@@ -19,7 +19,7 @@ const environment = new Environment({ homogeneousAggregateLiterals: false, enabl
   .registerVariable("self", "dyn")
   .registerVariable("oldSelf", "dyn");
 
-/** A CEL expression over `self` and `oldSelf`. Throws for one that cannot be run. */
+/** Compiles a CEL expression over `self` and `oldSelf`. Throws if it is not valid. */
 export function compileExpression(expression: string): Expression {
   return compileChecked(environment, expression);
 }
@@ -29,7 +29,7 @@ const admissionEnvironment = new Environment({ homogeneousAggregateLiterals: fal
   .registerVariable("oldObject", "dyn")
   .registerVariable("request", "dyn");
 
-/** A CEL expression over `object`, `oldObject` and `request`. Throws for one that cannot be run. */
+/** Compiles a CEL expression over `object`, `oldObject` and `request`. Throws if it is not valid. */
 export function compileAdmission(expression: string): Expression {
   return compileChecked(admissionEnvironment, expression);
 }

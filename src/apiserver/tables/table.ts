@@ -38,7 +38,7 @@ export function partialMetadata({ metadata }: KubeObject, version = "v1"): objec
   return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata };
 }
 
-/** Whether `value` is one of the three choices. */
+/** Whether `value` is a value of the parameter includeObject. */
 export function isIncludeObject(value: unknown): value is TableOptions["includeObject"] {
   return value === "None" || value === "Metadata" || value === "Object";
 }

@@ -53,7 +53,7 @@ export interface Skipped {
 }
 
 export interface ControllerOptions {
-  /** The name in reports. */
+  /** The name of the controller in reported problems. */
   readonly name: string;
   readonly sources: readonly KeySource[];
   /**
@@ -85,7 +85,7 @@ export class Controller {
   #isStarting = false;
   #state: "syncing" | "running" | "stopped" = "syncing";
   readonly #unsubscribe: readonly (() => void)[];
-  #allEnded = () => {};
+  #onAllEnded = () => {};
 
   /** Resolves when all sources have synced and work begins; rejects when one of them was stopped before. */
   readonly ready: Promise<void>;
@@ -165,7 +165,7 @@ export class Controller {
     if (run.stuck) this.#stuck--;
     const retryInMs = this.#queue.finish(key, outcome);
     if (retryInMs !== undefined) this.#options.stalls?.failed(key, error, retryInMs);
-    if (this.#running.size === 0) this.#allEnded();
+    if (this.#running.size === 0) this.#onAllEnded();
     this.#startWork();
   }
 
@@ -201,7 +201,7 @@ export class Controller {
   async #endWithin(ms: number): Promise<boolean> {
     if (this.#running.size === 0) return true;
     const enough = new AbortController();
-    this.#allEnded = () => enough.abort();
+    this.#onAllEnded = () => enough.abort();
     await sleep(this.#options.clock, ms, enough.signal).catch(() => {});
     return this.#running.size === 0;
   }
