@@ -17,7 +17,7 @@ afterAll(() => shared.close());
 kubeClientContract("embedded, in process", () => embeddedClient(shared));
 
 describe("the embedded client", () => {
-  it("hands out the stored object itself, frozen to its last leaf", async () => {
+  it("returns the stored object itself, deeply frozen", async () => {
     const client = await fresh();
     await client.create(leases, lease("a", { team: "sre" }));
 
@@ -61,13 +61,13 @@ describe("the embedded client", () => {
     await expect(client.list(contractSamples)).rejects.toMatchObject({ code: "invalid" });
   });
 
-  it("asks the programmer for a missing namespace", async () => {
+  it("throws a TypeError for a missing namespace", async () => {
     const client = await fresh();
 
     await expect(client.get(leases, { name: "a" })).rejects.toThrow(TypeError);
   });
 
-  it("does not bring back by update a Lease that was deleted, when the update names its uid", async () => {
+  it("does not create a deleted Lease again by an update with its uid", async () => {
     const client = await fresh();
     const outcome = await client.create(leases, lease("a"));
     await client.delete(leases, at("a"));
@@ -87,7 +87,7 @@ describe("the embedded client", () => {
     expect((await client.get(leases, at("a")))?.spec).toEqual({ renewTime: "2024-05-01T10:00:00.000001Z" });
   });
 
-  it("ends a watch in gone that lags behind by more than the store keeps", async () => {
+  it("ends a watch with gone when it lags behind by more changes than the store keeps", async () => {
     const client = await fresh({ keptChanges: 2 });
     const { resourceVersion } = await client.list(leases);
     for (const name of ["a", "b", "c", "d", "e"]) await client.create(leases, lease(name));
@@ -108,7 +108,7 @@ describe("the embedded client", () => {
     expect(after.kind === "updated" && after.object.spec).toBe(before?.spec);
   });
 
-  it("prunes and checks an object anew that is patched after its definition has changed", async () => {
+  it("prunes and validates an object again when it is patched after its definition has changed", async () => {
     const client = await fresh();
     await installContractSamples(client);
     await client.create(contractSamples, { metadata: at("narrow"), spec: { size: 1 } });
@@ -140,7 +140,7 @@ describe("the embedded client", () => {
     await client.patch(type, { name }, { json: [{ op: "replace", path, value: properties }] });
   }
 
-  it("answers within the turn of the event loop in which it was asked", async () => {
+  it("resolves within the same turn of the event loop", async () => {
     const client = await fresh();
     let answered = false;
 

@@ -18,7 +18,7 @@ describe("a server with a certificate", () => {
 
   afterAll(() => server.close());
 
-  it("refuses a good and a bad token over plain HTTP alike, and names the fix", async () => {
+  it("refuses a valid and an invalid token over plain HTTP in the same way, and names the fix", async () => {
     for (const token of [tokens.admin, tokens.readOnly, "a-wrong-token"]) {
       const wire = new Wire(server.url.replace("https:", "http:"), token);
 
@@ -38,11 +38,11 @@ describe("a server with a certificate", () => {
     wire.close();
   });
 
-  it("answers health probes over plain HTTP", async () => {
+  it("responds to health probes over plain HTTP", async () => {
     expect(await (await fetch(`${server.url.replace("https:", "http:")}/readyz`)).text()).toBe("ok");
   });
 
-  it("speaks TLS", async () => {
+  it("accepts TLS", async () => {
     const answer = await new Promise<Awaited<ReturnType<typeof answerOf>>>((resolve, reject) => {
       const headers = { authorization: `Bearer ${tokens.admin}` };
       const url = `${server.url}/api/v1/namespaces/default`;
@@ -56,7 +56,7 @@ describe("a server with a certificate", () => {
     expect(answer).toMatchObject({ status: 200, body: { kind: "Namespace" } });
   });
 
-  it("speaks plain HTTP on the same port where that is configured, request after request", async () => {
+  it("accepts several requests over plain HTTP on the same port if configured", async () => {
     await using plain = await disposable(serverUnderTest({ tls, acceptPlainTokens: true }));
     const wire = new Wire(plain.url.replace("https:", "http:"), tokens.admin);
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => close());
 
 describe("locks over HTTP", () => {
-  it("go from one process to the next that waits, with a larger fence", async () => {
+  it("pass to the next waiting process, with a larger fence", async () => {
     await using one = open("one");
     await using two = open("two");
     const first = await one.acquire(key, { ttlMs: 30_000 });

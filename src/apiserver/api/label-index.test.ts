@@ -11,7 +11,7 @@ import { openApi } from "./open-api.ts";
 const namespace = "default";
 
 describe("a list by the value of a label", () => {
-  it("has exactly the objects that a list of all has with that label, in its order, whatever changes", async () => {
+  it("equals the filtered list of all objects, in the same order, after any change", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step(), { maxLength: 30 }), async (steps) => {
         const client = await fresh();
@@ -46,7 +46,7 @@ describe("a list by the value of a label", () => {
     expect(listed).toBe(0);
   });
 
-  it("needs no index for more keys than there may be", () => {
+  it("works without an index when the maximum number of indexes exists", () => {
     const index = new LabelIndex(volatileStore());
 
     const found = Array.from({ length: 40 }, (_, i) => index.find("pods", `key${i}`, "a"));

@@ -70,37 +70,29 @@ function rank(version: string): number {
   return level * 1_000_000 + Number(major) * 1_000 + Number(minor);
 }
 
-function resourceEntry({ plural, singular, namespaced, kind, verbs, shortNames, categories }: Resource): object {
-  return {
-    name: plural,
-    singularName: singular,
-    namespaced,
-    kind,
-    verbs,
-    ...(shortNames.length > 0 ? { shortNames } : {}),
-    ...(categories.length > 0 ? { categories } : {}),
-  };
+function resourceEntry(resource: Resource): object {
+  const { plural, singular, namespaced, kind, verbs } = resource;
+  return { name: plural, singularName: singular, namespaced, kind, verbs, ...otherNames(resource) };
+}
+
+function otherNames({ shortNames, categories }: Resource): object {
+  return { ...(shortNames.length > 0 ? { shortNames } : {}), ...(categories.length > 0 ? { categories } : {}) };
 }
 
 const statusVerbs = ["get", "patch", "update"];
 
 function subresourceEntries({ plural, namespaced, kind, hasStatus, subresources }: Resource): object[] {
-  const status = hasStatus
-    ? [{ name: `${plural}/status`, singularName: "", namespaced, kind, verbs: statusVerbs }]
-    : [];
-  const others = subresources.map(({ name, group, version, ...rest }) => ({
+  const status = hasStatus ? [{ name: "status", kind, verbs: statusVerbs }] : [];
+  return [...status, ...subresources].map(({ name, ...rest }) => ({
     name: `${plural}/${name}`,
     singularName: "",
     namespaced,
-    ...(group ? { group, version } : {}),
-    kind: rest.kind,
-    verbs: rest.verbs,
+    ...rest,
   }));
-  return [...status, ...others];
 }
 
 function toAggregated(resource: Resource): object {
-  const { plural, singular, namespaced, kind, verbs, shortNames, categories, hasStatus, custom } = resource;
+  const { plural, singular, namespaced, kind, verbs, hasStatus, custom } = resource;
   const own = { group: custom ? resource.group : "", version: custom ? resource.version : "", kind };
   const subresources = [
     ...resource.subresources.map((one) => ({
@@ -116,8 +108,7 @@ function toAggregated(resource: Resource): object {
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
     verbs,
-    ...(shortNames.length > 0 ? { shortNames } : {}),
-    ...(categories.length > 0 ? { categories } : {}),
+    ...otherNames(resource),
     ...(subresources.length > 0 ? { subresources } : {}),
   };
 }

@@ -103,7 +103,7 @@ async function evict(exchange: Exchange, where: ObjectRoute): Promise<void> {
   if (exchange.method !== "POST") throw methodNotAllowed();
   const dryRun = parseDryRun(exchange.query, "CreateOptions");
   const eviction = await readOptions(exchange);
-  const uid = member(member(member(eviction, "deleteOptions"), "preconditions"), "uid");
+  const uid = member(eviction, "deleteOptions", "preconditions", "uid");
   const { api, response } = exchange;
   await evictPod(api, where.resource, where, { ...(typeof uid === "string" && { uid }), dryRun });
   sendStatus(response, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });

@@ -15,9 +15,11 @@ export function isRecord(value: unknown): value is Draft {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The member `name` of `value`, or undefined when there is none. */
-export function member(value: unknown, name: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+/** The part of `value` at a path of fields, or undefined if there is none. */
+export function member(value: unknown, ...path: readonly string[]): unknown {
+  let part = value;
+  for (const name of path) part = isRecord(part) && Object.hasOwn(part, name) ? part[name] : undefined;
+  return part;
 }
 
 /** A private copy without undefined fields, as JSON would have it. */

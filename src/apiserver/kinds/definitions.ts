@@ -110,6 +110,6 @@ function prepare(draft: Draft, old: KubeObject | undefined) {
     draft.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: stored };
     return;
   }
-  const before = (member(member(old, "status"), "storedVersions") ?? []) as readonly unknown[];
+  const before = (member(old, "status", "storedVersions") ?? []) as readonly unknown[];
   draft.status = { ...(draft.status as object), storedVersions: [...new Set([...before, ...stored])] };
 }

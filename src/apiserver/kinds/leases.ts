@@ -27,7 +27,7 @@ export const leases = defineResource({
   },
   columns: [
     nameColumn,
-    textColumn("Holder", (object) => member(member(object, "spec"), "holderIdentity") ?? "", {
+    textColumn("Holder", (object) => member(object, "spec", "holderIdentity") ?? "", {
       description:
         "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, " +
         "the holder identity must be equal to the elected LeaseCandidate.metadata.name field.",

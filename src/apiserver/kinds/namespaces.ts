@@ -25,7 +25,7 @@ export const namespaces = defineResource({
   nameProblem: dnsLabelProblem,
   columns: [
     nameColumn,
-    textColumn("Status", (object) => member(member(object, "status"), "phase") ?? "", {
+    textColumn("Status", (object) => member(object, "status", "phase") ?? "", {
       description: "The status of the namespace",
     }),
     ageColumn("string"),

@@ -35,7 +35,7 @@ export const plainKinds = [
     },
     columns: [
       nameColumn,
-      textColumn("Status", (pod) => member(member(pod, "status"), "phase") ?? "", {
+      textColumn("Status", (pod) => member(pod, "status", "phase") ?? "", {
         description: "The aggregate status of the containers in this pod.",
       }),
       ageColumn("string"),

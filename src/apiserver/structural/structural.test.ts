@@ -115,7 +115,7 @@ describe("a CEL rule", () => {
     expect(ruleProblems(new Compiled(), { schema: withRule(rule), value, old }).length === 0).toBe(holds);
   });
 
-  it("reaches into parts, and matches list elements by their keys", () => {
+  it("is checked in nested values, whose list elements are matched by their keys", () => {
     const list: StructuralSchema = {
       type: "array",
       "x-kubernetes-list-type": "map",

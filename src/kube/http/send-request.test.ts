@@ -32,7 +32,7 @@ describe("a request", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("gives up on a server that accepted the request and does not respond", async () => {
+  it("times out when a server accepts the request and does not respond", async () => {
     server = await scriptedServer(mute);
 
     const outcome = started(new AbortController().signal);

@@ -33,7 +33,7 @@ it("forgets a version when the informer shows it", async () => {
   expect(ownWrites.isOutdated(thing("9"))).toBe(false);
 });
 
-it("notes no version that the informer shows already, because the watch was faster than the reply", async () => {
+it("notes no version that the informer shows already, because the watch was faster than the response", async () => {
   const ownWrites = new OwnWrites();
   const informer = fakeInformer();
   const client = ownWrites.track(fakeClient("updated"), [informer]);
@@ -44,7 +44,7 @@ it("notes no version that the informer shows already, because the watch was fast
   expect(ownWrites.isOutdated(thing("9"))).toBe(false);
 });
 
-it("notes nothing of a write that lost a race", async () => {
+it("notes nothing for a write that lost a race", async () => {
   const ownWrites = new OwnWrites();
   const client = ownWrites.track(fakeClient("conflict"), []);
 
@@ -66,7 +66,7 @@ it("marks every version of an object that this process deleted as outdated, unti
   expect(ownWrites.isOutdated(thing("99"))).toBe(false);
 });
 
-it("keeps nothing of a deletion that the informer has shown before the response arrives", async () => {
+it("keeps no entry for a deletion that the informer has shown before the response arrives", async () => {
   const ownWrites = new OwnWrites();
   const informer = fakeInformer();
   ownWrites.track(fakeClient("updated"), [informer]);
@@ -78,7 +78,7 @@ it("keeps nothing of a deletion that the informer has shown before the response 
   expect(ownWrites.isOutdated(thing("5"))).toBe(false);
 });
 
-it("keeps nothing of an update that removed the last finalizer when the informer has shown the deletion", () => {
+it("keeps no entry for an update that removed the last finalizer after the informer has shown the deletion", () => {
   const ownWrites = new OwnWrites();
   const deleted = { ...thing("5"), metadata: { ...thing("5").metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
 
