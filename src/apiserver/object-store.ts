@@ -56,7 +56,7 @@ export interface Entry {
   readonly revision: number;
 }
 
-/** An entry of a store. Its key is known without parsing the object, and is the same JavaScript object wherever the entry occurs. */
+/** An entry of a store. Its key is known without parsing the object, and is one JavaScript object wherever the entry occurs. */
 export interface StoredEntry extends Entry {
   readonly key: ObjectKey;
 }

@@ -55,7 +55,7 @@ export function viewDirectory(path: string, format: DirectoryFormat): DiskView {
   };
 }
 
-/** Creates a directory that only our user can read, if it is missing. Its name is durable too: otherwise its content could be lost with it. */
+/** Creates a missing directory that only our user can read, durably: if its name were lost, so would be its content. */
 export async function makeDirectory(directory: string): Promise<void> {
   // One after the other: below /proc, where nothing can be created, Node's recursive mkdir never returns.
   for (const path of await listMissing(resolve(directory))) {

@@ -1,9 +1,9 @@
 import type { KubeObject, ObjectRef, ResourceType } from "./object.ts";
 
 /**
- * Port: a Kubernetes API server, as far as we use it. Expected results (not found, already exists, conflict) are outcomes; a `KubeError` is thrown
- * only if the server does not respond, refuses the request or does not understand it. Every call ends: by a response, by
- * `signal`, or by the adapter's own timeout.
+ * Port: a Kubernetes API server, as far as we use it. Expected results (not found, already exists, conflict) are outcomes; a
+ * `KubeError` is thrown only if the server does not respond, refuses the request or does not understand it. Every call ends: by
+ * a response, by `signal`, or by the adapter's own timeout.
  */
 export interface KubeClient {
   get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call?: Call): Promise<T | undefined>;

@@ -7,21 +7,21 @@ export interface Connection {
   /** `https://10.0.0.1:6443`, with a path if the server is behind a proxy. Never with a password. */
   readonly url: string;
   /** PEM: the authorities for the server's certificate. Default: those that Node trusts. */
-  readonly ca?: string;
+  readonly ca?: string | undefined;
   /** The name in the server's certificate, if it is not the host of the url. */
-  readonly serverName?: string;
-  readonly insecureSkipTlsVerify?: boolean;
+  readonly serverName?: string | undefined;
+  readonly insecureSkipTlsVerify?: boolean | undefined;
   readonly credentials?: Credentials | CredentialSource;
   /** The default namespace of the kubeconfig's context, or of this pod. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 export interface Credentials {
-  readonly token?: string;
-  readonly basic?: { readonly username: string; readonly password: string };
+  readonly token?: string | undefined;
+  readonly basic?: { readonly username: string; readonly password: string } | undefined;
   /** PEM: a client certificate and its key. */
-  readonly cert?: string;
-  readonly key?: string;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
   readonly impersonate?: { readonly user: string; readonly uid?: string; readonly groups?: readonly string[] };
 }
 

@@ -34,10 +34,10 @@ export async function fromKubeconfig({ path, context, env }: KubeconfigOptions):
   return {
     url,
     credentials: await readCredentials(user, { basic, env, cluster: execCluster(cluster, url, ca) }),
-    ...(ca ? { ca } : {}),
-    ...(serverName ? { serverName } : {}),
-    ...(insecure ? { insecureSkipTlsVerify: true } : {}),
-    ...(namespace ? { namespace } : {}),
+    ca,
+    serverName,
+    insecureSkipTlsVerify: insecure || undefined,
+    namespace,
   };
 }
 
@@ -69,12 +69,7 @@ async function readCredentials(
   const cert = await inlineOrFile(user, "client-certificate");
   const key = await inlineOrFile(user, "client-key");
   const basic = username ? { username, password } : token ? undefined : inAddress;
-  const fixed: Credentials = {
-    ...(token ? { token } : {}),
-    ...(basic ? { basic } : {}),
-    ...(cert && key ? { cert, key } : {}),
-    ...impersonate,
-  };
+  const fixed: Credentials = { token, basic, ...(cert && key ? { cert, key } : {}), ...impersonate };
   if (path) {
     // As in kubectl, a file wins over a token beside it.
     const current = tokenFile(user.resolve(path), (file) => readFile(file, "utf8"));

@@ -25,18 +25,17 @@ export function connectionPool({ url, ca, serverName, insecureSkipTlsVerify }: C
     return () => plain;
   }
 
-  let pool: { readonly agent: SecureAgent; readonly cert?: string; readonly key?: string } | undefined;
+  let pool: ({ readonly agent: SecureAgent } & Pick<Credentials, "cert" | "key">) | undefined;
   return ({ cert, key }: Credentials) => {
     if (pool && pool.cert === cert && pool.key === key) return pool.agent;
-    const identity = { ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
     const agent = new SecureAgent({
       ...settings,
       // Shared, because parsing the certificates for each connection costs more than the handshake.
-      secureContext: createContext({ ...(ca ? { ca } : {}), ...identity }),
+      secureContext: createContext({ ca, cert, key }),
       rejectUnauthorized: !insecureSkipTlsVerify,
       ...(serverName ? { servername: serverName } : {}),
     });
-    pool = { agent, ...identity };
+    pool = { agent, cert, key };
     return agent;
   };
 }
