@@ -137,15 +137,15 @@ function wholeObject({ apiVersion, kind }: ResourceType, object: KubeObject): ob
   return { apiVersion, kind, ...toDraft(object) };
 }
 
-type Attempt<Result> = { readonly kind: "done"; readonly result: Result } | FailedAttempt;
+type WriteAttempt<Result> = { readonly kind: "done"; readonly result: Result } | FailedWrite;
 
-type FailedAttempt =
+type FailedWrite =
   | { readonly kind: "conflict"; readonly message: string }
   | { readonly kind: "not-found"; readonly message: string }
   | { readonly kind: "blocked"; readonly message: string };
 
 /** The result of a write, or one of the failures that a port returns as an outcome. */
-async function attempt<Result>(write: () => Promise<Result>): Promise<Attempt<Result>> {
+async function attempt<Result>(write: () => Promise<Result>): Promise<WriteAttempt<Result>> {
   try {
     return { kind: "done", result: await write() };
   } catch (error) {
@@ -169,12 +169,12 @@ function evictionMessage({ message, status }: StatusError): string {
   return [message, ...(status.details?.causes ?? []).map((cause) => cause.message)].join(" ");
 }
 
-function updateOutcome<T extends KubeObject>(outcome: Attempt<WriteResult>): UpdateOutcome<T> {
+function updateOutcome<T extends KubeObject>(outcome: WriteAttempt<WriteResult>): UpdateOutcome<T> {
   if (outcome.kind === "done") return { kind: "updated", object: outcome.result.entry.object as T };
   return failedOutcome(outcome);
 }
 
-function failedOutcome({ kind, message }: FailedAttempt) {
+function failedOutcome({ kind, message }: FailedWrite) {
   return kind === "not-found" ? ({ kind } as const) : ({ kind: "conflict", message } as const);
 }
 
