@@ -2,7 +2,6 @@ import { openApi } from "../src/apiserver/api/open-api.ts";
 import type { Resource } from "../src/apiserver/api/resource.ts";
 import { embeddedClient } from "../src/apiserver/embedded-client.ts";
 import { isAllowed, objectVerbs, roles } from "../src/apiserver/http/authorize.ts";
-import { volatileStore } from "../src/apiserver/volatile-store.ts";
 import { webhookPaths } from "../src/app/gateway.ts";
 import { signalRoutes } from "../src/app/signal-routes.ts";
 import { type ConsoleParts, describedRoutes } from "../src/console/http/routes.ts";
@@ -10,6 +9,7 @@ import { openApiDocument } from "../src/gateway/http/openapi.ts";
 import { type Permission, permissions, stages, usualManifests } from "../src/manifests/index.ts";
 import { installCrds } from "../src/resources/index.ts";
 import { systemClock, systemRandom } from "../src/time/index.ts";
+import { volatileStore } from "../test/doubles/volatile-store.ts";
 
 /** Returns the page with new tables. Each is between `<!-- table: NAME -->` and `<!-- end -->`. */
 export async function securityPage(page: string): Promise<string> {

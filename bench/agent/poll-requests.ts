@@ -1,12 +1,12 @@
 import { gitlabHttp } from "../../src/agent/index.ts";
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { openCoordination, openPolling, prepare } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { sleep, systemRandom } from "../../src/time/index.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { clock } from "../executor/workbench.ts";
 import { GitLabProcess } from "./gitlab.ts";
 import type { Plan } from "./plans.ts";

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { memoryLocks } from "../../src/coordination/index.ts";
 import { type Gateway, openFileOccurrenceLog, startGateway } from "../../src/gateway/index.ts";
 import { informer, type KubeClient, namespaces } from "../../src/kube/index.ts";
@@ -19,6 +18,7 @@ import {
 } from "../../src/resources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { median } from "../locks/quantile.ts";
 import { gatewaySettings, namespace } from "./servers.ts";
 import { patient } from "./signal-to-run.ts";

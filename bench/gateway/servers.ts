@@ -2,7 +2,6 @@ import { join } from "node:path";
 import Fastify from "fastify";
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { type Locks, memoryLocks } from "../../src/coordination/index.ts";
 import {
   type GatewaySettings,
@@ -17,6 +16,7 @@ import { builtInKinds, defaultFingerprintFields, fixedKinds, installCrds } from 
 import { alertmanager } from "../../src/sources/index.ts";
 import { promMetrics, silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { path, token } from "./webhook.ts";
 
 export const namespace = "kubernaut-system";

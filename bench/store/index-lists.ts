@@ -1,9 +1,9 @@
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { informer, type KubeObject, type ResourceType } from "../../src/kube/index.ts";
 import { installCrds } from "../../src/resources/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { machineMs } from "../locks/machine-time.ts";
 import { median } from "../locks/quantile.ts";
 import { printTable } from "../locks/table.ts";

@@ -1,10 +1,10 @@
 import { openApi } from "../../src/apiserver/api/open-api.ts";
 import { embeddedClient } from "../../src/apiserver/index.ts";
 import type { ObjectStore } from "../../src/apiserver/object-store.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { keyOf } from "../../src/coordination/key.ts";
 import { kubernetesLocks } from "../../src/coordination/kubernetes/kubernetes-locks.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { volatileStore } from "../../test/doubles/volatile-store.ts";
 import { printTable } from "../locks/table.ts";
 import type { Measured } from "./embedded-store.ts";
 

@@ -26,68 +26,43 @@ import { evictPod } from "./api/evict.ts";
 import { listObjects } from "./api/list.ts";
 import { patchObject } from "./api/patch.ts";
 import type { Resource } from "./api/resource.ts";
-import { pluralTitle, StatusError } from "./api/status-error.ts";
+import { StatusError } from "./api/status-error.ts";
 import { updateObject } from "./api/update.ts";
 import { toDraft } from "./json/json.ts";
 import { watchEvents } from "./watch-events.ts";
 
-export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete";
-
-/** One call, for permission checks. */
-export interface ApiCall {
-  readonly verb: Verb;
-  /** `leases`, `tasks/status` */
-  readonly resource: string;
-  readonly group: string;
-  readonly namespace: string | undefined;
-}
-
-export interface EmbeddedClientOptions {
-  /** The name of the caller, for messages. */
-  readonly identity?: string;
-  /** The permission check. Default: everything is allowed. */
-  readonly allows?: (attempt: ApiCall) => boolean;
-}
-
-/** The embedded API server without a wire between: objects are the stored ones, deeply frozen, never copies. */
-export function embeddedClient(api: Api, { identity = "embedded", allows }: EmbeddedClientOptions = {}): KubeClient {
-  const enter = (verb: Verb, type: ResourceType, where: Partial<ObjectRef>, call?: WriteCall) =>
-    checkCall(api, { identity, allows }, { verb, type, where, call });
-
+/** A client of the embedded API server in the same process. It returns the stored objects, deeply frozen, without copies. */
+export function embeddedClient(api: Api): KubeClient {
   return {
     serverNowMs: () => api.clock.wallMs(),
 
     async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call?: Call) {
-      const resource = enter("get", type, ref, call);
+      const resource = findResource(api, type, call);
       const entry = api.store.get(resource.storedAs, requireNamespace(resource, ref), ref.name);
       return entry && (resource.view(entry).object as T);
     },
 
     async list<T extends KubeObject>(type: ResourceType<T>, query: ListQuery = {}, call?: Call): Promise<List<T>> {
-      const resource = enter("list", type, query, call);
+      const resource = findResource(api, type, call);
       const { items, revision } = await translateErrors(() => listObjects(api, resource, query));
       return { items: Object.freeze(items.map(({ object }) => object as T)), resourceVersion: String(revision) };
     },
 
     async create<T extends KubeObject>(type: ResourceType<T>, object: T, call?: CreateCall): Promise<CreateOutcome<T>> {
-      const resource = enter("create", type, object.metadata, call);
+      const resource = findResource(api, type, call);
       const value = wholeObject(type, object);
       const options = { namespace: requireNamespace(resource, object.metadata), dryRun: call?.dryRun ?? false };
-      return createOutcome(
-        await tryWrite(() => createObject(api, resource, { value, fieldValidation: "Ignore" }, options)),
-      );
+      const outcome = await attempt(() => createObject(api, resource, { value, fieldValidation: "Ignore" }, options));
+      if (outcome.kind === "done") return { kind: "created", object: outcome.result.entry.object as T };
+      if (outcome.kind === "conflict") return { kind: "already-exists" };
+      throw new KubeError("invalid", outcome.message);
     },
 
     async update<T extends KubeObject>(type: ResourceType<T>, object: T, call?: WriteCall): Promise<UpdateOutcome<T>> {
-      const resource = enter("update", type, object.metadata, call);
+      const resource = findResource(api, type, call);
       const ref = toRef(resource, object.metadata, call);
-      if (resource.createdByUpdate && !api.store.get(resource.storedAs, ref.namespace, ref.name)) {
-        enter("create", type, object.metadata, call);
-      }
       const value = wholeObject(type, object);
-      return updateOutcome(
-        await tryWrite(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)),
-      );
+      return updateOutcome(await attempt(() => updateObject(api, resource, { value, fieldValidation: "Ignore" }, ref)));
     },
 
     async patch<T extends KubeObject>(
@@ -96,10 +71,10 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       patch: Patch,
       call?: WriteCall,
     ): Promise<UpdateOutcome<T>> {
-      const resource = enter("patch", type, target, call);
+      const resource = findResource(api, type, call);
       const ref = { ...toRef(resource, target, call), fieldValidation: "Ignore" as const };
       const [kind, value] = "json" in patch ? (["json", patch.json] as const) : (["merge", patch.merge] as const);
-      return updateOutcome(await tryWrite(() => patchObject(api, resource, { kind, value }, ref)));
+      return updateOutcome(await attempt(() => patchObject(api, resource, { kind, value }, ref)));
     },
 
     async delete(
@@ -108,75 +83,41 @@ export function embeddedClient(api: Api, { identity = "embedded", allows }: Embe
       { preconditions = {}, propagation }: DeleteOptions = {},
       call?: Call,
     ): Promise<DeleteOutcome> {
-      const resource = enter("delete", type, target, call);
-      const removing = deleteObject(api, resource, toRef(resource, target), { preconditions, propagation });
-      const outcome = await tryWrite(async () => ({ entry: (await removing).entry, warnings: [] }));
-      if (outcome.kind === "done") {
-        return (await removing).gone ? { kind: "deleted" } : { kind: "deleted", remaining: outcome.object };
-      }
-      return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
+      const resource = findResource(api, type, call);
+      const ref = toRef(resource, target);
+      const outcome = await attempt(() => deleteObject(api, resource, ref, { preconditions, propagation }));
+      if (outcome.kind !== "done") return failedOutcome(outcome);
+      const { gone, entry } = outcome.result;
+      return gone ? { kind: "deleted" } : { kind: "deleted", remaining: entry.object };
     },
 
     async evict(pod: ObjectRef, { uid }: EvictOptions = {}, call?: Call): Promise<EvictOutcome> {
-      const attempt = { verb: "create", type: pods, where: pod, call, subresource: "eviction" } as const;
-      const resource = checkCall(api, { identity, allows }, attempt);
-      return evictOutcome(() => evictPod(api, resource, toRef(resource, pod), { ...(uid !== undefined && { uid }) }));
+      const resource = findResource(api, pods, call);
+      const ref = toRef(resource, pod);
+      const outcome = await attempt(() => evictPod(api, resource, ref, uid === undefined ? {} : { uid }));
+      if (outcome.kind === "done") return { kind: "evicted" };
+      return outcome.kind === "blocked" ? outcome : failedOutcome(outcome);
     },
 
     async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, call: Call = {}) {
-      // The first question to an aborted watch finds it ended, as would the next one to an open watch.
+      // Ends without an error, like an open watch that is aborted.
       if (call.signal?.aborted) return;
-      const resource = enter("watch", type, query, call);
+      const resource = findResource(api, type, call);
       const events = await translateErrors(() => watchEvents(api, resource, query, call.signal));
       for await (const event of events) yield event as WatchEvent<T>;
     },
   };
 }
 
-interface AttemptedCall {
-  readonly verb: Verb;
-  readonly type: ResourceType;
-  readonly where: Partial<ObjectRef>;
-  readonly call: WriteCall | undefined;
-  /** Of a call that is for nothing else. */
-  readonly subresource?: string;
-}
-
 const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 
-/** The resource of a call, unless the call is aborted or not allowed. */
-function checkCall(
-  api: Api,
-  { identity, allows }: { readonly identity: string; readonly allows: EmbeddedClientOptions["allows"] },
-  { verb, type, where, call = {}, subresource = call.subresource }: AttemptedCall,
-): Resource {
-  if (call.signal?.aborted) {
-    throw new KubeError("aborted", `${verb} ${type.plural} was aborted`, { cause: call.signal.reason });
-  }
-  const resource = findResource(api, type);
-  const plural = subresource ? `${type.plural}/${subresource}` : type.plural;
-  const attempt = { verb, resource: plural, group: resource.group, namespace: where.namespace };
-  if (allows && !allows(attempt)) throw forbiddenError(attempt, resource, identity, where.name);
-  return resource;
-}
-
-function findResource({ registry }: Api, { apiVersion, plural }: ResourceType): Resource {
-  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
-  const resource = registry.find(group ?? "", version ?? "", plural);
+/** Throws KubeError if the call is aborted, or if the server does not have `type`. */
+function findResource({ registry }: Api, { apiVersion, plural }: ResourceType, { signal }: Call = {}): Resource {
+  if (signal?.aborted) throw new KubeError("aborted", `the call on ${plural} was aborted`, { cause: signal.reason });
+  const [group = "", version = ""] = apiVersion.includes("/") ? apiVersion.split("/") : ["", apiVersion];
+  const resource = registry.find(group, version, plural);
   if (resource) return resource;
   throw new KubeError("invalid", `the server has no ${plural} of ${apiVersion}; is its definition installed?`);
-}
-
-function forbiddenError(
-  { verb, resource, group, namespace }: ApiCall,
-  subject: Resource,
-  identity: string,
-  name?: string,
-) {
-  const place = namespace ? `in the namespace "${namespace}"` : "at the cluster scope";
-  const attempt = `User "${identity}" cannot ${verb} resource "${resource}" in API group "${group}" ${place}`;
-  const title = name ? `${pluralTitle(subject)} "${name}"` : pluralTitle(subject);
-  return new KubeError("forbidden", `${title} is forbidden: ${attempt}`);
 }
 
 function toRef(resource: Resource, where: Partial<ObjectRef>, call: WriteCall = {}) {
@@ -191,44 +132,35 @@ function requireNamespace({ namespaced, plural }: Resource, { namespace }: Parti
   return namespace;
 }
 
-/** A copy of our own, with the type that the caller may leave out. */
+/** A copy of `object`, with the type that the caller may leave out. */
 function wholeObject({ apiVersion, kind }: ResourceType, object: KubeObject): object {
   return { apiVersion, kind, ...toDraft(object) };
 }
 
-type Outcome =
-  | { readonly kind: "done"; readonly object: KubeObject }
+type WriteAttempt<Result> = { readonly kind: "done"; readonly result: Result } | FailedWrite;
+
+type FailedWrite =
   | { readonly kind: "conflict"; readonly message: string }
-  | { readonly kind: "not-found"; readonly message: string };
+  | { readonly kind: "not-found"; readonly message: string }
+  | { readonly kind: "blocked"; readonly message: string };
 
-async function tryWrite(write: () => Promise<WriteResult>): Promise<Outcome> {
+/** The result of a write, or one of the failures that a port returns as an outcome. */
+async function attempt<Result>(write: () => Promise<Result>): Promise<WriteAttempt<Result>> {
   try {
-    return { kind: "done", object: (await write()).entry.object };
+    return { kind: "done", result: await write() };
   } catch (error) {
     if (!(error instanceof StatusError)) throw error;
-    if (error.status.code === 409) return { kind: "conflict", message: error.message };
-    if (error.status.code === 404) return { kind: "not-found", message: error.message };
-    throw kubeError(error);
-  }
-}
-
-function createOutcome<T extends KubeObject>(outcome: Outcome): CreateOutcome<T> {
-  if (outcome.kind === "conflict") return { kind: "already-exists" };
-  if (outcome.kind === "not-found") throw new KubeError("invalid", outcome.message);
-  return { kind: "created", object: outcome.object as T };
-}
-
-async function evictOutcome(evict: () => Promise<unknown>): Promise<EvictOutcome> {
-  try {
-    await evict();
-    return { kind: "evicted" };
-  } catch (error) {
-    if (!(error instanceof StatusError)) throw error;
-    const { message, status } = error;
-    if (status.code === 404) return { kind: "not-found" };
-    if (status.code === 409) return { kind: "conflict", message };
-    if (status.code === 429) return { kind: "blocked", message: evictionMessage(error) };
-    throw kubeError(error);
+    const { message } = error;
+    switch (error.status.code) {
+      case 404:
+        return { kind: "not-found", message };
+      case 409:
+        return { kind: "conflict", message };
+      case 429:
+        return { kind: "blocked", message: evictionMessage(error) };
+      default:
+        throw kubeError(error);
+    }
   }
 }
 
@@ -237,14 +169,18 @@ function evictionMessage({ message, status }: StatusError): string {
   return [message, ...(status.details?.causes ?? []).map((cause) => cause.message)].join(" ");
 }
 
-function updateOutcome<T extends KubeObject>(outcome: Outcome): UpdateOutcome<T> {
-  if (outcome.kind === "done") return { kind: "updated", object: outcome.object as T };
-  return outcome.kind === "not-found" ? { kind: "not-found" } : { kind: "conflict", message: outcome.message };
+function updateOutcome<T extends KubeObject>(outcome: WriteAttempt<WriteResult>): UpdateOutcome<T> {
+  if (outcome.kind === "done") return { kind: "updated", object: outcome.result.entry.object as T };
+  return failedOutcome(outcome);
 }
 
-async function translateErrors<T>(ask: () => T | Promise<T>): Promise<T> {
+function failedOutcome({ kind, message }: FailedWrite) {
+  return kind === "not-found" ? ({ kind } as const) : ({ kind: "conflict", message } as const);
+}
+
+async function translateErrors<T>(call: () => T | Promise<T>): Promise<T> {
   try {
-    return await ask();
+    return await call();
   } catch (error) {
     throw error instanceof StatusError ? kubeError(error) : error;
   }

@@ -4,11 +4,11 @@ export interface KubeconfigOptions {
   /** The name of cluster, user and context. */
   readonly name?: string;
   readonly namespace?: string;
-  /** PEM, for a server with a certificate of its own making. */
+  /** PEM, for a server with a self-signed certificate. */
   readonly certificate?: string;
 }
 
-/** The text of a kubeconfig that leads kubectl to an embedded server. JSON, which is YAML too. */
+/** The text of a kubeconfig for an embedded server. JSON, which is valid YAML. */
 export function kubeconfigFor({
   url,
   token,

@@ -13,12 +13,12 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
     afterEach(() => store.close());
 
     describe("reading", () => {
-      it("finds nothing where nothing was written", () => {
+      it("returns nothing for a key that was not written", () => {
         expect(store.get("pods", "a", "x")).toBeUndefined();
         expect(names(store.list("pods"))).toEqual([]);
       });
 
-      it("gets the very object and text that were written, at the revision they were given", async () => {
+      it("returns the written object and text at their revision", async () => {
         const revision = await put(pod("a", "x"), { size: 1 });
 
         const entry = store.get("pods", "a", "x") as Entry;
@@ -75,7 +75,7 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
     });
 
     describe("writing", () => {
-      it("asks for the decision at once", async () => {
+      it("calls the decision at once", async () => {
         let asked = false;
         const written = store.write(pod("a", "x"), () => {
           asked = true;
@@ -86,14 +86,14 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         expect(await written).toBe("fine");
       });
 
-      it("shows the change when it answers", async () => {
+      it("shows the change when the write resolves", async () => {
         const revision = await put(pod("a", "x"));
 
         expect(store.revision).toBe(revision);
         expect(store.get("pods", "a", "x")?.revision).toBe(revision);
       });
 
-      it("gives each change a higher revision than all before", async () => {
+      it("gives each change a higher revision than any change before", async () => {
         const revisions = await Promise.all([put(pod("a", "x")), put(pod("a", "y")), put(pod("a", "x"))]);
         revisions.push(await remove(pod("a", "x")), await put(pod("b", "z")));
 
@@ -115,7 +115,7 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         expect(sizeOf(store.get("pods", "a", "x"))).toBe(3);
       });
 
-      it("shows a decision that an object is deleted, and lets it create another", async () => {
+      it("passes a decision the deletion of its object, and lets it create another", async () => {
         await put(pod("a", "x"), { size: 1 });
 
         const [, current] = await Promise.all([
@@ -150,7 +150,7 @@ export function objectStoreContract(name: string, open: () => ObjectStore | Prom
         expect(store.revision).toBe(before);
       });
 
-      it("removes a deleted object and counts its end", async () => {
+      it("removes a deleted object and gives the deletion a revision", async () => {
         const created = await put(pod("a", "x"));
 
         const removed = await remove(pod("a", "x"));

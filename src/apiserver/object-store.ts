@@ -46,8 +46,8 @@ export function keyText({ resource, namespace, name }: ObjectKey): string {
 }
 
 /**
- * An object and its JSON text, made once and shared by the log, answers and watchers. Hand it on as it is: a store may
- * parse `object` when it is first asked for, which a copy by spread would lose.
+ * An object and its JSON text, made once and shared by the log, responses and watchers. Do not copy it by spread: a store may
+ * parse `object` only when it is first read.
  */
 export interface Entry {
   /** Deeply readonly; `metadata.resourceVersion` is `revision`. */
@@ -56,12 +56,12 @@ export interface Entry {
   readonly revision: number;
 }
 
-/** An entry as a store has it, whose place is known without a look at the object. `key` is the same object wherever the entry is met. */
+/** An entry of a store. Its key is known without parsing the object, and is one JavaScript object wherever the entry occurs. */
 export interface StoredEntry extends Entry {
   readonly key: ObjectKey;
 }
 
-/** `revision` is the one that `decide` was given; the object must carry it. */
+/** The object must have the revision that was passed to `decide`. */
 export type WriteDecision<T> =
   | { readonly do: "nothing"; readonly result: T }
   | { readonly do: "put" | "delete"; readonly object: KubeObject; readonly json: string; readonly result: T };

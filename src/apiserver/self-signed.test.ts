@@ -9,7 +9,7 @@ import { selfSigned } from "./self-signed.ts";
 const hosts = ["127.0.0.1", "::1", "localhost", "2001:db8::7"];
 
 describe("a self-signed certificate", () => {
-  it("names every host it was made for, for ten years", () => {
+  it("names every host, for ten years", () => {
     const { certificate } = selfSigned(hosts, Date.parse("2026-01-02T03:04:05Z"), systemRandom());
 
     const read = new X509Certificate(certificate);
@@ -28,7 +28,7 @@ describe("a self-signed certificate", () => {
     expect(make().serialNumber).not.toBe(make().serialNumber);
   });
 
-  it.each(["127.0.0.1", "localhost"])("is accepted by a client that trusts it and calls it %s", async (host) => {
+  it.each(["127.0.0.1", "localhost"])("is accepted by a client that trusts it and connects to %s", async (host) => {
     const { certificate: cert, key } = selfSigned(hosts, Date.now(), systemRandom());
     const server = createServer({ cert, key }, (socket) => socket.end());
     await once(server.listen(0, "127.0.0.1"), "listening");

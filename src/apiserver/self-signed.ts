@@ -3,18 +3,23 @@ import { isIP } from "node:net";
 import type { Random } from "../time/index.ts";
 
 export interface SelfSigned {
-  /** PEM. Clients trust it as it is: it is its own authority. */
+  /** PEM. It is its own authority: clients trust it directly. */
   readonly certificate: string;
   /** PEM, PKCS #8. */
   readonly key: string;
 }
 
+/** Object identifiers in DER. */
 const oid = {
-  ecdsaWithSha256: [1, 2, 840, 10045, 4, 3, 2],
-  commonName: [2, 5, 4, 3],
-  basicConstraints: [2, 5, 29, 19],
-  subjectAltName: [2, 5, 29, 17],
-} as const;
+  /** 1.2.840.10045.4.3.2 */
+  ecdsaWithSha256: "2a8648ce3d040302",
+  /** 2.5.4.3 */
+  commonName: "550403",
+  /** 2.5.29.19 */
+  basicConstraints: "551d13",
+  /** 2.5.29.17 */
+  subjectAltName: "551d11",
+};
 
 const lifetimeMs = 10 * 365 * 24 * 3_600_000;
 
@@ -63,7 +68,7 @@ function address(ip: string): Buffer {
   return Buffer.from(all.flatMap((word) => [word >> 8, word & 0xff]));
 }
 
-function extension(id: readonly number[], value: Buffer): Buffer {
+function extension(id: string, value: Buffer): Buffer {
   return sequence(objectId(id), der(0x04, value));
 }
 
@@ -105,14 +110,8 @@ function time(ms: number): Buffer {
   return der(0x18, Buffer.from(text));
 }
 
-function objectId([first = 0, second = 0, ...rest]: readonly number[]): Buffer {
-  const bytes = [first * 40 + second];
-  for (const part of rest) {
-    const septets = [part & 0x7f];
-    for (let left = part >> 7; left > 0; left >>= 7) septets.unshift((left & 0x7f) | 0x80);
-    bytes.push(...septets);
-  }
-  return der(0x06, Buffer.from(bytes));
+function objectId(hex: string): Buffer {
+  return der(0x06, Buffer.from(hex, "hex"));
 }
 
 function pem(bytes: Buffer): string {

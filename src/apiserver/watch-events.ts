@@ -4,10 +4,10 @@ import type { Api } from "./api/api.ts";
 import type { Resource } from "./api/resource.ts";
 import { bookmarkEveryMs, type WatchOptions, watchObjects } from "./api/watch.ts";
 
-/** A reader that is this far behind finds its stream ended, and can come back to where it was. */
+/** The stream of a reader that is this far behind ends. The reader can watch again from its last version. */
 const maxUnread = 100_000;
 
-/** Watches at once, not at the first question: what happens in between is not missed. Ends when `signal` aborts. */
+/** Watches from the call on, not from the first read, so that no event in between is lost. Ends when `signal` aborts. */
 export function watchEvents(api: Api, resource: Resource, options: WatchOptions, signal?: AbortSignal) {
   const unread: WatchEvent<KubeObject>[] = [];
   let ended = false;
@@ -22,11 +22,11 @@ export function watchEvents(api: Api, resource: Resource, options: WatchOptions,
     wake();
   }
   const watch = watchObjects(api, resource, options, ({ type, entry }) => deliver({ type, object: entry.object }));
-  const stopBookmarks = regularly(api, () =>
+  const stopBookmarks = startBookmarks(api, () =>
     deliver({ type: "BOOKMARK", resourceVersion: String(api.store.revision) }),
   );
   signal?.addEventListener("abort", end, { once: true });
-  unread.push(...watch.initial.map(({ object }) => ({ type: "ADDED" as const, object })));
+  for (const { object } of watch.initial) unread.push({ type: "ADDED", object });
 
   return (async function* events() {
     try {
@@ -44,8 +44,8 @@ export function watchEvents(api: Api, resource: Resource, options: WatchOptions,
   })();
 }
 
-/** As over a wire: readers consider a silent stream dead. Returns a function that stops it. */
-function regularly({ clock }: Api, bookmark: () => void): () => void {
+/** Calls `bookmark` regularly: readers treat a stream without events as lost. Returns a function that stops it. */
+function startBookmarks({ clock }: Api, bookmark: () => void): () => void {
   let timer: Timer;
   function next() {
     timer = clock.after(bookmarkEveryMs, () => {

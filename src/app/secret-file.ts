@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { AccessToken } from "../agent/index.ts";
 import type { Secret } from "../config/index.ts";
-import { currentText, problemOf } from "../disk/index.ts";
+import { currentText, describeError } from "../disk/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Clock } from "../time/index.ts";
 
@@ -21,7 +21,7 @@ export function secretFile(setting: string, path: string, { clock, log }: Secret
   });
   return async ({ refused }) => {
     return await current({ now: clock.now(), refused }).catch((error: unknown) => {
-      throw new TypeError(`${setting}: ${path} cannot be read (${problemOf(error)})`);
+      throw new TypeError(`${setting}: ${path} cannot be read (${describeError(error)})`);
     });
   };
 }

@@ -42,7 +42,7 @@ describe("text in a file that is replaced", () => {
   it.each([
     [undefined, "ENOENT"],
     ["", "it is empty"],
-  ])("that was never there is an error, until it is there: %j", async (content, why) => {
+  ])("that never existed is an error until it exists: %j", async (content, why) => {
     const { text, write, troubles } = world(content);
 
     for (const now of [0, 1]) await expect(text({ now, refused: false })).rejects.toThrow(why);

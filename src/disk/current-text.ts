@@ -6,19 +6,23 @@ export interface CurrentTextOptions {
   readonly onProblem?: (problem: string) => void;
 }
 
-/** `refused`: the last text was rejected, so there may be a newer one. */
-export interface Moment {
+export interface TextRequest {
   readonly now: number;
+  /** Whether the last text was rejected, so that there may be a newer one. */
   readonly refused: boolean;
 }
 
 /**
- * Text in a file that another process keeps current: read again when the cache is old, and at once when the text is refused.
- * A file that is being replaced may be missing or empty for a moment; the cached text stays valid until there is
- * something else. Rejects only if there was never anything.
+ * Text in a file that another process keeps current: read again when the cache is old, and at once when the text was refused.
+ * A file that is being replaced may be missing or empty for a moment: then the cached text is returned. Rejects only while no
+ * text was ever read.
  */
-export function currentText({ read, freshForMs, onProblem }: CurrentTextOptions): (moment: Moment) => Promise<string> {
-  let known: { readonly text: string; readonly readAt: number } | undefined;
+export function currentText({
+  read,
+  freshForMs,
+  onProblem,
+}: CurrentTextOptions): (request: TextRequest) => Promise<string> {
+  let cached: { readonly text: string; readonly readAt: number } | undefined;
   let reportedAt = Number.NEGATIVE_INFINITY;
 
   function report(error: unknown, now: number) {
@@ -28,19 +32,19 @@ export function currentText({ read, freshForMs, onProblem }: CurrentTextOptions)
   }
 
   return async ({ now, refused }) => {
-    if (known && !refused && now - known.readAt < freshForMs) return known.text;
+    if (cached && !refused && now - cached.readAt < freshForMs) return cached.text;
     try {
-      known = { text: notBlank(await read()), readAt: now };
+      cached = { text: notBlank(await read()), readAt: now };
     } catch (error) {
       report(error, now);
-      if (!known) throw error;
-      known = { ...known, readAt: now };
+      if (!cached) throw error;
+      cached = { ...cached, readAt: now };
     }
-    return known.text;
+    return cached.text;
   };
 }
 
-/** `ENOENT`, or what else it is. */
+/** The code of a system error, such as `ENOENT`, or the message of any other error. */
 export function describeError(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
 }

@@ -7,7 +7,7 @@ import type { DirectoryFormat } from "./format/format.ts";
 import { assertReadable, type Upgraded, upgradeDirectory } from "./format/upgrade-directory.ts";
 import { lockDirectory } from "./lock-directory.ts";
 
-/** A directory of the file system, created if need be, and ours alone until it is closed. */
+/** A directory of the file system, created if it is missing, and locked for this process until it is closed. */
 export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
   const directory = resolve(path);
   await makeDirectory(directory);
@@ -17,7 +17,7 @@ export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
   return {
     directory,
     names: () => readdir(directory),
-    open: async (name, mode) => openedFile(await open(at(name), flags[mode], 0o600), mode),
+    open: async (name, mode) => toDiskFile(await open(at(name), flags[mode], 0o600), mode),
     rename: (from, to) => rename(at(from), at(to)),
     remove: (name) => rm(at(name), { force: true }),
     sync: () => handle.sync(),
@@ -51,13 +51,13 @@ export function viewDirectory(path: string, format: DirectoryFormat): DiskView {
       await assertReadable(directory, format);
       return readdir(directory);
     },
-    open: async (name, mode) => openedFile(await open(join(directory, name), flags[mode]), mode),
+    open: async (name, mode) => toDiskFile(await open(join(directory, name), flags[mode]), mode),
   };
 }
 
-/** Makes it for our eyes only, if need be. Its own name is durable too, or all that is in it would be lost with it. */
+/** Creates a missing directory that only our user can read, durably: if its name were lost, so would be its content. */
 export async function makeDirectory(directory: string): Promise<void> {
-  // One after the other: where nothing can be made, such as below /proc, Node's own recursive mkdir never returns.
+  // One after the other: below /proc, where nothing can be created, Node's recursive mkdir never returns.
   for (const path of await listMissing(resolve(directory))) {
     await createDirectory(path);
     await using parent = await open(dirname(path), constants.O_RDONLY);
@@ -65,14 +65,14 @@ export async function makeDirectory(directory: string): Promise<void> {
   }
 }
 
-/** The directories to make for `directory`, in the order in which they can be made. */
+/** The directories that have to be created for `directory`, parents first. */
 async function listMissing(directory: string): Promise<readonly string[]> {
   const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
     throw error;
   });
   if (found?.isDirectory()) return [];
-  // A file: making the directory fails with the right reason.
+  // A file: creating the directory fails with the right error.
   if (found) return [directory];
   const parent = dirname(directory);
   return [...(parent === directory ? [] : await listMissing(parent)), directory];
@@ -82,15 +82,15 @@ async function createDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     const isThere = (await stat(path).catch(() => undefined))?.isDirectory();
     if (!isThere) throw error;
   }
 }
 
 /**
- * Only where the system's own flag is as good as a sync: on macOS a write with O_DSYNC may stop in the drive's cache,
- * while Node's datasync does not. Saves a trip to the thread pool for every flush.
+ * Saves a call to the thread pool for every flush. Only on Linux, where the flag is as good as a sync: on macOS a write with
+ * O_DSYNC may stay in the drive's cache, and a datasync does not.
  */
 const writeThrough = process.platform === "linux" ? constants.O_DSYNC : 0;
 
@@ -101,7 +101,7 @@ const flags: Readonly<Record<OpenMode, number>> = {
   durable: constants.O_RDWR | writeThrough,
 };
 
-function openedFile(handle: FileHandle, mode: OpenMode): DiskFile {
+function toDiskFile(handle: FileHandle, mode: OpenMode): DiskFile {
   const syncEach = !writeThrough && (mode === "durable" || mode === "create-durable");
   return {
     size: async () => (await handle.stat()).size,

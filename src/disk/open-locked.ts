@@ -23,8 +23,8 @@ export async function openLocked(path: string): Promise<FileHandle | undefined> 
 }
 
 /**
- * Locks a file or folder that others remove while they hold its lock. Undefined: another process holds it, or it is gone,
- * also if it went while we waited for the lock.
+ * Locks a file or folder that other processes remove while they hold its lock. Undefined if another process holds it, or if it
+ * does not exist, or was removed before we got the lock.
  */
 export async function lockIfThere(path: string): Promise<FileHandle | undefined> {
   const handle = await openLocked(path).catch((error: NodeJS.ErrnoException) => {
@@ -57,14 +57,17 @@ async function openThenLock(path: string): Promise<FileHandle | undefined> {
 function lock({ fd }: FileHandle): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const child = spawn("flock", ["-x", "-n", "3"], { stdio: ["ignore", "ignore", "pipe", fd] });
-    let complaint = "";
+    let stderr = "";
     child.stderr?.on("data", (data) => {
-      complaint += data;
+      stderr += data;
     });
-    child.once("error", () => reject(new Error("the program flock is missing (Debian package util-linux)")));
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === "ENOENT";
+      reject(isMissing ? new Error("the program flock is missing (Debian package util-linux)") : error);
+    });
     child.once("close", (code) => {
       if (code === 0 || code === 1) resolve(code === 0);
-      else reject(new Error(complaint.trim() || `flock ended with ${code}`));
+      else reject(new Error(stderr.trim() || `flock ended with ${code}`));
     });
   });
 }

@@ -18,7 +18,7 @@ describe("a directory of our own", () => {
     expect(statSync(path).mode & 0o777).toBe(0o711);
   });
 
-  it("is used again", async () => {
+  it("is used if it exists", async () => {
     await openOwnDirectory(join(root, "work"), "agent.workDir");
     writeFileSync(join(root, "work", "file"), "");
 

@@ -5,9 +5,9 @@ import { DiskError } from "./disk.ts";
 
 /**
  * The real path of a directory that only our user can change; created if it is missing. Rejects with a `DiskError`
- * `unsafe` for a symbolic link, a foreign owner or a mode that lets others write: what lies in such a directory may have
- * been put there by another user, and nothing in it may decide which files are removed or which processes are ended. A
- * directory above it that another user may change is refused, too: that user can put another directory in its place.
+ * `unsafe` for a symbolic link, a foreign owner or a mode that lets others write: the content of such a directory may come from
+ * another user, and must not decide which files are removed or which processes are ended. So is a directory below one that
+ * another user can change: that user could replace it.
  * `setting` names the setting for the error message.
  */
 export async function openOwnDirectory(path: string, setting: string): Promise<string> {

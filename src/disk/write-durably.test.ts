@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe("writeDurably", () => {
-  it("never writes through a symbolic link that waits under the name of a temporary file", async () => {
+  it("never writes through a symbolic link at the name of its temporary file", async () => {
     const victim = join(directory, "victim");
     writeFileSync(victim, "untouched");
     symlinkSync(victim, join(directory, "token.new"));
@@ -36,7 +36,7 @@ describe("writeDurably", () => {
     expect(readFileSync(join(directory, "token"), "utf8")).toBe("s3cret");
   });
 
-  it("never reuses an existing temporary file, nor its loose mode", async () => {
+  it("never reuses an existing temporary file and its mode", async () => {
     const prepared = join(directory, "token.new");
     writeFileSync(prepared, "prepared");
     chmodSync(prepared, 0o666);
@@ -67,7 +67,7 @@ describe("writeDurably", () => {
 });
 
 describe("createDurably", () => {
-  it("creates a file for us alone to read, and leaves nothing else behind", async () => {
+  it("creates a file that only our user can read, and leaves no other file behind", async () => {
     await createDurably(join(directory, "a"), "content");
 
     expect(readFileSync(join(directory, "a"), "utf8")).toBe("content");
@@ -86,7 +86,7 @@ describe("createDurably", () => {
     expect(readdirSync(directory).sort()).toEqual(["a", "b"]);
   });
 
-  it("lets one of several win", async () => {
+  it("lets exactly one of several callers succeed", async () => {
     const outcomes = await Promise.allSettled(["1", "2", "3"].map((text) => createDurably(join(directory, "a"), text)));
 
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);

@@ -2,9 +2,9 @@ import { constants } from "node:fs";
 import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-const maxTries = 1_000;
+const maxAttempts = 1_000;
 
-/** Writes the file whole or not at all, for us alone to read; when this returns, it outlives a power failure. */
+/** Writes the whole file or nothing, readable only for our user. When it resolves, the file survives a power failure. */
 export function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
   return publish(path, content, rename);
 }
@@ -18,7 +18,7 @@ export function createDurably(path: string, content: string | Uint8Array): Promi
   });
 }
 
-/** Gives a finished file its name, and takes away its temporary one. */
+/** Gives a finished file its name, and removes the temporary one. */
 type GiveName = (temporary: string, path: string) => Promise<void>;
 
 async function publish(path: string, content: string | Uint8Array, giveName: GiveName): Promise<void> {
@@ -40,16 +40,16 @@ async function publish(path: string, content: string | Uint8Array, giveName: Giv
 }
 
 /**
- * Creates a file beside `path`, for us alone to read. A name that exists is never used: it could be a symbolic link to
- * another file, a file with a loose mode, or a file that another process is writing.
+ * Creates a file beside `path`, readable only for our user. An existing name is never used: it could be a symbolic link to
+ * another file, a file that others can read, or a file that another process is writing.
  */
 async function createTemporary(path: string): Promise<{ temporary: string; handle: FileHandle }> {
-  for (let tries = 1; ; tries++) {
-    const temporary = tries === 1 ? `${path}.new` : `${path}.new-${tries}`;
+  for (let attempt = 1; ; attempt++) {
+    const temporary = attempt === 1 ? `${path}.new` : `${path}.new-${attempt}`;
     try {
       return { temporary, handle: await open(temporary, "wx", 0o600) };
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || tries === maxTries) throw error;
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || attempt === maxAttempts) throw error;
     }
   }
 }

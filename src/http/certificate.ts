@@ -10,7 +10,7 @@ export interface KeyPair {
 export interface CertificateOptions {
   readonly read: () => Promise<KeyPair>;
   readonly clock: Clock;
-  /** Called once for each unusable state of the files. The certificate in use stays in use. */
+  /** Called once for each unusable state of the files. The current certificate stays in use. */
   readonly problem: (message: string) => void;
   readonly changed: () => void;
   /** How often the files are read. */
@@ -31,7 +31,7 @@ export const tlsOptions = { minVersion: "TLSv1.2" } as const;
 export async function openCertificate(options: CertificateOptions): Promise<Certificate> {
   const { clock, intervalMs = 5_000 } = options;
   let current = await options.read();
-  check(current);
+  assertUsable(current);
   let reported = "";
 
   async function readAgain(): Promise<KeyPair | undefined> {
@@ -68,16 +68,16 @@ export async function openCertificate(options: CertificateOptions): Promise<Cert
 async function readUsable(read: () => Promise<KeyPair>): Promise<KeyPair> {
   const first = await read();
   try {
-    check(first);
+    assertUsable(first);
     return first;
   } catch {
     const second = await read();
-    check(second);
+    assertUsable(second);
     return second;
   }
 }
 
 /** Throws if a server cannot use the pair: not PEM, or the key of another certificate. */
-function check(pair: KeyPair): void {
+function assertUsable(pair: KeyPair): void {
   createSecureContext({ ...tlsOptions, ...pair });
 }

@@ -23,7 +23,7 @@ export interface ListenOptions {
   readonly certificate?: Certificate | undefined;
 }
 
-/** Listens. `close` finishes the requests under way and accepts no others. */
+/** Listens. `close` completes pending requests and accepts no others. */
 export async function listenWith(app: FastifyInstance, { listen, certificate }: ListenOptions) {
   const { host } = listen;
   await app.listen({ host, port: listen.port, backlog: 2_048 });
@@ -41,7 +41,7 @@ export async function listenWith(app: FastifyInstance, { listen, certificate }: 
   };
 }
 
-/** New connections get the new certificate; those that are open go on with theirs. */
+/** New connections use the new certificate; open connections keep theirs. */
 function followCertificate({ server }: FastifyInstance, certificate: Certificate, signal: AbortSignal): Promise<void> {
   const use = (pair: KeyPair) => {
     if (server instanceof HttpsServer) server.setSecureContext({ ...tlsOptions, ...pair });

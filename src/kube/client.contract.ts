@@ -49,7 +49,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
     });
 
     describe("reading", () => {
-      it("answers undefined for an object that is not there", async () => {
+      it("returns undefined for an object that does not exist", async () => {
         expect(await client.get(configMaps, at("nobody"))).toBeUndefined();
       });
 
@@ -138,7 +138,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
     });
 
     describe("creating", () => {
-      it("gives the object a uid, a version and a time of birth", async () => {
+      it("gives the object a uid, a version and a creation time", async () => {
         const { metadata } = await make(configMaps, configMap("a"));
 
         expect(metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
@@ -146,7 +146,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
       });
 
-      it("returns that the object already exists, and leaves it alone", async () => {
+      it("returns that the object already exists, and does not change it", async () => {
         const first = await make(configMaps, configMap("a", { data: { x: "first" } }));
 
         const outcome = await client.create(configMaps, configMap("a", { data: { x: "second" } }));
@@ -155,7 +155,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(await client.get(configMaps, at("a"))).toEqual(first);
       });
 
-      it("creates nothing in a dry run, and answers as if it had", async () => {
+      it("creates nothing in a dry run, and returns the object", async () => {
         const outcome = await client.create(configMaps, configMap("a", { data: { x: "1" } }), { dryRun: true });
 
         expect(outcome).toMatchObject({ kind: "created", object: { data: { x: "1" } } });
@@ -168,7 +168,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(await client.create(configMaps, configMap("a"), { dryRun: true })).toEqual({ kind: "already-exists" });
       });
 
-      it("lets exactly one of many creators win", async () => {
+      it("lets exactly one of many creators succeed", async () => {
         const attempts = Array.from({ length: 8 }, (_, i) => client.create(leases, lease("lock", { holder: `h${i}` })));
 
         const outcomes = await Promise.all(attempts);
@@ -176,7 +176,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(outcomes.filter(({ kind }) => kind === "created")).toHaveLength(1);
       });
 
-      it("invents a name after generateName", async () => {
+      it("generates a name from generateName", async () => {
         const draft = { metadata: { namespace, generateName: "gen-" } };
 
         const [one, two] = [await make(configMaps, draft), await make(configMaps, draft)];
@@ -195,7 +195,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(version(second)).toBeGreaterThan(version(first));
       });
 
-      it("does not keep the object that it was given", async () => {
+      it("does not keep a reference to the passed object", async () => {
         const data = { x: "1" };
         await make(configMaps, configMap("a", { data }));
 
@@ -251,7 +251,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(await client.get(configMaps, at("a"))).toEqual(latest);
       });
 
-      it("lets exactly one of many updates of the same version win", async () => {
+      it("lets exactly one of many updates of the same version succeed", async () => {
         const read = await make(leases, lease("lock"));
         const attempts = Array.from({ length: 8 }, (_, i) =>
           client.update(leases, { ...read, spec: { holderIdentity: `h${i}` } }),
@@ -263,7 +263,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(outcomes.filter(({ kind }) => kind === "conflict")).toHaveLength(7);
       });
 
-      it("replaces a ConfigMap whatever its version when none is given", async () => {
+      it("replaces a ConfigMap of any version when none is given", async () => {
         await make(configMaps, configMap("a", { data: { x: "1" } }));
 
         const outcome = await client.update(configMaps, configMap("a", { data: { x: "2" } }));
@@ -285,11 +285,11 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         await expect(outcome).rejects.toMatchObject({ code: "invalid" });
       });
 
-      it("does not find an object that is not there", async () => {
+      it("returns not-found for an object that does not exist", async () => {
         expect(await client.update(configMaps, configMap("nobody"))).toEqual({ kind: "not-found" });
       });
 
-      it("creates a Lease that is not there, even one that names a version", async () => {
+      it("creates a Lease that does not exist, even with a version", async () => {
         const outcome = await client.update(leases, {
           ...lease("fresh", { holder: "me" }),
           metadata: { namespace, name: "fresh", resourceVersion: "5" },
@@ -317,7 +317,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(updated(await client.update(leases, read))).toEqual(read);
       });
 
-      it("counts generations of a custom resource when its spec changes, not when its metadata does", async () => {
+      it("increments the generation of a custom resource when its spec changes, not when its metadata does", async () => {
         const first = await make(contractSamples, sample("a", 1));
 
         const second = updated(await client.update(contractSamples, { ...first, spec: { size: 2 } }));
@@ -328,7 +328,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect([first, second, third].map(({ metadata }) => metadata.generation)).toEqual([1, 2, 2]);
       });
 
-      it("writes status through its subresource alone, and nothing else with it", async () => {
+      it("writes the status only through its subresource, and nothing else with it", async () => {
         const first = await make(contractSamples, { ...sample("a", 1), status: { phase: "Ignored" } });
         const written = { ...first, spec: { size: 2 }, status: { phase: "Running" } };
 
@@ -350,7 +350,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(updated(outcome).data).toEqual({ y: "2", z: "3" });
       });
 
-      it("is a conflict for a merge patch that names a version that is no longer the latest", async () => {
+      it("is a conflict for a merge patch with a version that is no longer the latest", async () => {
         const read = await make(configMaps, configMap("a"));
         await client.patch(configMaps, at("a"), { merge: { data: { x: "1" } } });
 
@@ -410,7 +410,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(updated(outcome)).toMatchObject({ spec: { size: 1 }, status: { phase: "Running" } });
       });
 
-      it("does not find an object that is not there", async () => {
+      it("returns not-found for an object that does not exist", async () => {
         expect(await client.patch(leases, at("nobody"), { merge: { spec: {} } })).toEqual({ kind: "not-found" });
       });
     });
@@ -456,7 +456,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(await client.delete(leases, at("a"), { preconditions })).toEqual({ kind: "deleted" });
       });
 
-      it("only marks an object that has finalizers, and the last finalizer takes it away", async () => {
+      it("only marks an object with finalizers, which is removed with its last finalizer", async () => {
         await make(configMaps, configMap("a", { finalizers: ["interlock.dev/one", "interlock.dev/two"] }));
 
         const outcome = await client.delete(configMaps, at("a"));
@@ -584,7 +584,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(summary(await watching)).toEqual(["ADDED a", "DELETED a"]);
       });
 
-      it("goes on from the version of any event", async () => {
+      it("continues from the version of any event", async () => {
         const { resourceVersion } = await client.list(leases, { namespace });
         for (const name of ["a", "b", "c"]) await make(leases, lease(name));
         const [, second] = await firstEvents(2, leases, { namespace, resourceVersion });
@@ -607,7 +607,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(summary(events)).toEqual(["ADDED b"]);
       });
 
-      it("yields a deleted object as it was, at the version of its deletion", async () => {
+      it("yields the last state of a deleted object, at the version of its deletion", async () => {
         const a = await make(leases, lease("a", { holder: "me" }));
         await client.delete(leases, at("a"));
 
@@ -617,7 +617,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(eventVersion(event)).toBeGreaterThan(version(a));
       });
 
-      it("sees an object enter and leave its label selector as added and deleted", async () => {
+      it("yields an object that begins and ceases to match its label selector as added and deleted", async () => {
         const { resourceVersion } = await client.list(leases, { namespace });
         const outside = await make(leases, lease("a"));
         const inside = await relabel(outside, { team: "sre" });
@@ -633,7 +633,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         });
       });
 
-      it("follows one object by its name", async () => {
+      it("yields the changes of one object by its name", async () => {
         const { resourceVersion } = await client.list(leases, { namespace });
         for (const name of ["a", "b"]) await make(leases, lease(name));
 
@@ -642,7 +642,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         expect(summary(events)).toEqual(["ADDED b"]);
       });
 
-      it("is gone at a version older than the server remembers", async () => {
+      it("is gone at a version that is older than the server's history", async () => {
         await make(contractSamples, sample("a", 1));
 
         const watching = firstEvents(1, contractSamples, { namespace, resourceVersion: "1" });
@@ -650,7 +650,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         await expect(watching).rejects.toMatchObject({ name: "KubeError", code: "gone" });
       });
 
-      it("refuses a selector it cannot read as invalid", async () => {
+      it("rejects a selector with a syntax error as invalid", async () => {
         const { resourceVersion } = await client.list(leases, { namespace });
 
         const watching = firstEvents(1, leases, { namespace, resourceVersion, labelSelector: "a in (" });
@@ -658,7 +658,7 @@ export function kubeClientContract(name: string, makeClient: () => KubeClient | 
         await expect(watching).rejects.toMatchObject({ code: "invalid" });
       });
 
-      it("ends quietly when its signal aborts, before or after it began", async () => {
+      it("ends without an error when its signal aborts, before or after it began", async () => {
         const { resourceVersion } = await client.list(leases, { namespace });
         const stop = new AbortController();
 

@@ -1,9 +1,9 @@
 import type { KubeObject, ObjectRef, ResourceType } from "./object.ts";
 
 /**
- * Port: Kubernetes as we use it. Expected results (not found, already exists, conflict) are outcomes; a `KubeError` is thrown
- * only if the server does not respond, refuses the request or does not understand it. Every call ends: by a response, by
- * `signal`, or by the adapter's own timeout.
+ * Port: a Kubernetes API server, as far as we use it. Expected results (not found, already exists, conflict) are outcomes; a
+ * `KubeError` is thrown only if the server does not respond, refuses the request or does not understand it. Every call ends: by
+ * a response, by `signal`, or by the adapter's own timeout.
  */
 export interface KubeClient {
   get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call?: Call): Promise<T | undefined>;
@@ -34,7 +34,7 @@ export interface Call {
 }
 
 export interface CreateCall extends Call {
-  /** The server checks the write and answers as if it had made it, but changes nothing. */
+  /** The server validates the write and returns its result, but changes nothing. */
   readonly dryRun?: boolean;
 }
 
@@ -93,7 +93,7 @@ export type DeleteOutcome =
 
 export type EvictOutcome =
   | { readonly kind: "evicted" }
-  /** A disruption budget does not allow it now; later it may. */
+  /** A disruption budget does not allow it now. */
   | { readonly kind: "blocked"; readonly message: string }
   | { readonly kind: "conflict"; readonly message: string }
   | { readonly kind: "not-found" };
@@ -129,13 +129,13 @@ export interface PodLogQuery {
   readonly container: string;
   /** Continue with new output until the container ends. */
   readonly follow: boolean;
-  /** Only lines from then on, to the second. */
+  /** Only lines since then, in whole seconds. */
   readonly sinceTime?: string;
   readonly tailLines?: number;
 }
 
 /**
- * Port: the output of containers, which only their kubelets have. Each line begins with the time at which it was written, in
+ * Port: the output of containers, which only a server with kubelets has. Each line begins with the time at which it was written, in
  * nanoseconds, and a space. The stream ends with the container, or earlier if a connection is lost: then it throws or ends.
  */
 export type PodLogs = (query: PodLogQuery, call?: Call) => AsyncIterable<Buffer>;

@@ -90,11 +90,11 @@ export interface StructuralSchema {
   readonly "x-kubernetes-validations"?: readonly ValidationRule[];
 }
 
-/** A rule in CEL that the API server checks. `message` states the rule, for the user who broke it. */
+/** A rule in CEL that the API server checks. `message` states the rule. */
 export interface ValidationRule {
   readonly rule: string;
   readonly message?: string;
-  /** CEL for a message with details; the server falls back on `message`. */
+  /** CEL for a message with details. If it fails, the server uses `message`. */
   readonly messageExpression?: string;
   readonly reason?: "FieldValueInvalid" | "FieldValueForbidden" | "FieldValueRequired" | "FieldValueDuplicate";
   readonly fieldPath?: string;

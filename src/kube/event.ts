@@ -1,6 +1,6 @@
 import type { KubeObject, ResourceType } from "./object.ts";
 
-/** An event about an object, for people who use kubectl. */
+/** An event about an object, for users of kubectl. */
 export interface KubeEvent extends KubeObject {
   readonly involvedObject: {
     readonly apiVersion: string;

@@ -36,7 +36,7 @@ export {
 export { type KubeEvent, kubeEvents } from "./event.ts";
 export { type HttpClient, type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
 export { exactTimeHeader } from "./http/server-time.ts";
-export { isJsonDeeper } from "./json-depth.ts";
+export { endOfString, isJsonDeeper } from "./json-depth.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { type LinearPattern, linearPattern } from "./linear-pattern.ts";
 export { Multimap } from "./multimap.ts";
@@ -57,7 +57,6 @@ export {
 } from "./object.ts";
 export {
   Controller,
-  type ControllerEvents,
   type ControllerOptions,
   type KeySource,
   keysFrom,

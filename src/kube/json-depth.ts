@@ -18,8 +18,8 @@ export function isJsonDeeper(text: string, maxDepth: number): boolean {
 
 const [quote, backslash] = [0x22, 0x5c];
 
-/** The place of the quotation mark that ends a string whose content begins at `from`; -1 if there is none. */
-function endOfString(text: string, from: number): number {
+/** The index of the quotation mark that ends a JSON string whose content begins at `from`; -1 if there is none. */
+export function endOfString(text: string, from: number): number {
   for (let at = text.indexOf('"', from); at >= 0; at = text.indexOf('"', at + 1)) {
     let escapes = 0;
     while (at - escapes > from && text.charCodeAt(at - escapes - 1) === backslash) escapes++;

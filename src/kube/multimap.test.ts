@@ -8,7 +8,7 @@ describe("a multimap", () => {
     expect([...new Multimap().get("a")]).toEqual([]);
   });
 
-  it("keeps every value once, in the order in which they came", () => {
+  it("keeps every value once, in the order of their addition", () => {
     const map = new Multimap<object>();
     for (const value of [two, one, two, three, one]) map.add("a", value);
     map.add("b", one);

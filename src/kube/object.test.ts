@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { byAge } from "./object.ts";
 
-it("objects are in the order of their creation, and those of one second in the order of their uids", () => {
+it("sorts objects by their creation, and those of one second by their uids", () => {
   const created = (uid: string, creationTimestamp: string) => ({ metadata: { uid, creationTimestamp } });
   const objects = [
     created("b", "2026-03-01T12:00:01Z"),

@@ -61,7 +61,7 @@ describe("for any request to the embedded API server,", () => {
     expect(answer).toMatchObject({ status: 413, body: { reason: "RequestEntityTooLarge" } });
   });
 
-  it("an endless body without a length is cut off", async () => {
+  it("a body without a length is cut off at the limit", async () => {
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     const heard: string[] = [];
     socket.on("data", (text) => heard.push(String(text)));
@@ -146,7 +146,7 @@ describe("for any request to the embedded API server,", () => {
     [`/api/v1/namespaces/${"x".repeat(5_000)}`, 404],
     ["/api/v1//configmaps", 404],
     ["/../../etc/passwd", 404],
-  ])("the path %.60s is answered with %i", async (path, code) => {
+  ])("the path %.60s gets status %i", async (path, code) => {
     expect((await wire.ask({ method: "GET", path })).status).toBe(code);
   });
 
@@ -160,6 +160,14 @@ describe("for any request to the embedded API server,", () => {
     { watch: "1", resourceVersion: "NaN" },
   ])("the query %o is refused with 400", async (query) => {
     expect((await wire.ask({ method: "GET", path: configMaps, query })).status).toBe(400);
+  });
+
+  it("a page of a list from a later revision than the newest is refused with 410, so that the client lists again", async () => {
+    const token = Buffer.from(JSON.stringify({ rv: 2 ** 45, start: "default\u0000a" })).toString("base64url");
+
+    const answer = await wire.ask({ method: "GET", path: configMaps, query: { continue: token } });
+
+    expect(answer).toMatchObject({ status: 410, body: { reason: "Expired" } });
   });
 
   it.each([
@@ -193,7 +201,7 @@ describe("for any request to the embedded API server,", () => {
     expect([400, 422]).toContain(answer.status);
   });
 
-  it("a JSON patch that doubles itself ends as an error, not as a full memory", async () => {
+  it("a JSON patch that copies a document into itself is rejected before it fills the memory", async () => {
     await wire.ask({ method: "POST", path: configMaps, body: { metadata: { name: "doubled" }, data: { a: "x" } } });
     const operations = Array.from({ length: 40 }, (_, i) => ({ op: "copy", from: "", path: `/data/d${i}` }));
 
@@ -237,7 +245,7 @@ describe("for any request to the embedded API server,", () => {
     expect(answer).toMatchObject({ status: 413, body: { kind: "Status", reason: "RequestEntityTooLarge" } });
   });
 
-  it("JSON that is called YAML may be as large as JSON", async () => {
+  it("JSON with the content type of YAML may be as large as JSON", async () => {
     const rawBody = JSON.stringify({ metadata: { name: "json-as-yaml" }, data: { a: "x".repeat(500_000) } });
 
     const answer = await wire.ask({
@@ -284,7 +292,7 @@ describe("for any request to the embedded API server,", () => {
     expect(await response.json()).toMatchObject({ kind: "Status", code });
   });
 
-  it("the reading token reads", async () => {
+  it("the read-only token can read", async () => {
     const response = await fetch(`${server.url}${configMaps}`, {
       headers: { authorization: `Bearer ${tokens.readOnly}` },
     });
@@ -308,7 +316,7 @@ describe("for any request to the embedded API server,", () => {
     expect(heard).toMatch(/^HTTP\/1.1 (408|401)/);
   });
 
-  it("a watcher that does not read is cut off, and the others go on", async () => {
+  it("a watcher that does not read is disconnected, and the others continue", async () => {
     const path = `${configMaps}?watch=1&resourceVersion=${server.store.revision}`;
     const deaf = connect(Number(new URL(server.url).port), "127.0.0.1");
     const cut = new Promise<void>((resolve) => deaf.on("close", () => resolve()));
@@ -332,7 +340,7 @@ describe("for any request to the embedded API server,", () => {
 });
 
 async function impatientServer() {
-  const server = await serverUnderTest({ patience: { headersMs: 200, requestMs: 200 } });
+  const server = await serverUnderTest({ timeouts: { headersMs: 200, requestMs: 200 } });
   return { port: Number(new URL(server.url).port), [Symbol.asyncDispose]: () => server.close() };
 }
 

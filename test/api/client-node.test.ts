@@ -97,7 +97,7 @@ describe.each(["http", "https"])("@kubernetes/client-node, as it is, over %s", (
     expect(Date.parse(String(created.spec?.renewTime))).toBe(renewTime.getTime());
   });
 
-  it("gets readable errors for a conflict, a refusal and an invalid object", async () => {
+  it("gets readable errors for a conflict, a forbidden request and an invalid object", async () => {
     const core = config.makeApiClient(CoreV1Api);
     const body = { metadata: { name: "twice" } };
     await core.createNamespacedConfigMap({ namespace, body });
@@ -111,7 +111,7 @@ describe.each(["http", "https"])("@kubernetes/client-node, as it is, over %s", (
     await expect(core.createNamespacedConfigMap({ namespace, body: odd })).rejects.toMatchObject({ code: 422 });
   });
 
-  it("watches from a list on, and sees what happens in order", async () => {
+  it("watches from a list on, and receives the events in order", async () => {
     const core = config.makeApiClient(CoreV1Api);
     const { metadata } = await core.listNamespacedConfigMap({ namespace });
     const seen: string[] = [];

@@ -9,7 +9,7 @@ const watch = "GET /api/v1/namespaces/default/configmaps?watch=1&resourceVersion
 const create = "POST /api/v1/namespaces/default/configmaps";
 
 describe("a server that closes", () => {
-  it.each(["http", "https"])("ends open watches as if their time had come, over %s", async (scheme) => {
+  it.each(["http", "https"])("ends open watches as at their timeout, over %s", async (scheme) => {
     const { server, talk } = await serving(scheme);
     const watches = await Promise.all([talk(watch), talk(watch), talk(watch)]);
     for (const { heard } of watches) await heard("HTTP/1.1 200 OK");
@@ -32,7 +32,7 @@ describe("a server that closes", () => {
     expect(await open.ended).toContain('"name":"last"');
   });
 
-  it("responds to earlier requests, and to none after them on that connection", async () => {
+  it("responds to earlier requests, and to no later ones on that connection", async () => {
     const { server, talk } = await serving("http");
     const body = '{"metadata":{"name":"slow"}}';
     const writer = await talk(create, { length: body.length });

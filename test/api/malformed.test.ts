@@ -66,7 +66,7 @@ describe("a malformed request to the embedded API server", () => {
     await server.close();
   });
 
-  it.each(patchTypes)("is answered with 4xx when its patch of type %s cannot be read", async (type) => {
+  it.each(patchTypes)("gets 4xx when its patch of type %s cannot be read", async (type) => {
     for (const path of Object.keys(objects)) {
       for (const rawBody of unreadable) {
         const answer = await wire.ask({ method: "PATCH", path, headers: { "Content-Type": type }, rawBody });
@@ -87,7 +87,7 @@ describe("a malformed request to the embedded API server", () => {
     },
   );
 
-  it.each(reviews)("is answered with 4xx when it is a review for %s that cannot be read", async (path) => {
+  it.each(reviews)("gets 4xx when it is a review for %s that cannot be read", async (path) => {
     for (const type of ["application/json", "application/yaml", "constructor"]) {
       for (const rawBody of [...unreadable, "5", "[]", '"text"', '{"kind":"Pod"}', '{"apiVersion":5}']) {
         const answer = await wire.ask({ method: "POST", path, headers: { "Content-Type": type }, rawBody });
@@ -105,13 +105,13 @@ describe("a malformed request to the embedded API server", () => {
     ["attributes that are a list", { spec: { resourceAttributes: [] } }],
     ["a verb that is a number", { spec: { resourceAttributes: { verb: 5 } } }],
     ["a resource that is an object", { spec: { resourceAttributes: { verb: "get", resource: {} } } }],
-  ])("is answered with 4xx when it is an access review with %s", async (_what, body) => {
+  ])("gets 4xx when it is an access review with %s", async (_what, body) => {
     const answer = await wire.ask({ method: "POST", path: reviews[0] as string, body });
 
     expect(isClientError(answer.status), String(answer.status)).toBe(true);
   });
 
-  it("is never answered with 5xx, whatever value a patch puts at whatever place", async () => {
+  it("never gets 5xx, whatever value a patch puts at any path", async () => {
     const places = fc.constantFrom(
       ...["/metadata", "/metadata/labels", "/metadata/annotations/x", "/metadata/finalizers", "/metadata/finalizers/0"],
       ...[

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
 import { Wire } from "../conformance/wire.ts";
 
-describe("the token for reading", () => {
+describe("the read-only token", () => {
   let server: Awaited<ReturnType<typeof serverUnderTest>>;
   let wire: Wire;
 
@@ -124,7 +124,7 @@ describe("the token for reading", () => {
     },
   );
 
-  it("allows to look", async () => {
+  it("allows to read", async () => {
     expect(await wire.ask({ method: "GET", path: "/api/v1/namespaces/default" })).toMatchObject({ status: 200 });
   });
 });

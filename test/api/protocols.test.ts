@@ -3,22 +3,22 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveApi } from "../../src/apiserver/http/serve.ts";
 import { selfSigned } from "../../src/apiserver/self-signed.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../conformance/server-under-test.ts";
 import { answerOf, Wire } from "../conformance/wire.ts";
+import { volatileStore } from "../doubles/volatile-store.ts";
 
 describe("a server with a certificate", () => {
   const tls = selfSigned(["127.0.0.1"], systemClock().wallMs(), systemRandom());
   let server: Awaited<ReturnType<typeof serverUnderTest>>;
 
   beforeAll(async () => {
-    server = await serverUnderTest({ tls, patience: { headersMs: 300, requestMs: 300 } });
+    server = await serverUnderTest({ tls, timeouts: { headersMs: 300, requestMs: 300 } });
   });
 
   afterAll(() => server.close());
 
-  it("refuses a good and a bad token over plain HTTP alike, and names the fix", async () => {
+  it("refuses a valid and an invalid token over plain HTTP in the same way, and names the fix", async () => {
     for (const token of [tokens.admin, tokens.readOnly, "a-wrong-token"]) {
       const wire = new Wire(server.url.replace("https:", "http:"), token);
 
@@ -38,11 +38,11 @@ describe("a server with a certificate", () => {
     wire.close();
   });
 
-  it("answers health probes over plain HTTP", async () => {
+  it("responds to health probes over plain HTTP", async () => {
     expect(await (await fetch(`${server.url.replace("https:", "http:")}/readyz`)).text()).toBe("ok");
   });
 
-  it("speaks TLS", async () => {
+  it("accepts TLS", async () => {
     const answer = await new Promise<Awaited<ReturnType<typeof answerOf>>>((resolve, reject) => {
       const headers = { authorization: `Bearer ${tokens.admin}` };
       const url = `${server.url}/api/v1/namespaces/default`;
@@ -56,7 +56,7 @@ describe("a server with a certificate", () => {
     expect(answer).toMatchObject({ status: 200, body: { kind: "Namespace" } });
   });
 
-  it("speaks plain HTTP on the same port where that is configured, request after request", async () => {
+  it("accepts several requests over plain HTTP on the same port if configured", async () => {
     await using plain = await disposable(serverUnderTest({ tls, acceptPlainTokens: true }));
     const wire = new Wire(plain.url.replace("https:", "http:"), tokens.admin);
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { serveApi } from "../../src/apiserver/index.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { httpClient, namespaces } from "../../src/kube/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { ManualClock } from "../doubles/manual-clock.ts";
+import { volatileStore } from "../doubles/volatile-store.ts";
 
 it("the server reports its time in milliseconds, so that all clients agree about it", async () => {
   const clock = new ManualClock();

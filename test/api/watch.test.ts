@@ -16,7 +16,7 @@ describe("a watch that begins with a list", () => {
     await server.close();
   });
 
-  it("at a version of the future is refused, and may come again", async () => {
+  it("at a later version than the newest is rejected with Retry-After", async () => {
     const response = await wire.open({ method: "GET", path: "/api/v1/configmaps", query: query("9000000000") });
 
     expect(response.statusCode).toBe(504);
@@ -24,7 +24,7 @@ describe("a watch that begins with a list", () => {
     response.resume();
   });
 
-  it("at a version of the past begins", async () => {
+  it("at an earlier version begins", async () => {
     const response = await wire.open({ method: "GET", path: "/api/v1/configmaps", query: query("101") });
 
     expect(response.statusCode).toBe(200);

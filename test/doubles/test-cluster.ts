@@ -2,13 +2,14 @@ import { createObject } from "../../src/apiserver/api/create.ts";
 import { LabelIndex } from "../../src/apiserver/api/label-index.ts";
 import { Registry } from "../../src/apiserver/api/registry.ts";
 import { runControllers } from "../../src/apiserver/controllers/run-controllers.ts";
-import { embeddedClient, type Verb } from "../../src/apiserver/embedded-client.ts";
+import { embeddedClient } from "../../src/apiserver/embedded-client.ts";
 import { namespaces } from "../../src/apiserver/kinds/namespaces.ts";
 import type { Change } from "../../src/apiserver/object-store.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { KubeError } from "../../src/kube/client.ts";
 import type { KubeClient, KubeObject, ResourceType, WatchEvent } from "../../src/kube/index.ts";
 import type { Clock, Random } from "../../src/time/index.ts";
+import { checkedClient, type Verb } from "./checked-client.ts";
+import { volatileStore } from "./volatile-store.ts";
 
 /** The embedded API server in memory, and the faults that a test can ask of it. */
 export interface TestCluster {
@@ -56,8 +57,12 @@ export function testCluster({
   };
   return {
     client(identity = "admin") {
-      const allows = ({ verb, resource }: { verb: Verb; resource: string }) => !forbidden.has(`${verb} ${resource}`);
-      const direct = embeddedClient(api, { identity, allows });
+      const direct = checkedClient(embeddedClient(api), ({ verb, resource, group, namespace }) => {
+        if (!forbidden.has(`${verb} ${resource}`)) return;
+        const place = namespace ? `in the namespace "${namespace}"` : "at the cluster scope";
+        const attempt = `cannot ${verb} resource "${resource}" in API group "${group}" ${place}`;
+        throw new KubeError("forbidden", `${resource} is forbidden: User "${identity}" ${attempt}`);
+      });
       return { ...direct, watch: (type, query, call) => breakable(watches, direct, { type, query, call }) };
     },
     forbid: (verb, resource) => void forbidden.add(`${verb} ${resource}`),

@@ -10,7 +10,7 @@ import { StoreModel } from "./store-model.ts";
 const seeds = 6;
 
 describe("a log store on a disk that forgets", () => {
-  it("keeps its promises when the process dies at any step, and again while it recovers", async () => {
+  it("loses no durable record when the process dies at any step, also during recovery", async () => {
     const deaths = await dieAtEveryStep(seeds, (label, disk, dice) => {
       const model = new StoreModel(label);
       return (fate) => live(disk, model, dice, fate);

@@ -22,7 +22,7 @@ describe("damage to any byte on disk", () => {
     }
   });
 
-  it("that could be a write cut short costs at most that write", async () => {
+  it("that looks like an incomplete write loses at most that write", async () => {
     const { disk, model } = await diskWithStore();
     const tail = lastFrameOf(disk, newest(disk, ".log"));
     const before = await objectsIn(disk);

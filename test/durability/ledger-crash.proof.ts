@@ -9,7 +9,7 @@ import { type Fate, type Life, LossyDisk } from "./lossy-disk.ts";
 const seeds = 6;
 
 describe("a file ledger on a disk that forgets", () => {
-  it("keeps its promises when the process dies at any step, and again while it recovers", async () => {
+  it("loses no durable record when the process dies at any step, also during recovery", async () => {
     const deaths = await dieAtEveryStep(seeds, (label, disk, dice) => {
       const model = new LedgerModel(label);
       return (fate) => live(disk, model, dice, fate);

@@ -42,7 +42,7 @@ afterAll(() => {
 });
 
 describe("a flipped bit", () => {
-  it("anywhere is noticed by verification", async () => {
+  it("anywhere is detected by verification", async () => {
     expect(files.size).toBeGreaterThan(2);
     expect(lastWrite).toBeGreaterThan(0);
 
@@ -87,7 +87,7 @@ describe("a flipped bit", () => {
 });
 
 describe("a last write that was cut short", () => {
-  it("at any byte leaves the rows before the cut, and the chain goes on from there", async () => {
+  it("at any byte leaves the rows before the cut, from which the chain continues", async () => {
     const bytes = files.get(newest) as Buffer;
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: lastWrite, max: bytes.length - 1 }), async (end) => {

@@ -23,7 +23,7 @@ describe("a segment log", () => {
     expect(log.segments.bytes).toBe(disk.names.reduce((sum, name) => sum + disk.bytesOf(name).length, 0));
   });
 
-  it("cuts off a write that was cut short, reports it, and continues behind the record before it", async () => {
+  it("cuts off an incomplete write, reports it, and continues after the record before it", async () => {
     const disk = await diskWith(3);
     const [name = ""] = disk.names;
     const whole = disk.bytesOf(name).length;
@@ -78,7 +78,7 @@ describe("a segment log", () => {
     expect((await NumberedLog.open(disk.open().disk)).found).toEqual([1, 2, 3, 5]);
   });
 
-  it("goes on in the segment that it had when the next one cannot be created", async () => {
+  it("continues in the current segment when the next one cannot be created", async () => {
     const disk = new LossyDisk(new Dice(1));
     let isFull = false;
     const log = await NumberedLog.open(disk.open({ fails: () => isFull }).disk);
@@ -122,7 +122,7 @@ describe("a segment log", () => {
     expect((await NumberedLog.open(disk.open().disk)).found).toEqual(upTo(6));
   });
 
-  it("never takes a part of a failed append for a record, and appends again when the disk has room", async () => {
+  it("never reads a part of a failed append as a record, and appends again when the disk has space", async () => {
     const disk = new LossyDisk(new Dice(1));
     let isFull = false;
     const log = await NumberedLog.open(disk.open({ fails: () => isFull }).disk);
@@ -140,13 +140,13 @@ describe("a segment log", () => {
 });
 
 describe("a segment log on a disk that loses unsynced writes", () => {
-  it("keeps its promises when the process dies at any step, and again while it recovers", async () => {
+  it("loses no durable record when the process dies at any step, also during recovery", async () => {
     const deaths = await campaign(8);
 
     expect(deaths).toBeGreaterThan(100);
   }, 120_000);
 
-  it("keeps its promises when operations fail", async () => {
+  it("loses no durable record when operations fail", async () => {
     expect(await failures(3)).toBeGreaterThan(50);
   }, 120_000);
 

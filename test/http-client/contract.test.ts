@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { serveApi } from "../../src/apiserver/http/serve.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { installContractSamples, kubeClientContract } from "../../src/kube/client.contract.ts";
 import type { KubeClient } from "../../src/kube/client.ts";
 import type { Connection } from "../../src/kube/connection/connection.ts";
 import { fromKubeconfig } from "../../src/kube/connection/kubeconfig.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { volatileStore } from "../doubles/volatile-store.ts";
 import { tlsFront } from "./tls-front.ts";
 
 const clock = systemClock();
@@ -49,5 +49,5 @@ if (kubeconfig) {
 }
 
 function openClient(connection: Connection): KubeClient {
-  return httpClient({ connection, clock, random, freeze: true });
+  return httpClient({ connection, clock, random });
 }

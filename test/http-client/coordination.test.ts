@@ -50,7 +50,7 @@ watermarksContract(where, async () => {
 });
 
 function connect(): KubeClient {
-  return httpClient({ connection, clock, random, freeze: true });
+  return httpClient({ connection, clock, random });
 }
 
 async function claimsBackend(): Promise<ClaimsBackend> {

@@ -63,7 +63,7 @@ describe("a client whose kubeconfig names an exec plugin", () => {
     expect(await listNamespaces(client)).toContain("default");
   });
 
-  it("gives the plugin's failure as the error before any call", async () => {
+  it("fails with the error of the plugin before any call", async () => {
     await expect(connect()).rejects.toThrow(
       /exec plugin "\.\/plugin" of kubeconfig user "me" failed \(exit status 1\); run it by hand/,
     );

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serveApi } from "../../src/apiserver/http/serve.ts";
-import { volatileStore } from "../../src/apiserver/volatile-store.ts";
 import { keyOf } from "../../src/coordination/key.ts";
 import { kubernetesLocks } from "../../src/coordination/kubernetes/kubernetes-locks.ts";
 import { httpClient } from "../../src/kube/http/http-client.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
+import { volatileStore } from "../doubles/volatile-store.ts";
 
 const clock = systemClock();
 const random = systemRandom();
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => close());
 
 describe("locks over HTTP", () => {
-  it("go from one process to the next that waits, with a larger fence", async () => {
+  it("pass to the next waiting process, with a larger fence", async () => {
     await using one = open("one");
     await using two = open("two");
     const first = await one.acquire(key, { ttlMs: 30_000 });
@@ -46,7 +46,7 @@ describe("locks over HTTP", () => {
 });
 
 function open(who: string, token = tokens.admin) {
-  const client = httpClient({ connection: { url, credentials: { token } }, clock, random, freeze: true });
+  const client = httpClient({ connection: { url, credentials: { token } }, clock, random });
   const locks = kubernetesLocks({ client, clock, random, namespace: "default", prefix: "test-lock-", who });
   return Object.assign(locks, { [Symbol.asyncDispose]: () => locks.close() });
 }

@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 describe("a watch", () => {
-  it("asks for bookmarks and for an end", async () => {
+  it("requests bookmarks and a timeout", async () => {
     const { client, server } = await over([stream([], (response) => response.end())]);
 
     await seen(client);
@@ -43,7 +43,7 @@ describe("a watch", () => {
     expect(error).toBeUndefined();
   });
 
-  it("understands events wherever the network cuts them", async () => {
+  it("parses events wherever the network cuts them", async () => {
     const bytes = Buffer.from(event("ADDED", "grün-🚦") + event("MODIFIED", "grün-🚦") + bookmark(9));
     const { client } = await over([stream(singles(bytes), (response) => response.end())]);
 
@@ -74,7 +74,7 @@ describe("a watch", () => {
       "InternalError!",
     ],
     ["by a server that refuses from now on", stream([event("ADDED", "a"), errorEvent(403, "Forbidden")]), "Forbidden!"],
-  ])("that ends %s is unavailable, after what came before", async (_how, reply, message) => {
+  ])("that ends %s is unavailable, after the events before", async (_how, reply, message) => {
     const { client } = await over([reply], { maxEventBytes: 2_000 });
 
     const { events, error } = await seen(client);
@@ -95,7 +95,7 @@ describe("a watch", () => {
   it.each<[number, string, string]>([
     [403, "Forbidden", 'cannot watch resource "leases" in API group "coordination.k8s.io" at the cluster scope'],
     [400, "BadRequest", "BadRequest!"],
-  ])("that is refused with %i throws what any call would", async (status, reason, message) => {
+  ])("that is refused with %i throws the same error as any call", async (status, reason, message) => {
     const { client } = await over([failure(status, reason)]);
 
     expect((await seen(client)).error).toMatchObject({ message: expect.stringContaining(message) });
@@ -110,15 +110,15 @@ describe("a watch", () => {
     expect((await seen(client)).events).toEqual(["ADDED a"]);
   });
 
-  it("is unavailable when the server accepts it and stays mute", async () => {
+  it("is unavailable when the server accepts it and sends no response", async () => {
     const { client } = await over([mute], { headersMs: 100 });
 
     expect((await seen(client)).error).toMatchObject({ code: "unavailable" });
   });
 });
 
-describe("a watch that has gone silent", () => {
-  it("is unavailable although its connection stands", async () => {
+describe("a watch without events", () => {
+  it("is unavailable although its connection is open", async () => {
     const clock = new ManualClock();
     const { client, proxy } = await overProxy([stream([event("ADDED", "a")])], { silenceMs: 90_000 }, clock);
 
@@ -132,7 +132,7 @@ describe("a watch that has gone silent", () => {
     expect(error).toMatchObject({ code: "unavailable", message: expect.stringContaining("silent for 90000 ms") });
   });
 
-  it("is alive as long as there are bookmarks", async () => {
+  it("stays open while there are bookmarks", async () => {
     const clock = new ManualClock();
     let told = 0;
     const bookmarks = stream([], async (response) => {
@@ -151,7 +151,7 @@ describe("a watch that has gone silent", () => {
     expect(error).toBeUndefined();
   });
 
-  it("is not taken for dead while its reader is busy", async () => {
+  it("stays open while its reader is busy", async () => {
     const clock = new ManualClock();
     const { client } = await over(
       [stream([event("ADDED", "a"), event("ADDED", "b")], (response) => response.end())],
@@ -179,7 +179,7 @@ describe("a cut connection", () => {
     expect(error).toMatchObject({ code: "unavailable" });
   });
 
-  it("is noticed at once, and the next watch goes on", async () => {
+  it("is noticed at once, and the next watch continues", async () => {
     const { client, proxy } = await overProxy([
       stream([event("ADDED", "a")]),
       stream([event("ADDED", "b")], (response) => response.end()),
@@ -198,7 +198,7 @@ describe("the reader of a watch", () => {
   it.each<[string, Reply]>([
     ["before the server answers", mute],
     ["while nothing happens", stream([])],
-  ])("ends it quietly by signal %s", async (_when, reply) => {
+  ])("ends it without an error by its signal %s", async (_when, reply) => {
     const { client, server } = await over([reply]);
     const stop = new AbortController();
 
@@ -209,7 +209,7 @@ describe("the reader of a watch", () => {
     expect(await watching).toEqual({ events: [], error: undefined });
   });
 
-  it("gets nothing after its signal, not even events that have arrived", async () => {
+  it("receives nothing after its signal, not even events that have arrived", async () => {
     const { client } = await over([stream([event("ADDED", "a") + event("ADDED", "b")])]);
     const stop = new AbortController();
 

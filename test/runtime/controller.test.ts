@@ -7,7 +7,7 @@ import { ApiServer, namespace } from "../sim/kube-network.ts";
 import { Process, World } from "../sim/world.ts";
 
 describe("a controller behind a bad network", () => {
-  it("has looked at the last state of every object, in seeds 1 to 500", { timeout: 60_000 }, async () => {
+  it("has reconciled the last state of every object, in seeds 1 to 500", { timeout: 60_000 }, async () => {
     const violations: string[] = [];
     let looks = 0;
     for (let seed = 1; seed <= 500; seed++) {

@@ -59,7 +59,7 @@ export class SimServer {
         date = new Date(Math.floor(this.clock.wallMs() / 1_000) * 1_000).toISOString();
         return apply();
       });
-      time.answered({ date }, sentAt);
+      time.observe({ date }, sentAt);
       return result;
     };
     return {

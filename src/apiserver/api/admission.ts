@@ -96,5 +96,5 @@ function evaluate(expression: Expression, context: object): unknown {
 /** As in a cluster: worded as forbidden, with the code for invalid content. */
 function deniedError({ resource }: AttemptedWrite, { metadata }: KubeObject, why: string): StatusError {
   const { message = "", details = {} } = forbidden(resource, metadata.name ?? "", why).status;
-  return new StatusError(422, message, { reason: "Invalid", details });
+  return new StatusError(422, message, { details });
 }

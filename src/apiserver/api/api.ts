@@ -21,20 +21,28 @@ export function timestamp(clock: Clock): string {
 }
 
 /** A decision that may be a refusal. Refusals, too, are returned only when the state that they depend on is durable. */
-export type Outcome<T> = { readonly done: T } | { readonly refused: unknown };
+type Outcome<T> = { readonly done: T } | { readonly refused: unknown };
+
+export interface CommitTarget {
+  readonly namespace: string;
+  readonly name: string;
+  /** Returns the result of the decision, at the current revision, and writes nothing. */
+  readonly dryRun?: boolean;
+}
 
 /** Writes what `decide` decides; a refusal thrown in it is thrown here. */
 export async function commit<T>(
   { store }: Api,
   resource: Resource,
-  { namespace, name }: { namespace: string; name: string },
+  { namespace, name, dryRun = false }: CommitTarget,
   decide: (current: Entry | undefined, revision: number) => WriteDecision<T>,
 ): Promise<T> {
   const key = { resource: resource.storedAs, namespace, name };
   const outcome = await store.write<Outcome<T>>(key, (current, revision) => {
     try {
-      const decision = decide(current, revision);
-      return { ...decision, result: { done: decision.result } };
+      const decision = decide(current, dryRun && current ? current.revision : revision);
+      const result = { done: decision.result };
+      return dryRun ? { do: "nothing", result } : { ...decision, result };
     } catch (refused) {
       return { do: "nothing", result: { refused } };
     }
@@ -43,7 +51,7 @@ export async function commit<T>(
   return outcome.done;
 }
 
-/** `draft` as it is stored at `revision`; from here on it is immutable. */
+/** The immutable object that is stored for `draft` at `revision`. */
 export function sealObject(draft: Draft, revision: number | undefined): { object: KubeObject; json: string } {
   const { apiVersion, kind, metadata, ...rest } = draft;
   const version = revision === undefined ? {} : { resourceVersion: String(revision) };

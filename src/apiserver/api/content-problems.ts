@@ -14,7 +14,7 @@ export function contentProblems(resource: Resource, object: KubeObject, replaced
 
   const { metadata: _, ...content } = object;
   const trustsFrozen = replaced !== undefined && resource.isCurrent(replaced);
-  const problems = [...own, ...schemaProblems(compiled, content, schema, { trustsFrozen })];
+  const problems = [...own, ...schemaProblems(content, schema, { trustsFrozen })];
   if (!resource.hasRules) return problems;
   if (problems.length > 0) return [...problems, rulesNotRun()];
   return ruleProblems(compiled, { schema, value: content, old });

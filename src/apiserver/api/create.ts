@@ -26,7 +26,7 @@ export interface WriteResult {
   readonly created?: boolean;
 }
 
-/** Creates an object. A generated name that is taken is drawn again. */
+/** Creates an object. If a generated name is taken, another one is generated. */
 export async function createObject(
   api: Api,
   resource: Resource,
@@ -36,7 +36,7 @@ export async function createObject(
   const { draft, warnings } = decodeObject(resource, sent);
   const { metadata } = draft;
   checkNamespace(resource, metadata, namespace);
-  requireLivingNamespace(api, resource, metadata, namespace);
+  requireActiveNamespace(api, resource, metadata, namespace);
   if (resource.refusal) throw forbidden(resource, metadata.name ?? "", resource.refusal);
   if (metadata.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
 
@@ -51,8 +51,8 @@ export async function createObject(
         created: true,
       };
     } catch (error) {
-      const taken = error instanceof StatusError && error.status.reason === "AlreadyExists";
-      if (!taken || metadata.name || attempt === maxNames) throw error;
+      const isTaken = error instanceof StatusError && error.status.reason === "AlreadyExists";
+      if (!isTaken || metadata.name || attempt === maxNames) throw error;
     }
   }
 }
@@ -65,26 +65,23 @@ export function checkNamespace(resource: Resource, metadata: ObjectMeta, namespa
   throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
 }
 
-function requireLivingNamespace({ store }: Api, resource: Resource, { name = "" }: ObjectMeta, namespace: string) {
+function requireActiveNamespace({ store }: Api, resource: Resource, { name = "" }: ObjectMeta, namespace: string) {
   if (!resource.namespaced) return;
   const found = store.get("namespaces", "", namespace);
   if (!found) throw notFound({ group: "", plural: "namespaces", kind: "Namespace" }, namespace);
   if (!found.object.metadata.deletionTimestamp) return;
 
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  const { message, reason, details } = forbidden(resource, name, why).status;
+  const { message = why, details } = forbidden(resource, name, why).status;
   const cause = {
     reason: "NamespaceTerminating",
     message: `namespace ${namespace} is being terminated`,
     field: "metadata.namespace",
   };
-  throw new StatusError(403, message ?? why, {
-    reason: reason ?? "Forbidden",
-    details: { ...details, causes: [cause] },
-  });
+  throw new StatusError(403, message, { details: { ...details, causes: [cause] } });
 }
 
-/** The draft as a new object: named, dated, with everything that the server decides. */
+/** The draft as a new object, with the name, the times and the other fields that the server sets. */
 function newObject(
   { clock, random }: Api,
   resource: Resource,
@@ -123,29 +120,28 @@ function newObject(
 
 function insert(api: Api, resource: Resource, fresh: Draft, dryRun: boolean): Promise<Entry> {
   const { namespace = "", name = "" } = fresh.metadata as ObjectMeta;
-  return commit(api, resource, { namespace, name }, (current, revision) => {
+  return commit(api, resource, { namespace, name, dryRun }, (current, revision) => {
     if (current) {
-      const dying = current.object.metadata.deletionTimestamp !== undefined;
-      throw alreadyExists(resource, name, dying ? "object is being deleted: " : "");
+      const isDeleting = current.object.metadata.deletionTimestamp !== undefined;
+      throw alreadyExists(resource, name, isDeleting ? "object is being deleted: " : "");
     }
-    if (dryRun) return { do: "nothing", result: { ...sealObject(fresh, undefined), revision } };
-    const put = sealObject(fresh, revision);
+    const put = sealObject(fresh, dryRun ? undefined : revision);
     return { do: "put", ...put, result: { ...put, revision } };
   });
 }
 
 /** The five characters that end a generated name. */
 function nameSuffix(random: Random): string {
-  return pickCharacter("bcdfghjklmnpqrstvwxz2456789", 5, random);
+  return pickCharacters("bcdfghjklmnpqrstvwxz2456789", 5, random);
 }
 
 /** A version 4 UUID. */
 function uuid(random: Random): string {
-  const digits = (count: number) => pickCharacter("0123456789abcdef", count, random);
-  return `${digits(8)}-${digits(4)}-4${digits(3)}-${pickCharacter("89ab", 1, random)}${digits(3)}-${digits(12)}`;
+  const digits = (count: number) => pickCharacters("0123456789abcdef", count, random);
+  return `${digits(8)}-${digits(4)}-4${digits(3)}-${pickCharacters("89ab", 1, random)}${digits(3)}-${digits(12)}`;
 }
 
-function pickCharacter(alphabet: string, count: number, random: Random): string {
+function pickCharacters(alphabet: string, count: number, random: Random): string {
   let text = "";
   for (let i = 0; i < count; i++) text += alphabet[Math.floor(random.fraction() * alphabet.length)];
   return text;

@@ -10,7 +10,7 @@ import { badRequest, invalid, StatusError } from "./status-error.ts";
 /** How to handle fields that are not in the schema or occur twice. */
 export type FieldValidation = "Strict" | "Warn" | "Ignore";
 
-/** An object as it was sent: a tree of our own, and its unusual fields. */
+/** A sent object: a private tree, and the fields that occur twice in it. */
 export interface ReceivedObject {
   readonly value: unknown;
   readonly duplicates?: readonly string[];
@@ -28,16 +28,16 @@ export function decodeObject(resource: Resource, sent: ReceivedObject): DecodedO
   const draft = sent.value;
   if (!isRecord(draft)) throw unrecognizedKind(resource, "json: cannot unmarshal into Go value of type struct");
   checkKind(resource, draft);
-  const findings = { unknown: [] as string[] };
+  const unknown: string[] = [];
   try {
-    prepareTree(resource, draft, findings.unknown);
+    prepareTree(resource, draft, unknown);
   } catch (error) {
     if (!(error instanceof WrongTypeError)) throw error;
     throw badRequest(`${asKind(resource)}: ${error.message}`);
   }
   const unusual = [
     ...(sent.duplicates ?? []).map((field) => `duplicate field ${JSON.stringify(field)}`),
-    ...findings.unknown.sort().map((field) => `unknown field ${JSON.stringify(field)}`),
+    ...unknown.sort().map((field) => `unknown field ${JSON.stringify(field)}`),
   ];
   if (sent.fieldValidation === "Strict" && unusual.length > 0) {
     throw badRequest(`${asKind(resource)}: strict decoding error: ${unusual.join(", ")}`);
@@ -47,7 +47,7 @@ export function decodeObject(resource: Resource, sent: ReceivedObject): DecodedO
   return { draft: converted as DecodedObject["draft"], warnings };
 }
 
-/** The same for the outcome of a patch, whose mistakes are the patch's. `text` makes the JSON of that outcome. */
+/** Like `decodeObject` for the result of a patch: its errors are errors of the patch. `text` returns the JSON of that result. */
 export function decodePatched(resource: Resource, sent: ReceivedObject, text: () => string): DecodedObject {
   try {
     return decodeObject(resource, sent);
@@ -102,7 +102,7 @@ function otherVersion({ apiVersion }: Resource, sent: unknown) {
   );
 }
 
-/** A body that is not even an object of some kind. */
+/** The error of a body that is not an object of any kind. */
 export function unrecognizedKind({ kind }: { kind: string }, why: string): StatusError {
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${why}`);
 }

@@ -3,7 +3,7 @@ import type { Draft } from "../json/json.ts";
 import type { Entry, WriteDecision } from "../object-store.ts";
 import { type Api, commit, sealObject, timestamp } from "./api.ts";
 import type { Resource } from "./resource.ts";
-import { notFound, unmetPrecondition } from "./status-error.ts";
+import { notFound, preconditionConflict } from "./status-error.ts";
 import { markEnded } from "./update.ts";
 
 export type Propagation = "Foreground" | "Background" | "Orphan";
@@ -14,20 +14,20 @@ export interface DeleteOptions {
   readonly dryRun?: boolean;
 }
 
-/** `gone`, or still there until its finalizers are. */
+/** `gone` is false while the object remains, until its finalizers are removed. */
 export interface DeleteResult {
   readonly gone: boolean;
   readonly entry: Entry;
 }
 
-/** Deletes an object: at once, or when its last finalizer goes. */
+/** Deletes an object: at once, or when its last finalizer is removed. */
 export function deleteObject(
   api: Api,
   resource: Resource,
   ref: { readonly namespace: string; readonly name: string },
   options: DeleteOptions = {},
 ): Promise<DeleteResult> {
-  return commit(api, resource, ref, (current, revision) => {
+  return commit(api, resource, { ...ref, dryRun: options.dryRun ?? false }, (current, revision) => {
     if (!current) throw notFound(resource, ref.name);
     checkPreconditions(resource, current.object.metadata, options.preconditions ?? {});
     return deletion(resource, current, { ...options, revision, now: timestamp(api.clock) });
@@ -47,23 +47,13 @@ function deletion(
   const { object } = current;
   const finalizers = finalizersFor(object.metadata, options.propagation);
   const view = (entry: Entry, gone: boolean): DeleteResult => ({ gone, entry: resource.view(entry) });
-  if (finalizers.length === 0 && !resource.dies) {
-    const result = view(current, true);
-    return options.dryRun
-      ? { do: "nothing", result }
-      : { do: "delete", ...markEnded(object, options.revision), result };
+  if (finalizers.length === 0 && !resource.markTerminating) {
+    return { do: "delete", ...markEnded(object, options.revision), result: view(current, true) };
   }
   const unchanged = finalizers.length === (object.metadata.finalizers ?? []).length;
   if (object.metadata.deletionTimestamp && unchanged) return { do: "nothing", result: view(current, false) };
 
-  const draft = markDeleted(resource, object, finalizers, options.now);
-  if (options.dryRun) {
-    return {
-      do: "nothing",
-      result: view({ ...sealObject(draft, current.revision), revision: current.revision }, false),
-    };
-  }
-  const put = sealObject(draft, options.revision);
+  const put = sealObject(markDeleted(resource, object, finalizers, options.now), options.revision);
   return { do: "put", ...put, result: view({ ...put, revision: options.revision }, false) };
 }
 
@@ -77,18 +67,20 @@ function finalizersFor({ finalizers = [] }: ObjectMeta, propagation: Propagation
 
 function markDeleted(resource: Resource, object: KubeObject, finalizers: readonly string[], now: string): Draft {
   const { labels, annotations, ownerReferences, ...before } = object.metadata;
-  const first = object.metadata.deletionTimestamp === undefined;
+  const isFirst = object.metadata.deletionTimestamp === undefined;
   const metadata: Draft = { ...before };
-  if (first) metadata["deletionTimestamp"] = now;
-  if (first && !resource.dies) metadata["deletionGracePeriodSeconds"] = 0;
-  if (first && !resource.dies && before.generation) metadata["generation"] = before.generation + 1;
+  if (isFirst) metadata["deletionTimestamp"] = now;
+  if (isFirst && !resource.markTerminating) {
+    metadata["deletionGracePeriodSeconds"] = 0;
+    if (before.generation) metadata["generation"] = before.generation + 1;
+  }
   for (const [name, part] of Object.entries({ labels, annotations, ownerReferences })) {
     if (part) metadata[name] = part;
   }
   if (finalizers.length > 0) metadata["finalizers"] = finalizers;
   else delete metadata["finalizers"];
   const draft: Draft = { ...object, metadata };
-  resource.dies?.(draft, now);
+  resource.markTerminating?.(draft, now);
   return draft;
 }
 
@@ -96,11 +88,11 @@ function checkPreconditions(resource: Resource, found: ObjectMeta, wanted: { uid
   const { name = "" } = found;
   if (wanted.uid !== undefined && wanted.uid !== found.uid) {
     const fields = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${found.uid})`;
-    throw unmetPrecondition(resource, name, `${fields}. The object might have been deleted and then recreated`);
+    throw preconditionConflict(resource, name, `${fields}. The object might have been deleted and then recreated`);
   }
   if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== found.resourceVersion) {
     const fields = `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match`;
     const record = `the ResourceVersion in record (${found.resourceVersion})`;
-    throw unmetPrecondition(resource, name, `${fields} ${record}. The object might have been modified`);
+    throw preconditionConflict(resource, name, `${fields} ${record}. The object might have been modified`);
   }
 }

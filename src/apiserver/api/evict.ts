@@ -76,7 +76,7 @@ async function takeFromBudget(
   if (!budget) return;
   if (others.length > 0) {
     const message = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
-    throw new StatusError(500, message, { reason: "InternalError" });
+    throw new StatusError(500, message);
   }
   const { metadata, status = {} } = budget;
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
@@ -127,7 +127,6 @@ function isReady({ status }: EvictablePod): boolean {
 
 function refusal(cause: string): StatusError {
   return new StatusError(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
-    reason: "TooManyRequests",
     details: { causes: [{ reason: "DisruptionBudget", message: cause }], retryAfterSeconds: 10 },
   });
 }

@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { volatileStore } from "../../../test/doubles/volatile-store.ts";
 import type { KubeClient } from "../../kube/client.ts";
 import { leases } from "../../kube/lease.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { embeddedClient } from "../embedded-client.ts";
-import { volatileStore } from "../volatile-store.ts";
 import { LabelIndex } from "./label-index.ts";
 import { openApi } from "./open-api.ts";
 
 const namespace = "default";
 
 describe("a list by the value of a label", () => {
-  it("has exactly the objects that a list of all has with that label, in its order, whatever changes", async () => {
+  it("equals the filtered list of all objects, in the same order, after any change", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step(), { maxLength: 30 }), async (steps) => {
         const client = await fresh();
@@ -46,7 +46,7 @@ describe("a list by the value of a label", () => {
     expect(listed).toBe(0);
   });
 
-  it("needs no index for more keys than there may be", () => {
+  it("works without an index when the maximum number of indexes exists", () => {
     const index = new LabelIndex(volatileStore());
 
     const found = Array.from({ length: 40 }, (_, i) => index.find("pods", `key${i}`, "a"));

@@ -1,7 +1,7 @@
 import { Multimap } from "../../kube/index.ts";
 import type { ObjectKey, ObjectStore, StoredEntry } from "../object-store.ts";
 
-/** More keys than our own selectors use; requests with others are answered by going through all objects. */
+/** More keys than our own selectors use. Requests with other keys go through all objects. */
 const maxIndexes = 32;
 
 /**
@@ -19,9 +19,9 @@ export class LabelIndex {
 
   /** The objects of `resource` whose label `key` is `value`, in the order of the store. Undefined without an index. */
   find(resource: string, key: string, value: string): Iterable<StoredEntry> | undefined {
-    const index = this.#findIndex(resource, key);
+    const index = this.#getOrCreateIndex(resource, key);
     if (!index) return undefined;
-    const keys = [...index.get(value)].sort(byPlace);
+    const keys = [...index.get(value)].sort(compareKeys);
     return keys.flatMap(({ namespace, name }) => this.#store.get(resource, namespace, name) ?? []);
   }
 
@@ -30,7 +30,7 @@ export class LabelIndex {
     this.#indexes.clear();
   }
 
-  #findIndex(resource: string, key: string): Multimap<ObjectKey> | undefined {
+  #getOrCreateIndex(resource: string, key: string): Multimap<ObjectKey> | undefined {
     const name = `${resource} ${key}`;
     const known = this.#indexes.get(name);
     if (known || this.#indexes.size >= maxIndexes) return known;
@@ -64,7 +64,7 @@ function labelValue({ object: { metadata } }: StoredEntry, key: string): string 
 }
 
 /** The order of the store: by namespace, then by name. */
-function byPlace(one: ObjectKey, other: ObjectKey): number {
+function compareKeys(one: ObjectKey, other: ObjectKey): number {
   if (one.namespace !== other.namespace) return one.namespace < other.namespace ? -1 : 1;
   return one.name < other.name ? -1 : 1;
 }

@@ -27,8 +27,9 @@ export function listObjects(api: Api, resource: Resource, options: ListOptions):
   const chosen = selection(resource, options);
   checkListOptions(options);
   const token = options.continue ? readContinueToken(options.continue) : undefined;
-  const asked = wantedRevision(api, options);
-  const revision = token && token.revision > 0 ? token.revision : (asked ?? api.store.revision);
+  // A token of another server, or of this one before its data was restored: its list cannot be continued here.
+  if (token && token.revision > api.store.revision) throw historyExpired(token.after);
+  const revision = token && token.revision > 0 ? token.revision : (wantedRevision(api, options) ?? api.store.revision);
 
   const entries = entriesAt(api, resource, chosen, revision, token?.after);
   return page(entries, { chosen, resource, revision, after: token?.after, limit: options.limit ?? 0 });
@@ -47,8 +48,8 @@ function page(entries: Iterable<StoredEntry>, { chosen, resource, revision, afte
   let last = "";
   let remaining = 0;
   for (const stored of entries) {
-    const here = entryPlace(stored);
-    if (after !== undefined && here <= after) continue;
+    const key = entrySortKey(stored);
+    if (after !== undefined && key <= after) continue;
     const entry = resource.view(stored);
     // Without a selector the namespace is enough, and no object has to be parsed.
     if (chosen.selects ? !chosen.contains(entry.object) : !chosen.includes(stored.key.namespace)) continue;
@@ -59,7 +60,7 @@ function page(entries: Iterable<StoredEntry>, { chosen, resource, revision, afte
       continue;
     }
     items.push(entry);
-    last = here;
+    last = key;
   }
   const more = remaining > 0;
   return {
@@ -70,16 +71,16 @@ function page(entries: Iterable<StoredEntry>, { chosen, resource, revision, afte
   };
 }
 
-function entryPlace({ key }: StoredEntry): string {
-  return place(key.namespace, key.name);
+function entrySortKey({ key }: StoredEntry): string {
+  return sortKey(key.namespace, key.name);
 }
 
-/** Sorts like namespace, then name: nothing that may stand in either sorts before the separator. */
-function place(namespace: string, name: string): string {
+/** Sorts by namespace, then by name: no character of either sorts before the separator. */
+function sortKey(namespace: string, name: string): string {
   return `${namespace}\u0000${name}`;
 }
 
-/** The stored entries at a revision: the newest, with everything since undone. */
+/** The stored entries at a revision: the newest ones, with later changes undone. */
 function entriesAt(
   api: Api,
   resource: Resource,
@@ -99,16 +100,16 @@ function entriesAt(
   }
   const undone = new Map<string, StoredEntry | undefined>();
   const history = store.watch(resource.storedAs, revision, ({ key, previous }) => {
-    const changed = place(key.namespace, key.name);
+    const changed = sortKey(key.namespace, key.name);
     if (!undone.has(changed)) undone.set(changed, previous);
   });
   if (!history) throw historyExpired(after);
   history.stop();
   if (undone.size === 0) return store.list(resource.storedAs, chosen.namespace);
 
-  const then = [...store.list(resource.storedAs, chosen.namespace)].filter((entry) => !undone.has(entryPlace(entry)));
+  const then = [...store.list(resource.storedAs, chosen.namespace)].filter((entry) => !undone.has(entrySortKey(entry)));
   for (const entry of undone.values()) if (entry) then.push(entry);
-  return then.sort((a, b) => (entryPlace(a) < entryPlace(b) ? -1 : 1));
+  return then.sort((a, b) => (entrySortKey(a) < entrySortKey(b) ? -1 : 1));
 }
 
 function historyExpired(after: string | undefined): StatusError {
@@ -140,7 +141,6 @@ export function parseRevision(text: string): number {
 /** A version from the future: of another server, or of this one before its data were replaced. */
 export function tooLarge(wanted: number, current: number): StatusError {
   return new StatusError(504, `Timeout: Too large resource version: ${wanted}, current: ${current}`, {
-    reason: "Timeout",
     details: {
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
       retryAfterSeconds: 1,

@@ -8,13 +8,13 @@ import { LabelIndex } from "./label-index.ts";
 import { Registry } from "./registry.ts";
 
 export interface RunningApi extends Api {
-  /** Stops the controllers; the store stays open, it is the caller's. */
+  /** Stops the controllers. The store stays open: the caller owns it. */
   close(): void;
 }
 
 const firstNamespaces = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/** Begins to serve the objects of `store`: with the namespaces that clients count on, and the controllers at work. */
+/** Serves the objects of `store`, after it has created the namespaces that clients expect and started the controllers. */
 export async function openApi({
   store,
   clock,

@@ -7,7 +7,7 @@ import type { WriteResult } from "./create.ts";
 import { decodePatched, type FieldValidation } from "./decode-object.ts";
 import { invalidValue } from "./problem.ts";
 import type { Resource } from "./resource.ts";
-import { badRequest, invalid, modifiedMeanwhile, notFound } from "./status-error.ts";
+import { badRequest, invalid, modifiedConflict, notFound } from "./status-error.ts";
 import { checkIdentity, replacement, type UpdateOptions } from "./update.ts";
 
 export type PatchKind = "json" | "merge" | "strategic";
@@ -38,7 +38,7 @@ export function patchObject(
     }
     const { resourceVersion } = metadata;
     if (resourceVersion && resourceVersion !== current.object.metadata.resourceVersion) {
-      throw modifiedMeanwhile(resource, options.name);
+      throw modifiedConflict(resource, options.name);
     }
     return replacement(resource, current, decoded, { ...options, revision });
   });
@@ -54,7 +54,7 @@ function applyPatch(resource: Resource, entry: Entry, { kind, value }: { kind: P
   const { object } = resource.view(entry);
   // A patch may be applied more than once, and its values become part of the object.
   const patch = toDraft(value);
-  // A large object is not copied to change a few fields; one that was stored under another schema has to be read anew.
+  // A large object is not copied to change a few fields, unless it was stored under another schema.
   if (kind === "merge") return applyMergePatch(resource.isCurrent(entry) ? object : toDraft(object), patch);
   const document: Draft = { ...toDraft(object) };
   return kind === "json" ? applyJsonPatch(document, patch as unknown[]) : applyStrategicMergePatch(document, patch);

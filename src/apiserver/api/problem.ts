@@ -1,6 +1,6 @@
 import { writeJson } from "../json/json.ts";
 
-/** One thing that is wrong with one field, worded as kube-apiserver words it. */
+/** A problem with one field, worded as kube-apiserver words it. */
 export interface FieldProblem {
   readonly field: string;
   readonly reason: ProblemReason;

@@ -45,8 +45,8 @@ export class Registry {
     return this.#index.get(`${group}/${version}/${plural}`);
   }
 
-  /** By the apiVersion and kind that an object carries. */
-  ofKind(apiVersion: string, kind: string): Resource | undefined {
+  /** Finds a resource by the apiVersion and kind of its objects. */
+  findKind(apiVersion: string, kind: string): Resource | undefined {
     return this.#all.find((resource) => resource.apiVersion === apiVersion && resource.kind === kind);
   }
 
@@ -54,7 +54,7 @@ export class Registry {
     return this.#all;
   }
 
-  /** Calls `changed` whenever a resource appears, changes or goes. */
+  /** Calls `changed` whenever a resource is added, changed or removed. */
   onChange(changed: () => void): void {
     this.#listeners.add(changed);
   }

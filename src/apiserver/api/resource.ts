@@ -21,9 +21,9 @@ export interface Resource extends Subject {
   readonly storedAs: string;
   /** Made by a CustomResourceDefinition. */
   readonly custom: boolean;
-  /** With a description of every field: undescribed fields are not stored. */
+  /** Describes every field: other fields are not stored. */
   readonly schema: StructuralSchema;
-  /** Its patterns and rules, ready to run. Only the schemas of definitions have some. */
+  /** The CEL rules of its schema. Only the schemas of definitions have some. */
   readonly compiled?: Compiled;
   /** Whether the schema has CEL rules. */
   readonly hasRules: boolean;
@@ -36,20 +36,20 @@ export interface Resource extends Subject {
   readonly createdByUpdate: boolean;
   /** Field selectors: the label, and the path of the field that it means. */
   readonly selectable: ReadonlyMap<string, readonly string[]>;
-  /** Unknown field selectors are reported in the words of a kind with conversions. */
+  /** Unknown field selectors are reported as the real server does for a kind with conversions. */
   readonly fieldsByConversion: boolean;
   readonly columns: readonly Column[];
   nameProblem(name: string): string | undefined;
   /** Sets the fields that the server decides for this kind. */
   prepare?(draft: Draft, old: KubeObject | undefined): void;
-  /** The group that invalid content is reported under, where it is not its own. */
+  /** The group in reports of invalid content, if it differs from `group`. */
   readonly problemGroup?: string;
-  /** The problems beyond the schema. */
+  /** The problems that the schema does not describe. */
   problems?(object: KubeObject, old: KubeObject | undefined): FieldProblem[];
-  /** Why nothing of this kind can be written here; such kinds exist in discovery alone. */
+  /** Why nothing of this kind can be written here: it exists in discovery only. */
   readonly refusal?: string;
-  /** The kind has a way of its own to be deleted: marked, emptied by a controller, then removed. */
-  readonly dies?: (draft: Draft, nowText: string) => void;
+  /** For kinds whose objects are marked when they are deleted, and removed when a controller has emptied them. */
+  readonly markTerminating?: (draft: Draft, nowText: string) => void;
   /** Between the stored form and this version. */
   readonly conversion?: Conversion;
   /** Whether the stored entry was pruned and checked by this schema. Its parts need neither again. */

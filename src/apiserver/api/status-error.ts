@@ -1,6 +1,6 @@
 import type { FieldProblem } from "./problem.ts";
 
-/** The body of every answer that is not an object: `kind: Status`. */
+/** The body of every response that is not an object: `kind: Status`. */
 export interface ApiStatus {
   readonly kind: "Status";
   readonly apiVersion: "v1";
@@ -21,13 +21,14 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number;
 }
 
-/** The request was understood and is refused: the API's one error, carrying the Status that a client sees. */
+/** A request is refused. The only error of the API, with the Status that the client receives. */
 export class StatusError extends Error {
   override readonly name = "StatusError";
   readonly status: ApiStatus & { readonly code: number };
 
+  /** The default of `reason` follows from `code`. */
   constructor(
-    code: number,
+    code: keyof typeof reasons,
     message: string,
     more: { reason?: string; details?: StatusDetails; continue?: string } = {},
   ) {
@@ -38,12 +39,30 @@ export class StatusError extends Error {
       metadata: more.continue === undefined ? {} : { continue: more.continue },
       status: "Failure",
       message,
-      ...(more.reason === undefined ? {} : { reason: more.reason }),
+      reason: more.reason ?? reasons[code],
       ...(more.details === undefined ? {} : { details: more.details }),
       code,
     };
   }
 }
+
+const reasons = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  405: "MethodNotAllowed",
+  406: "NotAcceptable",
+  409: "Conflict",
+  410: "Expired",
+  413: "RequestEntityTooLarge",
+  415: "UnsupportedMediaType",
+  422: "Invalid",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+} as const;
 
 /** The names of a resource in errors: the plural for requests, the kind for content. */
 export interface Subject {
@@ -54,7 +73,6 @@ export interface Subject {
 
 export function notFound(subject: Subject, name: string): StatusError {
   return new StatusError(404, `${pluralTitle(subject)} ${quote(name)} not found`, {
-    reason: "NotFound",
     details: pluralDetails(subject, name),
   });
 }
@@ -66,18 +84,18 @@ export function alreadyExists(subject: Subject, name: string, prefix = ""): Stat
   });
 }
 
-export function modifiedMeanwhile(subject: Subject, name: string): StatusError {
+export function modifiedConflict(subject: Subject, name: string): StatusError {
   const advice = "please apply your changes to the latest version and try again";
   return conflict(pluralTitle(subject), pluralDetails(subject, name), `the object has been modified; ${advice}`);
 }
 
-export function otherUid(subject: Subject, name: string, { wanted, found }: { wanted: string; found: string }) {
+export function uidConflict(subject: Subject, name: string, { wanted, found }: { wanted: string; found: string }) {
   const fields = `UID in precondition: ${wanted}, UID in object meta: ${found}`;
   return conflict(pluralTitle(subject), pluralDetails(subject, name), `Precondition failed: ${fields}`);
 }
 
 /** A precondition of a delete: worded with the kind, not the plural. */
-export function unmetPrecondition(subject: Subject, name: string, why: string): StatusError {
+export function preconditionConflict(subject: Subject, name: string, why: string): StatusError {
   return conflict(kindTitle(subject), details(name, subject.group, subject.kind), why);
 }
 
@@ -86,7 +104,6 @@ export function invalid(subject: Pick<Subject, "group" | "kind">, name: string, 
   const texts = [...new Set(problems.map(({ field, message }) => `${field}: ${message}`))];
   const summary = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
   return new StatusError(422, `${kindTitle(subject)} ${quote(name)} is invalid: ${summary}`, {
-    reason: "Invalid",
     details: {
       ...details(name, subject.group, subject.kind),
       causes: problems.map(({ reason, message, field }) => ({ reason, message, field })),
@@ -100,49 +117,48 @@ export function invalidOptions(kind: string, problems: readonly FieldProblem[]):
 }
 
 export function badRequest(message: string): StatusError {
-  return new StatusError(400, message, { reason: "BadRequest" });
+  return new StatusError(400, message);
 }
 
 export function forbidden(subject: Subject, name: string, why: string): StatusError {
   const title = name ? `${pluralTitle(subject)} ${quote(name)}` : pluralTitle(subject);
   return new StatusError(403, `${title} is forbidden: ${why}`, {
-    reason: "Forbidden",
     details: pluralDetails(subject, name),
   });
 }
 
 export function unknownPath(): StatusError {
   const message = "the server could not find the requested resource";
-  return new StatusError(404, message, { reason: "NotFound", details: {} });
+  return new StatusError(404, message, { details: {} });
 }
 
 export function methodNotAllowed(): StatusError {
   const message = "the server does not allow this method on the requested resource";
-  return new StatusError(405, message, { reason: "MethodNotAllowed", details: {} });
+  return new StatusError(405, message, { details: {} });
 }
 
 export function unsupportedVerb(subject: Subject, verb: string): StatusError {
   return new StatusError(405, `${verb} is not supported on resources of kind ${quote(pluralTitle(subject))}`, {
-    reason: "MethodNotAllowed",
     details: details("", subject.group, subject.plural),
   });
 }
 
 export function rejectedRequest(): StatusError {
   const message = "the server rejected our request due to an error in our request";
-  return new StatusError(422, message, { reason: "Invalid", details: {} });
+  return new StatusError(422, message, { details: {} });
 }
 
 export function unsupportedMedia(message: string): StatusError {
-  return new StatusError(415, message, { reason: "UnsupportedMediaType" });
+  return new StatusError(415, message);
 }
 
+/** `token` continues the list without its consistency. */
 export function expired(message: string, token?: string): StatusError {
-  return new StatusError(410, message, { reason: "Expired", ...(token === undefined ? {} : { continue: token }) });
+  return new StatusError(410, message, token === undefined ? {} : { continue: token });
 }
 
 /** `workflowexecutions.kubernaut.ai`, and `configmaps` without a group. */
-export function pluralTitle({ plural, group }: Pick<Subject, "plural" | "group">): string {
+function pluralTitle({ plural, group }: Pick<Subject, "plural" | "group">): string {
   return group ? `${plural}.${group}` : plural;
 }
 
@@ -160,7 +176,7 @@ function details(name: string, group: string, kind: string): StatusDetails {
 
 function conflict(title: string, about: StatusDetails, why: string): StatusError {
   const message = `Operation cannot be fulfilled on ${title} ${quote(about.name ?? "")}: ${why}`;
-  return new StatusError(409, message, { reason: "Conflict", details: about });
+  return new StatusError(409, message, { details: about });
 }
 
 function quote(text: string): string {

@@ -9,7 +9,7 @@ import { type DecodedObject, decodeObject, type ReceivedObject } from "./decode-
 import { clientMetadata, finalizerWarnings, metadataUpdateProblems } from "./metadata.ts";
 import { invalidValue } from "./problem.ts";
 import type { Resource } from "./resource.ts";
-import { badRequest, invalid, modifiedMeanwhile, notFound, otherUid } from "./status-error.ts";
+import { badRequest, invalid, modifiedConflict, notFound, uidConflict } from "./status-error.ts";
 
 export interface UpdateOptions extends WriteOptions {
   readonly name: string;
@@ -29,7 +29,7 @@ export async function updateObject(
   const { name, namespace } = options;
   if (resource.createdByUpdate && !api.store.get(resource.storedAs, namespace, name)) {
     const wanted = decoded.draft.metadata.uid;
-    if (wanted) throw otherUid(resource, name, { wanted, found: "" });
+    if (wanted) throw uidConflict(resource, name, { wanted, found: "" });
     delete decoded.draft.metadata.resourceVersion;
     return await createObject(api, resource, { value: decoded.draft, fieldValidation: "Ignore" }, options);
   }
@@ -51,16 +51,16 @@ export function checkIdentity(resource: Resource, metadata: ObjectMeta, { name, 
 function checkPreconditions(resource: Resource, { uid, resourceVersion }: ObjectMeta, { object }: Entry) {
   const { name = "" } = object.metadata;
   if (uid && uid !== object.metadata.uid) {
-    throw otherUid(resource, name, { wanted: uid, found: object.metadata.uid ?? "" });
+    throw uidConflict(resource, name, { wanted: uid, found: object.metadata.uid ?? "" });
   }
   if (!resourceVersion || resourceVersion === "0") {
     if (resource.unconditionalUpdate) return;
     const problem = invalidValue("metadata.resourceVersion", 0, "must be specified for an update");
     const worded = { ...problem, message: problem.message.replace("value: 0:", "value: 0x0:") };
-    // This one is worded with the plural where all others name the kind.
+    // The real server names the plural here, and the kind everywhere else.
     throw invalid({ group: resource.group, kind: resource.plural }, name, [worded]);
   }
-  if (resourceVersion !== object.metadata.resourceVersion) throw modifiedMeanwhile(resource, name);
+  if (resourceVersion !== object.metadata.resourceVersion) throw modifiedConflict(resource, name);
 }
 
 /** The decision about a stored object that another is to replace. */
@@ -68,7 +68,7 @@ export function replacement(
   resource: Resource,
   stored: Entry,
   { draft, warnings }: DecodedObject,
-  { revision, dryRun = false, subresource, admit }: UpdateOptions & { readonly revision: number },
+  { revision, subresource, admit }: UpdateOptions & { readonly revision: number },
 ): WriteDecision<WriteResult> {
   const current = resource.refresh(stored);
   const old = current.object;
@@ -80,18 +80,16 @@ export function replacement(
   if (sameJson(next, old)) return { do: "nothing", result: { entry: resource.view(current), warnings } };
 
   countGeneration(resource, next, old);
-  const answer = (entry: Entry): WriteResult => ({
-    entry: resource.view(entry),
-    warnings: [...warnings, ...finalizerWarnings(resource, object, old)],
-  });
   // The response to removing the last finalizer is the object at its old version; the new version is its deletion.
-  const ends = old.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers && !lives(object);
-  if (dryRun || ends) {
-    const result = answer({ ...sealObject(next, current.revision), revision: current.revision });
-    return ends && !dryRun ? { do: "delete", ...markEnded(old, revision), result } : { do: "nothing", result };
-  }
-  const put = sealObject(next, revision);
-  return { do: "put", ...put, result: answer({ ...put, revision }) };
+  const ends =
+    old.metadata.deletionTimestamp !== undefined && !object.metadata.finalizers && !hasSpecFinalizers(object);
+  const shownAt = ends ? current.revision : revision;
+  const put = sealObject(next, shownAt);
+  const result = {
+    entry: resource.view({ ...put, revision: shownAt }),
+    warnings: [...warnings, ...finalizerWarnings(resource, object, old)],
+  };
+  return ends ? { do: "delete", ...markEnded(old, revision), result } : { do: "put", ...put, result };
 }
 
 /** An object in its last state, at the revision of its end. */
@@ -99,8 +97,8 @@ export function markEnded(object: KubeObject, revision: number): { object: KubeO
   return sealObject({ ...object }, revision);
 }
 
-/** A namespace has finalizers of its own, in its spec. */
-function lives(object: KubeObject): boolean {
+/** Whether the object is a namespace with finalizers of its own, which are in its spec. */
+function hasSpecFinalizers(object: KubeObject): boolean {
   const finalizers: unknown = Reflect.get(Object(Reflect.get(object, "spec")), "finalizers");
   return object.kind === "Namespace" && Array.isArray(finalizers) && finalizers.length > 0;
 }

@@ -23,7 +23,7 @@ export interface Event {
   readonly entry: Entry;
 }
 
-/** Everything at once, then one by one. */
+/** A running watch. Later events are passed to its callback. */
 export interface Watch {
   /** The revision up to which `initial` is complete. */
   readonly revision: number;
@@ -32,16 +32,21 @@ export interface Watch {
 }
 
 /**
- * Calls `see` with every event from the position in the options. Throws 410 when the history does not reach back that far.
- * `initial` contains the first events; `see` is not called before this returns.
+ * Calls `onEvent` with every event after the position in the options. Throws 410 when the history does not reach back that far.
+ * `initial` contains the first events; `onEvent` is not called before this returns.
  */
-export function watchObjects(api: Api, resource: Resource, options: WatchOptions, see: (event: Event) => void): Watch {
+export function watchObjects(
+  api: Api,
+  resource: Resource,
+  options: WatchOptions,
+  onEvent: (event: Event) => void,
+): Watch {
   checkWatchOptions(options);
   const chosen = selection(resource, options);
   const { resourceVersion } = options;
   const from = !resourceVersion || resourceVersion === "0" ? undefined : parseRevision(resourceVersion);
   const wantsInitial = options.sendInitialEvents ?? from === undefined;
-  // A watch alone stays silent until the version it begins at; one that begins with a list promises one not older.
+  // A watch without a list may begin at a later version, and sends nothing until then; a list must not be older than asked for.
   if (wantsInitial && from !== undefined && from > api.store.revision) throw tooLarge(from, api.store.revision);
   const revision = wantsInitial ? api.store.revision : (startRevision(from) ?? api.store.revision);
   const initial = wantsInitial ? initialEntries(api, resource, chosen) : [];
@@ -55,8 +60,8 @@ export function watchObjects(api: Api, resource: Resource, options: WatchOptions
   });
   if (!watching) throw expired(`too old resource version: ${revision} (${api.store.compactedRevision})`);
   queueMicrotask(() => {
-    deliver = see;
-    for (const event of early.splice(0)) see(event);
+    deliver = onEvent;
+    for (const event of early.splice(0)) onEvent(event);
   });
   return { revision, initial, stop: () => watching.stop() };
 }

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { volatileStore } from "../../../test/doubles/volatile-store.ts";
 import { contractSamples, installContractSamples } from "../../kube/client.contract.ts";
 import type { DeleteOptions, KubeClient } from "../../kube/client.ts";
 import type { KubeObject, ObjectMeta, OwnerReference, ResourceType } from "../../kube/object.ts";
 import { systemRandom } from "../../time/index.ts";
 import { openApi, type RunningApi } from "../api/open-api.ts";
 import { embeddedClient } from "../embedded-client.ts";
-import { volatileStore } from "../volatile-store.ts";
 
 const opened: RunningApi[] = [];
 afterEach(() => {
@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 describe("an object that is deleted", () => {
-  it("takes its dependents with it in the background, and theirs", async () => {
+  it("is removed with its dependents and their dependents in the background", async () => {
     const { make, remove, names } = await cluster();
     const owner = await make("owner");
     const child = await make("child", { owners: [owner] });
@@ -26,7 +26,7 @@ describe("an object that is deleted", () => {
     expect(await names()).toEqual(["stranger"]);
   });
 
-  it("is there until its dependents are gone, in the foreground", async () => {
+  it("remains until its dependents are deleted in the foreground", async () => {
     const { make, remove, names, find, change } = await cluster();
     const owner = await make("owner");
     await make("child", { owners: [owner], blocks: true, finalizers: ["test.interlock.dev/hold"] });
@@ -49,7 +49,7 @@ describe("an object that is deleted", () => {
     expect(await names()).toEqual(["child"]);
   });
 
-  it("leaves its dependents behind as orphans when asked to", async () => {
+  it("keeps its dependents without an owner when they are orphaned", async () => {
     const { make, remove, names, find } = await cluster();
     const owner = await make("owner");
     await make("child", { owners: [owner] });
@@ -60,7 +60,7 @@ describe("an object that is deleted", () => {
     expect((await find("child"))?.ownerReferences).toBeUndefined();
   });
 
-  it("keeps a dependent that has another living owner, and takes its own reference away", async () => {
+  it("keeps a dependent that has another owner, and removes the reference to itself", async () => {
     const { make, remove, names, find } = await cluster();
     const [one, two] = [await make("one"), await make("two")];
     await make("child", { owners: [one, two] });
@@ -85,7 +85,7 @@ describe("an object that is deleted", () => {
 });
 
 describe("a dependent", () => {
-  it("is collected when its owner was already gone as it was made", async () => {
+  it("is collected when its owner was deleted before it was created", async () => {
     const { make, remove, names } = await cluster();
     const owner = await make("owner");
     await remove("owner");
@@ -129,7 +129,7 @@ describe("a dependent", () => {
 });
 
 describe("a namespace that is deleted", () => {
-  it("goes with everything in it", async () => {
+  it("is removed with everything in it", async () => {
     const { client, make, names, settled } = await cluster();
     await make("a");
     await make("b");
@@ -141,7 +141,7 @@ describe("a namespace that is deleted", () => {
     expect(await client.get(namespaces, { name: "default" })).toBeUndefined();
   });
 
-  it("is Terminating, and takes nothing new, while something in it waits for a finalizer", async () => {
+  it("is Terminating and rejects new objects while an object in it waits for a finalizer", async () => {
     const { client, make, change, settled } = await cluster();
     await make("held", { finalizers: ["test.interlock.dev/hold"] });
 
@@ -154,7 +154,7 @@ describe("a namespace that is deleted", () => {
     expect(await client.get(namespaces, { name: "default" })).toBeUndefined();
   });
 
-  it("leaves other namespaces alone", async () => {
+  it("does not affect other namespaces", async () => {
     const { client, make, names, settled } = await cluster();
     await make("a");
 
@@ -180,7 +180,7 @@ describe("a definition", () => {
     });
   });
 
-  it("that is deleted takes its objects with it, and its kind is no longer served", async () => {
+  it("that is deleted is removed with its objects, and its kind is no longer served", async () => {
     const { client, settled } = await cluster();
     await installContractSamples(client);
     await client.create(contractSamples, { metadata: { name: "a", namespace: "default" } });
@@ -192,7 +192,7 @@ describe("a definition", () => {
     await expect(client.list(contractSamples)).rejects.toMatchObject({ code: "invalid" });
   });
 
-  it("that is deleted waits for objects with finalizers, and its kind comes back empty", async () => {
+  it("that is deleted waits for objects with finalizers, and has no objects when it is created again", async () => {
     const { client, settled } = await cluster();
     await installContractSamples(client);
     const held = { name: "held", namespace: "default", finalizers: ["test.interlock.dev/hold"] };

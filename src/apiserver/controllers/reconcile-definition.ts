@@ -51,7 +51,7 @@ async function removeDefinition(api: Api, { metadata, spec }: CustomResourceDefi
   });
 }
 
-/** Deletes all objects of a resource, or those of one namespace. Returns how many are left until their finalizers go. */
+/** Deletes all objects of a resource, or those of one namespace. Returns how many remain until their finalizers are removed. */
 export async function deleteObjects(api: Api, resource: Resource, namespace?: string): Promise<number> {
   let left = 0;
   for (const { key, object } of [...api.store.list(resource.storedAs, namespace)]) {

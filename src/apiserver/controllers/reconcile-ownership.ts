@@ -1,95 +1,87 @@
-import type { KubeObject, OwnerReference } from "../../kube/index.ts";
+import { exactly, type KubeObject, type OwnerReference } from "../../kube/index.ts";
 import type { Api } from "../api/api.ts";
 import { deleteObject } from "../api/delete.ts";
 import { patchObject } from "../api/patch.ts";
 import type { Resource } from "../api/resource.ts";
-import type { Entry, ObjectKey } from "../object-store.ts";
+import type { ObjectKey } from "../object-store.ts";
 import { type Dependents, ownerKey } from "./dependents.ts";
 
 /**
- * Garbage collection of one object, in both of its roles. As an owner that is being deleted it waits for its dependents
- * (foreground) or lets them go (orphan). As a dependent it is deleted when its last owner is gone.
+ * Collects garbage around one object. As an owner that is being deleted it waits for its dependents (foreground) or releases
+ * them (orphan). As a dependent it is deleted when its last owner is gone.
  */
 export async function reconcileOwnership(api: Api, dependents: Dependents, key: ObjectKey): Promise<void> {
+  const found = find(api, key);
+  if (!found) return;
+
+  const { deletionTimestamp, finalizers = [] } = found.object.metadata;
+  if (deletionTimestamp && finalizers.includes("orphan")) await orphanDependents(api, dependents, found);
+  if (deletionTimestamp && finalizers.includes("foregroundDeletion")) await awaitDependents(api, dependents, found);
+  if (!deletionTimestamp) await deleteIfOrphaned(api, found);
+}
+
+interface Found {
+  readonly resource: Resource;
+  readonly object: KubeObject;
+}
+
+function find(api: Api, key: ObjectKey): Found | undefined {
   const entry = api.store.get(key.resource, key.namespace, key.name);
   const resource = api.registry.all.find(({ storedAs }) => storedAs === key.resource);
-  if (!entry || !resource) return;
-
-  const { deletionTimestamp, finalizers = [], ownerReferences = [] } = entry.object.metadata;
-  if (deletionTimestamp && finalizers.includes("orphan")) await orphanDependents(api, dependents, { resource, entry });
-  if (deletionTimestamp && finalizers.includes("foregroundDeletion")) {
-    await awaitDependents(api, dependents, { resource, entry });
-  }
-  if (!deletionTimestamp && ownerReferences.length > 0) await keepIfOwned(api, resource, entry);
+  return entry && resource && { resource, object: entry.object };
 }
 
-interface Owner {
-  readonly resource: Resource;
-  readonly entry: Entry;
-}
-
-async function orphanDependents(api: Api, dependents: Dependents, { resource, entry }: Owner) {
-  const { uid } = entry.object.metadata;
+async function orphanDependents(api: Api, dependents: Dependents, owner: Found) {
+  const { uid } = owner.object.metadata;
   for (const key of dependents.list(uid)) {
-    const dependent = findOwner(api, key);
-    if (dependent) await setOwners(api, dependent, (owner) => owner.uid !== uid);
+    const dependent = find(api, key);
+    const others = dependent?.object.metadata.ownerReferences?.filter((reference) => reference.uid !== uid);
+    if (dependent) await setOwners(api, dependent, others ?? []);
   }
-  await dropFinalizer(api, resource, entry.object, "orphan");
+  await dropFinalizer(api, owner, "orphan");
 }
 
-async function awaitDependents(api: Api, dependents: Dependents, { resource, entry }: Owner) {
-  const { uid } = entry.object.metadata;
+async function awaitDependents(api: Api, dependents: Dependents, owner: Found) {
+  const { uid } = owner.object.metadata;
   let blocking = 0;
   for (const key of dependents.list(uid)) {
-    const dependent = findOwner(api, key);
+    const dependent = find(api, key);
     if (!dependent) continue;
-    await keepIfOwned(api, dependent.resource, dependent.entry);
-    const still = findOwner(api, key)?.entry.object.metadata.ownerReferences ?? [];
-    if (still.some((owner) => owner.uid === uid && owner.blockOwnerDeletion)) blocking++;
+    await deleteIfOrphaned(api, dependent);
+    const remaining = find(api, key)?.object.metadata.ownerReferences ?? [];
+    if (remaining.some((reference) => reference.uid === uid && reference.blockOwnerDeletion)) blocking++;
   }
-  if (blocking === 0) await dropFinalizer(api, resource, entry.object, "foregroundDeletion");
+  if (blocking === 0) await dropFinalizer(api, owner, "foregroundDeletion");
 }
 
-async function keepIfOwned(api: Api, resource: Resource, entry: Entry) {
-  const { metadata } = entry.object;
-  const owners = (metadata.ownerReferences ?? []).map((owner) => ({
-    owner,
-    state: ownerState(api, owner, metadata.namespace),
-  }));
-  if (owners.every(({ state }) => state === "lives") || owners.length === 0) return;
+/** Deletes an object whose owners are all gone or going. Of several owners, it drops the references to those that are. */
+async function deleteIfOrphaned(api: Api, dependent: Found) {
+  const { object, resource } = dependent;
+  const { deletionTimestamp, ownerReferences = [], namespace } = object.metadata;
+  const living = ownerReferences.filter((owner) => isAlive(api, owner, namespace));
+  if (living.length === ownerReferences.length) return;
 
-  if (owners.some(({ state }) => state === "lives")) {
-    const lost = new Set(owners.filter(({ state }) => state !== "lives").map(({ owner }) => owner.uid));
-    await setOwners(api, { resource, entry }, (owner) => !lost.has(owner.uid));
-  } else if (!metadata.deletionTimestamp) {
-    const preconditions = { uid: metadata.uid ?? "", resourceVersion: metadata.resourceVersion ?? "" };
-    await deleteObject(api, resource, refOf(entry.object), { preconditions });
-  }
+  if (living.length > 0) await setOwners(api, dependent, living);
+  else if (!deletionTimestamp) await deleteObject(api, resource, refOf(object), { preconditions: exactly(object) });
 }
 
-/** An owner of an unknown kind counts as living: keeping too much is better than deleting too much. */
-function ownerState(api: Api, owner: OwnerReference, namespace: string | undefined): "lives" | "waits" | "gone" {
+/** False for an owner that waits until its dependents are deleted. */
+function isAlive(api: Api, owner: OwnerReference, namespace: string | undefined): boolean {
   const key = ownerKey(api.registry, owner, namespace);
-  if (!key) return "lives";
+  // An owner of an unknown kind counts as alive: keeping too much is better than deleting too much.
+  if (!key) return true;
   const metadata = api.store.get(key.resource, key.namespace, key.name)?.object.metadata;
-  if (metadata?.uid !== owner.uid) return "gone";
-  return metadata.deletionTimestamp && metadata.finalizers?.includes("foregroundDeletion") ? "waits" : "lives";
+  if (metadata?.uid !== owner.uid) return false;
+  return !metadata.deletionTimestamp || !metadata.finalizers?.includes("foregroundDeletion");
 }
 
-function findOwner(api: Api, key: ObjectKey): Owner | undefined {
-  const entry = api.store.get(key.resource, key.namespace, key.name);
-  const resource = api.registry.all.find(({ storedAs }) => storedAs === key.resource);
-  return entry && resource && { entry, resource };
+async function setOwners(api: Api, { resource, object }: Found, owners: readonly OwnerReference[]) {
+  const ownerReferences = owners.length > 0 ? owners : null;
+  const value = { metadata: { resourceVersion: object.metadata.resourceVersion, ownerReferences } };
+  await patchObject(api, resource, { kind: "merge", value }, refOf(object));
 }
 
-async function setOwners(api: Api, { resource, entry }: Owner, keep: (owner: OwnerReference) => boolean) {
-  const { resourceVersion, ownerReferences = [] } = entry.object.metadata;
-  const kept = ownerReferences.filter(keep);
-  const value = { metadata: { resourceVersion, ownerReferences: kept.length > 0 ? kept : null } };
-  await patchObject(api, resource, { kind: "merge", value }, refOf(entry.object));
-}
-
-async function dropFinalizer(api: Api, resource: Resource, object: KubeObject, finalizer: string) {
+async function dropFinalizer(api: Api, { resource, object }: Found, finalizer: string) {
   const { resourceVersion, finalizers = [] } = object.metadata;
   const kept = finalizers.filter((one) => one !== finalizer);
   const value = { metadata: { resourceVersion, finalizers: kept.length > 0 ? kept : null } };

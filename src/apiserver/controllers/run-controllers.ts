@@ -12,61 +12,61 @@ import { reconcileOwnership } from "./reconcile-ownership.ts";
 const retryMs = 1_000;
 
 /**
- * The work of a cluster's controller manager for objects of any kind: collects garbage, empties namespaces, makes
- * definitions ready and removes them. Every turn reads the current state; a change only names the object.
+ * Does for objects of any kind what a cluster's controller manager does: collects garbage, empties namespaces, establishes
+ * definitions and removes them. Every reconciliation reads the current state; a change only queues the key of its object.
  */
 export function runControllers(api: Api): { stop(): void } {
   const dependents = new Dependents();
-  const work = new WorkList(turn);
+  const work = new WorkList(reconcile);
   const watched = new Map<string, { stop(): void } | undefined>();
 
-  async function turn(key: ObjectKey): Promise<void> {
+  async function reconcile(key: ObjectKey): Promise<void> {
     try {
       if (key.resource === namespaces.storedAs) await reconcileNamespace(api, key.name);
       if (key.resource === definitions.storedAs) await reconcileDefinition(api, key.name);
       await reconcileOwnership(api, dependents, key);
     } catch (error) {
-      // A conflict means that another writer was faster: its change triggers the next turn. Other errors are retried.
-      const again = !(error instanceof StatusError) || error.status.reason === "Conflict";
-      if (again) api.clock.after(retryMs, () => work.add(key));
+      // After a conflict, or an outage of the store. Any other refusal would be the same again.
+      const isTransient = !(error instanceof StatusError) || error.status.reason === "Conflict";
+      if (isTransient) api.clock.after(retryMs, () => work.add(key));
     }
   }
 
-  function follow(storedAs: string) {
+  function watchResource(storedAs: string) {
     if (watched.has(storedAs)) return;
     for (const entry of api.store.list(storedAs)) {
-      dependents.update(entry.key, undefined, entry);
-      if (needsCare(storedAs, entry)) work.add(entry.key);
+      dependents.update(undefined, entry);
+      if (needsReconcile(storedAs, entry)) work.add(entry.key);
     }
-    watched.set(storedAs, api.store.watch(storedAs, api.store.revision, seen));
+    watched.set(storedAs, api.store.watch(storedAs, api.store.revision, onChange));
   }
 
-  function seen(change: Change) {
+  function onChange(change: Change) {
     const { key, entry, previous } = change;
     const exists = change.do === "put";
-    dependents.update(key, previous, exists ? entry : undefined);
-    if (exists && needsCare(key.resource, entry)) work.add(key);
+    dependents.update(previous, exists ? entry : undefined);
+    if (exists && needsReconcile(key.resource, entry)) work.add(key);
     if (!exists) for (const dependent of dependents.list(entry.object.metadata.uid)) work.add(dependent);
     if (!exists || previous?.object.metadata.deletionTimestamp !== entry.object.metadata.deletionTimestamp) {
       for (const owner of dependents.listOwners(api.registry, entry)) work.add(owner);
     }
-    wakeContainers(change, exists);
+    queueContainers(change, exists);
   }
 
-  /** The objects that wait until another is deleted: its namespace and its definition. */
-  function wakeContainers({ key }: Change, exists: boolean) {
-    const home = key.namespace ? api.store.get(namespaces.storedAs, "", key.namespace) : undefined;
-    if (home?.object.metadata.deletionTimestamp) work.add(home.key);
+  /** Queues the namespace and the definition of a changed object, which may wait for its deletion. */
+  function queueContainers({ key }: Change, exists: boolean) {
+    const namespace = key.namespace ? api.store.get(namespaces.storedAs, "", key.namespace) : undefined;
+    if (namespace?.object.metadata.deletionTimestamp) work.add(namespace.key);
     if (exists) return;
     const definition = api.store.get(definitions.storedAs, "", key.resource);
     if (definition?.object.metadata.deletionTimestamp) work.add(definition.key);
   }
 
-  function followAll() {
-    for (const { storedAs } of api.registry.all) follow(storedAs);
+  function watchAll() {
+    for (const { storedAs } of api.registry.all) watchResource(storedAs);
   }
-  followAll();
-  api.registry.onChange(followAll);
+  watchAll();
+  api.registry.onChange(watchAll);
   return {
     stop: () => {
       work.stop();
@@ -75,21 +75,21 @@ export function runControllers(api: Api): { stop(): void } {
   };
 }
 
-function needsCare(storedAs: string, { object: { metadata } }: Entry): boolean {
+function needsReconcile(storedAs: string, { object: { metadata } }: Entry): boolean {
   if (storedAs === definitions.storedAs) return true;
   return metadata.ownerReferences !== undefined || metadata.deletionTimestamp !== undefined;
 }
 
-/** Keys to look at, each once however often it is added, one at a time. */
+/** Reconciles keys one at a time. A key that is added several times while it waits is reconciled once. */
 class WorkList {
-  readonly #turn: (key: ObjectKey) => Promise<void>;
+  readonly #reconcile: (key: ObjectKey) => Promise<void>;
   readonly #waiting = new Map<string, ObjectKey>();
   #running = false;
   #stopped = false;
 
-  /** `turn` must not throw. */
-  constructor(turn: (key: ObjectKey) => Promise<void>) {
-    this.#turn = turn;
+  /** `reconcile` must not throw. */
+  constructor(reconcile: (key: ObjectKey) => Promise<void>) {
+    this.#reconcile = reconcile;
   }
 
   add(key: ObjectKey): void {
@@ -105,11 +105,11 @@ class WorkList {
   }
 
   async #run() {
-    // The caller of `add` is in the middle of a change: the first turn begins after it.
+    // The caller of `add` is in the middle of a change, which has to end first.
     await undefined;
     for (const [text, key] of this.#waiting) {
       this.#waiting.delete(text);
-      if (!this.#stopped) await this.#turn(key);
+      if (!this.#stopped) await this.#reconcile(key);
     }
     this.#running = false;
   }

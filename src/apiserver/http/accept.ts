@@ -1,6 +1,6 @@
 import { StatusError } from "../api/status-error.ts";
 
-/** How an answer is to be written. */
+/** The format of a response. */
 export interface Format {
   readonly text: "json" | "yaml";
   readonly as: "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
@@ -11,19 +11,15 @@ export interface Format {
 const plainJson: Format = { text: "json", as: "object", version: "v1" };
 const transforms = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"] as const;
 
-/** The first of the client's wishes that we can meet. Throws 406 when there is none. */
+/** The first format in the header Accept that is supported. Throws 406 when there is none. */
 export function acceptedFormat(accept: string | undefined): Format {
   if (accept === undefined || accept === "" || accept === "application/json") return plainJson;
   for (const { type, parameters } of mediaTypes(accept)) {
     const format = toFormat(type, parameters);
     if (format) return format;
   }
-  throw notAcceptable();
-}
-
-function notAcceptable(): StatusError {
   const message = "only the following media types are accepted: application/json, application/yaml";
-  return new StatusError(406, message, { reason: "NotAcceptable" });
+  throw new StatusError(406, message);
 }
 
 export interface MediaType {

@@ -16,7 +16,7 @@ export interface Caller {
   readonly groups: readonly string[];
 }
 
-/** The only user who can write. */
+/** The only user with write access. */
 export const adminName = "interlock-admin";
 
 const admin: Caller = { name: adminName, role: "admin", groups: ["system:masters", "system:authenticated"] };
@@ -47,15 +47,15 @@ function impersonate(caller: Caller, headers: IncomingHttpHeaders): Caller {
   if (caller.role !== "admin") throw noImpersonation(caller, name);
   // Otherwise a request that names groups alone would have the rights of the caller.
   if (name === "") throw badRequest("impersonation needs the name of a user in the header Impersonate-User");
-  const known = [admin, reader].find((one) => one.name === name);
+  const existing = [admin, reader].find((one) => one.name === name);
   const groups = String(headers["impersonate-group"] ?? "")
     .split(",")
     .map((group) => group.trim())
     .filter(Boolean);
-  return known ?? { name, role: "none", groups: [...groups, "system:authenticated"] };
+  return existing ?? { name, role: "none", groups: [...groups, "system:authenticated"] };
 }
 
-/** A bearer token, or the password of basic authentication: all that kubectl sends over plain HTTP. */
+/** A bearer token, or the password of basic authentication, the only credential that kubectl sends over plain HTTP. */
 function readToken(authorization: string): string | undefined {
   const [, scheme = "", value = ""] = /^(Bearer|Basic)\s+(\S+)\s*$/i.exec(authorization) ?? [];
   if (scheme.toLowerCase() === "bearer") return value;
@@ -69,7 +69,7 @@ function digest(token: string): Buffer {
 }
 
 function unauthorized(): StatusError {
-  return new StatusError(401, "Unauthorized", { reason: "Unauthorized" });
+  return new StatusError(401, "Unauthorized");
 }
 
 function noImpersonation({ name }: Caller, wanted: string): StatusError {

@@ -7,8 +7,8 @@ const handshake = 0x16;
 
 export interface SharedPort {
   readonly server: Server;
-  /** Closes the connections that have not sent anything yet. */
-  hangUpOnSilent(): void;
+  /** Closes the connections over which nothing was received yet. */
+  closeSilent(): void;
 }
 
 /**
@@ -22,20 +22,20 @@ export function bothProtocols(
 ): SharedPort {
   const silent = new Set<Socket>();
   const front = createServer({ noDelay: true }, (socket) => {
-    const hangUp = () => socket.destroy();
+    const close = () => socket.destroy();
     silent.add(socket);
     socket.once("close", () => silent.delete(socket));
-    socket.setTimeout(silenceMs, hangUp);
-    socket.on("error", hangUp);
+    socket.setTimeout(silenceMs, close);
+    socket.on("error", close);
     socket.once("data", (first) => {
       silent.delete(socket);
       socket.setTimeout(0);
-      socket.off("timeout", hangUp);
-      socket.off("error", hangUp);
+      socket.off("timeout", close);
+      socket.off("error", close);
       socket.pause();
       socket.unshift(first);
       if (first[0] === handshake) secure.emit("connection", socket);
-      else beginHttp(plain, socket);
+      else startHttp(plain, socket);
     });
   });
   // Servers that do not listen themselves do not check for slow senders until they get a "listening" event.
@@ -45,14 +45,14 @@ export function bothProtocols(
   });
   return {
     server: front,
-    hangUpOnSilent() {
+    closeSilent() {
       for (const socket of silent) socket.destroy();
     },
   };
 }
 
-/** TLS consumes the bytes read so far by itself; HTTP waits for the stream to flow. */
-function beginHttp(plain: HttpServer, socket: Socket) {
+/** TLS reads the bytes that were put back by itself; HTTP needs a stream that flows. */
+function startHttp(plain: HttpServer, socket: Socket) {
   plain.emit("connection", socket);
   socket.resume();
 }

@@ -30,7 +30,7 @@ export function apiGroupList(registry: Registry): object {
   return { kind: "APIGroupList", apiVersion: "v1", groups };
 }
 
-/** All of discovery in one answer, for `/api` (the core group alone) or `/apis`. */
+/** All of discovery in one response, for `/api` (the core group alone) or `/apis`. */
 export function aggregatedDiscovery(registry: Registry, version: string, groups: readonly string[]): object {
   return {
     kind: "APIGroupDiscoveryList",
@@ -47,7 +47,7 @@ export function aggregatedDiscovery(registry: Registry, version: string, groups:
   };
 }
 
-/** All groups but the core one. */
+/** All groups except the core group. */
 export function listGroups(registry: Registry): string[] {
   return [...new Set([...registry.all, ...reviewResources].map(({ group }) => group).filter(Boolean))];
 }
@@ -70,37 +70,29 @@ function rank(version: string): number {
   return level * 1_000_000 + Number(major) * 1_000 + Number(minor);
 }
 
-function resourceEntry({ plural, singular, namespaced, kind, verbs, shortNames, categories }: Resource): object {
-  return {
-    name: plural,
-    singularName: singular,
-    namespaced,
-    kind,
-    verbs,
-    ...(shortNames.length > 0 ? { shortNames } : {}),
-    ...(categories.length > 0 ? { categories } : {}),
-  };
+function resourceEntry(resource: Resource): object {
+  const { plural, singular, namespaced, kind, verbs } = resource;
+  return { name: plural, singularName: singular, namespaced, kind, verbs, ...otherNames(resource) };
+}
+
+function otherNames({ shortNames, categories }: Resource): object {
+  return { ...(shortNames.length > 0 ? { shortNames } : {}), ...(categories.length > 0 ? { categories } : {}) };
 }
 
 const statusVerbs = ["get", "patch", "update"];
 
 function subresourceEntries({ plural, namespaced, kind, hasStatus, subresources }: Resource): object[] {
-  const status = hasStatus
-    ? [{ name: `${plural}/status`, singularName: "", namespaced, kind, verbs: statusVerbs }]
-    : [];
-  const others = subresources.map(({ name, group, version, ...rest }) => ({
+  const status = hasStatus ? [{ name: "status", kind, verbs: statusVerbs }] : [];
+  return [...status, ...subresources].map(({ name, ...rest }) => ({
     name: `${plural}/${name}`,
     singularName: "",
     namespaced,
-    ...(group ? { group, version } : {}),
-    kind: rest.kind,
-    verbs: rest.verbs,
+    ...rest,
   }));
-  return [...status, ...others];
 }
 
 function toAggregated(resource: Resource): object {
-  const { plural, singular, namespaced, kind, verbs, shortNames, categories, hasStatus, custom } = resource;
+  const { plural, singular, namespaced, kind, verbs, hasStatus, custom } = resource;
   const own = { group: custom ? resource.group : "", version: custom ? resource.version : "", kind };
   const subresources = [
     ...resource.subresources.map((one) => ({
@@ -116,8 +108,7 @@ function toAggregated(resource: Resource): object {
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
     verbs,
-    ...(shortNames.length > 0 ? { shortNames } : {}),
-    ...(categories.length > 0 ? { categories } : {}),
+    ...otherNames(resource),
     ...(subresources.length > 0 ? { subresources } : {}),
   };
 }

@@ -1,15 +1,15 @@
 import { methodNotAllowed, unknownPath } from "../api/status-error.ts";
 import { writeJson } from "../json/json.ts";
 import { mediaTypes } from "./accept.ts";
-import { sendJson, sendText } from "./answer.ts";
 import { aggregatedDiscovery, apiGroup, apiGroupList, listGroups, resourceList } from "./discovery.ts";
 import type { Exchange } from "./exchange.ts";
 import { groupVersions, openApiDocument, openApiIndex, openApiV2 } from "./openapi.ts";
 import { handleCollection, handleObject } from "./resource-handlers.ts";
 import { handleReview } from "./reviews.ts";
 import { route } from "./route.ts";
+import { sendJson, sendText } from "./send.ts";
 
-/** Answers a request of a known caller. */
+/** Responds to a request of an authenticated caller. */
 export async function dispatch(exchange: Exchange): Promise<void> {
   const { segments, response } = exchange;
   switch (segments[0]) {

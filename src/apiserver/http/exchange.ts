@@ -16,7 +16,7 @@ export interface Exchange {
   readonly segments: readonly string[];
   readonly query: URLSearchParams;
   readonly caller: Caller;
-  /** The policies that writes have to satisfy. */
+  /** The policies for writes. */
   readonly admission: Admission;
   /** Responds to a watch with a stream of events. */
   readonly watches: { begin(exchange: Exchange, resource: Resource, options: WatchOptions): void };

@@ -130,7 +130,7 @@ const patchTypes = [
   "application/strategic-merge-patch+json",
 ];
 
-/** kubectl reads the supported parameters and the content types of a patch from here. */
+/** From this kubectl reads the supported parameters, and the content types of a patch. */
 function operation(resource: Resource, action: string): object {
   const { group, version, kind, custom } = resource;
   const schema = { $ref: `#/components/schemas/${schemaName(resource)}` };

@@ -4,7 +4,7 @@ import { invalidValue, notSupported } from "../api/problem.ts";
 import { badRequest, invalidOptions } from "../api/status-error.ts";
 import { isRecord, member } from "../json/json.ts";
 
-/** dryRun of a write: all or nothing. `kind` is the options' name in errors. */
+/** The parameter dryRun of a write. `kind` is the name of the options in errors. */
 export function parseDryRun(query: URLSearchParams, kind: string): boolean {
   return isDryRun(query.getAll("dryRun"), kind);
 }
@@ -24,7 +24,7 @@ export function parseFieldValidation(query: URLSearchParams, kind: string): Fiel
   throw invalidOptions(kind, [notSupported("fieldValidation", value, ["", "Ignore", "Strict", "Warn"])]);
 }
 
-/** Options of a delete, from its body or, without one, from the query. */
+/** The options of a delete, from its body and its query. */
 export function parseDeleteOptions(body: unknown, query: URLSearchParams): DeleteOptions {
   if (body !== undefined && !isRecord(body)) throw badRequest("the delete options are not an object");
   const kind = member(body, "kind");

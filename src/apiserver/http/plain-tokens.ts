@@ -10,7 +10,7 @@ import { StatusError } from "../api/status-error.ts";
 export function refusePlainCredentials({ socket, headers }: IncomingMessage): void {
   if ((socket as Partial<TLSSocket>).encrypted || headers.authorization === undefined) return;
   const fix = "use https:// with the certificate in the kubeconfig; this token was sent in clear, so replace it";
-  throw new StatusError(403, `tokens are accepted over TLS only: ${fix}`, { reason: "Forbidden", details: {} });
+  throw new StatusError(403, `tokens are accepted over TLS only: ${fix}`, { details: {} });
 }
 
 /** Whether only this machine reaches an address. A name counts only if it is `localhost`. */

@@ -7,7 +7,7 @@ import { YamlReader } from "./yaml-reader.ts";
 /** As on the real server. */
 const maxBodyBytes = 3 * 1_024 * 1_024;
 
-/** Characters. A longer JSON body takes milliseconds to parse and to check, so it waits for its turn. */
+/** In characters. A longer JSON body takes milliseconds to parse and to check, so it waits for the pacer. */
 const pacedLength = 16 * 1_024;
 
 /** Reads and parses the bodies of all requests of one server. */
@@ -72,15 +72,14 @@ function readText(request: IncomingMessage): Promise<string> {
     request.on("end", () => resolve(chunks.length === 1 ? String(chunks[0]) : Buffer.concat(chunks).toString()));
     request.on("error", reject);
     request.on("close", () => {
-      if (!request.complete)
-        reject(new StatusError(400, "the request ended before its body", { reason: "BadRequest" }));
+      if (!request.complete) reject(new StatusError(400, "the request ended before its body"));
     });
   });
 }
 
 function tooLarge(): StatusError {
   const message = `Request entity too large: limit is ${maxBodyBytes}`;
-  return new StatusError(413, message, { reason: "RequestEntityTooLarge" });
+  return new StatusError(413, message);
 }
 
 /** `application/json` of `application/json; charset=utf-8`; empty without a header. */
@@ -88,7 +87,7 @@ export function contentType(request: IncomingMessage): string {
   return (request.headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** JSON is YAML, too, and what programs send under either name: it is read as JSON, which is much faster. */
+/** JSON is valid YAML, and many programs send it as YAML: it is read as JSON, which is much faster. */
 async function parseYaml(text: string, yaml: YamlReader): Promise<Parsed> {
   if (/^\s*[{[]/.test(text)) {
     try {

@@ -1,24 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { KubeError } from "../../kube/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
-import type { Admission } from "../api/admission.ts";
-import type { Api } from "../api/api.ts";
 import { badRequest, StatusError } from "../api/status-error.ts";
-import { sendStatus, sendText } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { dispatch } from "./dispatch.ts";
+import type { Exchange } from "./exchange.ts";
 import { refusePlainCredentials } from "./plain-tokens.ts";
-import type { BodyReader } from "./read-body.ts";
-import type { WatchStreams } from "./watch-streams.ts";
+import { sendStatus, sendText } from "./send.ts";
 
-export interface ListenerOptions {
-  readonly api: Api;
+export interface ListenerOptions extends Pick<Exchange, "api" | "admission" | "watches" | "bodies" | "log"> {
   readonly authenticate: (headers: IncomingMessage["headers"]) => Caller;
-  readonly admission: Admission;
-  readonly watches: WatchStreams;
   readonly pending: PendingResponses;
-  readonly bodies: BodyReader;
-  readonly log: Logger | undefined;
   /** Whether a token that comes over plain HTTP is accepted. */
   readonly acceptPlainTokens: boolean;
 }
@@ -27,34 +19,22 @@ export interface ListenerOptions {
 export function requestListener(options: ListenerOptions) {
   return (request: IncomingMessage, response: ServerResponse): void => {
     options.pending.add(response);
-    answer(request, response, options).catch((error: unknown) => fail(error, request, response, options));
+    respond(request, response, options).catch((error: unknown) => fail(error, request, response, options));
   };
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
-  const { api, authenticate, admission, watches, bodies, log, acceptPlainTokens } = options;
-  const { segments, query } = location(request.url ?? "/");
-  if (answerHealth(response, segments, query)) return;
-  if (!acceptPlainTokens) refusePlainCredentials(request);
-  const caller = segments[0] === "version" ? anonymousCaller : authenticate(request.headers);
-  await dispatch({
-    api,
-    request,
-    response,
-    method: request.method ?? "GET",
-    segments,
-    query,
-    caller,
-    admission,
-    watches,
-    bodies,
-    log,
-  });
+async function respond(request: IncomingMessage, response: ServerResponse, options: ListenerOptions) {
+  const { segments, query } = parseUrl(request.url ?? "/");
+  if (sendHealth(response, segments, query)) return;
+  if (!options.acceptPlainTokens) refusePlainCredentials(request);
+  const caller = segments[0] === "version" ? anonymousCaller : options.authenticate(request.headers);
+  const method = request.method ?? "GET";
+  await dispatch({ ...options, request, response, method, segments, query, caller });
 }
 
 const anonymousCaller: Caller = { name: "system:anonymous", role: "read-only", groups: ["system:unauthenticated"] };
 
-function location(url: string): { segments: string[]; query: URLSearchParams } {
+function parseUrl(url: string): { segments: string[]; query: URLSearchParams } {
   const at = url.indexOf("?");
   const path = at < 0 ? url : url.slice(0, at);
   try {
@@ -77,7 +57,7 @@ function fail(error: unknown, request: IncomingMessage, response: ServerResponse
     response.destroy();
     return;
   }
-  // The unread rest of a body would be parsed as the next request.
+  // Otherwise the unread rest of the body would be parsed as the next request.
   if (!request.complete) response.setHeader("Connection", "close");
   sendStatus(response, toStatusError(error, request, log).status);
 }
@@ -85,21 +65,20 @@ function fail(error: unknown, request: IncomingMessage, response: ServerResponse
 function toStatusError(error: unknown, request: IncomingMessage, log: Logger | undefined): StatusError {
   if (error instanceof StatusError) return error;
   if (error instanceof KubeError && error.code === "unavailable") {
-    // A write may have reached the disk nevertheless: only a read may be retried.
+    // A write may have reached the disk anyway: only a read may be retried.
     const details = request.method === "GET" ? { retryAfterSeconds: 1 } : {};
     return new StatusError(503, `the store does not respond: ${error.message}`, {
-      reason: "ServiceUnavailable",
       details,
     });
   }
   log?.error("request failed", { method: request.method, path: request.url?.split("?")[0], error });
-  return new StatusError(500, "Internal error occurred", { reason: "InternalError", details: {} });
+  return new StatusError(500, "Internal error occurred", { details: {} });
 }
 
 const endpoints = new Set(["healthz", "livez", "readyz"]);
 
-/** Answers the health questions, which need no token. False if it is not one of them. */
-function answerHealth(response: ServerResponse, segments: readonly string[], query: URLSearchParams): boolean {
+/** Responds to a health probe, which needs no token. Returns false for any other request. */
+function sendHealth(response: ServerResponse, segments: readonly string[], query: URLSearchParams): boolean {
   const [endpoint = "", check] = segments;
   if (!endpoints.has(endpoint) || segments.length > 2 || (check !== undefined && check !== "ping")) return false;
   const verbose = query.has("verbose");
@@ -107,7 +86,7 @@ function answerHealth(response: ServerResponse, segments: readonly string[], que
   return true;
 }
 
-/** The responses that are not sent yet. */
+/** The responses that were not sent yet. */
 export class PendingResponses {
   readonly #responses = new Set<ServerResponse>();
   #closing = false;

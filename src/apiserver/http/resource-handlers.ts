@@ -19,13 +19,12 @@ import {
 import { updateObject } from "../api/update.ts";
 import { member } from "../json/json.ts";
 import type { Parsed } from "../json/parse-json.ts";
-import { sendStatus, setWarnings } from "./answer.ts";
-import { serverSideApply } from "./apply.ts";
 import { authorize } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { parseDeleteOptions, parseDryRun, parseFieldValidation, parseFlag, parseNumber } from "./options.ts";
 import { contentType } from "./read-body.ts";
 import type { Route } from "./route.ts";
+import { sendStatus, setWarnings } from "./send.ts";
 import { sendList, sendObject } from "./write-object.ts";
 
 type CollectionRoute = Extract<Route, { kind: "collection" }>;
@@ -57,7 +56,7 @@ export async function handleCollection(exchange: Exchange, { resource, namespace
   if (method === "POST") return await create(exchange, resource, namespace ?? "");
   if (method !== "DELETE" || !resource.verbs.includes("deletecollection")) throw methodNotAllowed();
 
-  const options = parseDeleteOptions(await readJson(exchange), query);
+  const options = parseDeleteOptions(await readOptions(exchange), query);
   const page = listObjects(exchange.api, resource, selectors);
   for (const { object } of page.items) {
     const ref = { namespace: object.metadata.namespace ?? "", name: object.metadata.name ?? "" };
@@ -103,8 +102,8 @@ async function evict(exchange: Exchange, where: ObjectRoute): Promise<void> {
   authorize(exchange.caller, "create", where);
   if (exchange.method !== "POST") throw methodNotAllowed();
   const dryRun = parseDryRun(exchange.query, "CreateOptions");
-  const eviction = await readJson(exchange);
-  const uid = member(member(member(eviction, "deleteOptions"), "preconditions"), "uid");
+  const eviction = await readOptions(exchange);
+  const uid = member(eviction, "deleteOptions", "preconditions", "uid");
   const { api, response } = exchange;
   await evictPod(api, where.resource, where, { ...(typeof uid === "string" && { uid }), dryRun });
   sendStatus(response, { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
@@ -113,7 +112,7 @@ async function evict(exchange: Exchange, where: ObjectRoute): Promise<void> {
 function subresourceRefusal(resource: Resource, name: string, subresource: string): StatusError {
   if (resource.subresources.some((one) => one.name === subresource)) {
     const message = `this embedded API server does not serve ${resource.plural}/${subresource}: nothing here runs pods or issues tokens`;
-    return new StatusError(405, message, { reason: "MethodNotAllowed", details: pluralDetails(resource, name) });
+    return new StatusError(405, message, { details: pluralDetails(resource, name) });
   }
   return resource.custom ? notFound(resource, name) : unknownPath();
 }
@@ -157,23 +156,18 @@ async function update(exchange: Exchange, resource: Resource, ref: Ref): Promise
 }
 
 async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
-  const { api, query, request } = exchange;
   const options = { ...ref, ...writeOptions(exchange, resource, "PatchOptions", ref) };
-  const type = contentType(request);
+  const type = contentType(exchange.request);
   const kind = patchKinds.get(type);
-  if (type === "application/apply-patch+yaml") {
-    const value = await decodePatch(exchange, "application/yaml");
-    const force = parseFlag(query, "force") ?? false;
-    return sendWritten(exchange, resource, await serverSideApply(api, resource, value, { ...options, force }));
-  }
-  if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { reason: "UnsupportedMediaType", details: {} });
+  if (type === "application/apply-patch+yaml") throw unsupportedMedia(noServerSideApply);
+  if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { details: {} });
   if (kind === "strategic" && resource.custom) throw unsupportedMedia(`${unknownFormat} ${customPatchTypes}`);
 
-  const value = await decodePatch(exchange, "application/json");
-  sendWritten(exchange, resource, await patchObject(api, resource, { kind, value }, options));
+  const value = await decodePatch(exchange);
+  sendWritten(exchange, resource, await patchObject(exchange.api, resource, { kind, value }, options));
 }
 
-/** A Map: the type comes from the request, and an object would also answer to "constructor" and "__proto__". */
+/** A Map: the type comes from the request, and an object would also have "constructor" and "__proto__". */
 const patchKinds: ReadonlyMap<string, PatchKind> = new Map([
   ["application/json-patch+json", "json"],
   ["application/merge-patch+json", "merge"],
@@ -183,13 +177,18 @@ const patchKinds: ReadonlyMap<string, PatchKind> = new Map([
 const unknownFormat = "the body of the request was in an unknown format - accepted media types include:";
 const customPatchTypes = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-async function decodePatch({ request, bodies }: Exchange, type: "application/json" | "application/yaml") {
+const noServerSideApply =
+  "server-side apply is not supported by this server, which keeps no field ownership: use application/merge-patch+json or " +
+  "application/json-patch+json; with kubectl: apply without --server-side";
+
+async function decodePatch({ request, bodies }: Exchange) {
   const text = await bodies.text(request);
-  return (await bodies.parse(text, type, (why) => badRequest(`error decoding patch: ${why}`))).value;
+  const { value } = await bodies.parse(text, "application/json", (why) => badRequest(`error decoding patch: ${why}`));
+  return value;
 }
 
 async function remove(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
-  const options = parseDeleteOptions(await readJson(exchange), exchange.query);
+  const options = parseDeleteOptions(await readOptions(exchange), exchange.query);
   const { gone, entry } = await deleteObject(exchange.api, resource, ref, options);
   if (!gone) return sendObject(exchange, resource, entry);
   const { uid } = entry.object.metadata;
@@ -208,7 +207,7 @@ function sendWritten(exchange: Exchange, resource: Resource, { entry, warnings, 
   sendObject(exchange, resource, entry, created ? 201 : 200);
 }
 
-/** An object in the body. A body that cannot be parsed is reported as an object that cannot be recognised. */
+/** Reads the object in the body. A body that cannot be parsed is reported like an object of an unknown kind. */
 async function readObject({ request, bodies }: Exchange, resource: Resource): Promise<Parsed> {
   const text = await bodies.text(request);
   return await bodies.parse(text, contentType(request), (why) =>
@@ -216,8 +215,8 @@ async function readObject({ request, bodies }: Exchange, resource: Resource): Pr
   );
 }
 
-/** The options of a delete; an empty body is none. */
-async function readJson({ request, bodies }: Exchange): Promise<unknown> {
+/** Reads an optional JSON body: the options of a delete, or an eviction. */
+async function readOptions({ request, bodies }: Exchange): Promise<unknown> {
   const text = await bodies.text(request);
   if (text.trim() === "") return undefined;
   const refuse = (why: string) => badRequest(`the delete options cannot be read: ${why}`);

@@ -3,19 +3,18 @@ import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
 import { badRequest, invalid, StatusError } from "../api/status-error.ts";
 import { isRecord, member, writeJson } from "../json/json.ts";
-import { sendJson } from "./answer.ts";
 import type { Caller } from "./authenticate.ts";
 import { isAllowed, objectVerbs } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { contentType } from "./read-body.ts";
+import { sendJson } from "./send.ts";
 
-/** Responds to reviews of the caller's rights. There are two roles and no rules, so there is little to ask. */
+/** Responds to reviews of the caller's rights, which follow from its role. */
 export async function handleReview(exchange: Exchange, resource: Resource): Promise<void> {
-  const { request, response, caller, method, api } = exchange;
-  if (method !== "POST")
-    throw new StatusError(405, "only create is allowed on reviews", { reason: "MethodNotAllowed", details: {} });
+  const { request, response, method } = exchange;
+  if (method !== "POST") throw new StatusError(405, "only create is allowed on reviews", { details: {} });
   const review = await parseReview(exchange, resource, await exchange.bodies.text(request));
-  const status = reviewStatus(resource, review, { caller, registry: api.registry });
+  const status = reviewStatus(resource, review, exchange);
   sendJson(response, 201, writeJson({ ...review, metadata: { creationTimestamp: null }, status }));
 }
 
@@ -34,28 +33,23 @@ async function parseReview({ request, bodies }: Exchange, resource: Resource, te
   return value;
 }
 
-interface Context {
-  readonly caller: Caller;
-  readonly registry: Registry;
-}
-
-function reviewStatus({ kind, plural }: Resource, review: object, context: Context): object {
+function reviewStatus({ kind, plural }: Resource, review: object, { caller, api }: Exchange): object {
   switch (kind) {
     case "SelfSubjectAccessReview":
-      return reviewAccess(review, context.caller);
+      return reviewAccess(review, caller);
     case "SelfSubjectRulesReview":
-      return reviewRules(review, context);
+      return reviewRules(review, caller, api.registry);
     case "SelfSubjectReview":
-      return { userInfo: { username: context.caller.name, groups: context.caller.groups } };
+      return { userInfo: { username: caller.name, groups: caller.groups } };
     default: {
       const message = `this embedded API server has no other users, so it cannot process ${plural}`;
-      throw new StatusError(405, message, { reason: "MethodNotAllowed", details: { kind: plural } });
+      throw new StatusError(405, message, { details: { kind: plural } });
     }
   }
 }
 
-function reviewRules(review: object, { caller, registry }: Context): object {
-  const namespace = member(member(review, "spec"), "namespace");
+function reviewRules(review: object, caller: Caller, registry: Registry): object {
+  const namespace = member(review, "spec", "namespace");
   if (typeof namespace !== "string" || namespace === "") throw badRequest("no namespace on request");
   const everything = { verbs: ["*"], apiGroups: ["*"], resources: ["*"] };
   return {

@@ -15,7 +15,7 @@ export type Route =
   | { readonly kind: "group"; readonly group: string }
   | { readonly kind: "version"; readonly group: string; readonly version: string }
   | { readonly kind: "review"; readonly resource: Resource }
-  /** Not served. The real server words it as plain text where no built-in group is meant. */
+  /** Not served. As on the real server, the response is plain text unless the group is a built-in one. */
   | { readonly kind: "unknown"; readonly plainText: boolean };
 
 /** Finds the resource that a path names. `segments` begins with `api` or `apis`. */

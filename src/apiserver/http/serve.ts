@@ -15,12 +15,12 @@ import { PendingResponses, requestListener } from "./request-listener.ts";
 import { WatchStreams } from "./watch-streams.ts";
 
 export interface ServeOptions {
-  /** The caller's: it is not closed with the server. */
+  /** Owned by the caller: it is not closed with the server. */
   readonly store: ObjectStore;
   readonly clock: Clock;
   readonly random: Random;
   readonly tokens: Tokens;
-  /** What writes over HTTP have to satisfy. A client in this process is trusted. */
+  /** The policies for writes over HTTP. A client in this process is trusted. */
   readonly policies?: readonly AdmissionPolicy[];
   /** Default: loopback and a free port. */
   readonly listen?: { readonly host?: string; readonly port?: number };
@@ -29,8 +29,8 @@ export interface ServeOptions {
   readonly tls?: { readonly certificate: string; readonly key: string };
   /** Accepts tokens over plain HTTP, which is possible on a loopback address only. Default: over TLS only. */
   readonly acceptPlainTokens?: boolean;
-  /** How long a sender may take, for its headers and for all of its request. */
-  readonly patience?: { readonly headersMs: number; readonly requestMs: number };
+  /** The maximum time for the headers, and for the whole of a request. */
+  readonly timeouts?: { readonly headersMs: number; readonly requestMs: number };
 }
 
 export interface ServedApi {
@@ -40,10 +40,10 @@ export interface ServedApi {
   close(): Promise<void>;
 }
 
-const usualPatience = { headersMs: 10_000, requestMs: 60_000 };
+const defaultTimeouts = { headersMs: 10_000, requestMs: 60_000 };
 const idleConnectionMs = 120_000;
-/** How long requests that are under way may take when the server closes. */
-const closePatienceMs = 3_000;
+/** The maximum time for pending requests when the server closes. */
+const closeTimeoutMs = 3_000;
 
 /** Serves the objects of a store as a Kubernetes API. */
 export async function serveApi({
@@ -56,51 +56,51 @@ export async function serveApi({
   log,
   tls,
   acceptPlainTokens = false,
-  patience = usualPatience,
+  timeouts = defaultTimeouts,
 }: ServeOptions): Promise<ServedApi> {
   const host = listen.host ?? "127.0.0.1";
   if (acceptPlainTokens && !isLoopback(host)) {
     throw new TypeError(`tokens over plain HTTP are for a loopback address such as 127.0.0.1, not for ${host}`);
   }
-  if (!tls && !acceptPlainTokens) throw new TypeError("without a certificate no token could be accepted: give tls");
+  if (!tls && !acceptPlainTokens) throw new TypeError("without a certificate no token could be accepted; set tls");
   const authenticate = authenticator(tokens);
   const api = await openApi({ store, clock, random });
   const options = {
-    headersTimeout: patience.headersMs,
-    requestTimeout: patience.requestMs,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
     keepAliveTimeout: idleConnectionMs,
-    connectionsCheckingInterval: Math.min(2_000, patience.headersMs),
+    connectionsCheckingInterval: Math.min(2_000, timeouts.headersMs),
     maxHeaderSize: 32 * 1_024,
     noDelay: true,
     ServerResponse: timedResponse(clock),
   };
   const watches = new WatchStreams();
-  const underway = new PendingResponses();
+  const pending = new PendingResponses();
   const bodies = new BodyReader(clock);
-  const answer = requestListener({
+  const listener = requestListener({
     api,
     authenticate,
     admission: admission(policies),
     watches,
-    pending: underway,
+    pending,
     bodies,
     log,
     acceptPlainTokens,
   });
-  const plain = createServer(options, answer);
+  const plain = createServer(options, listener);
   const secure =
     tls &&
     createSecureServer(
       {
         ...options,
-        handshakeTimeout: patience.headersMs,
+        handshakeTimeout: timeouts.headersMs,
         minVersion: "TLSv1.2",
         cert: tls.certificate,
         key: tls.key,
       },
-      answer,
+      listener,
     );
-  const front = secure && bothProtocols(plain, secure, { silenceMs: patience.headersMs });
+  const front = secure && bothProtocols(plain, secure, { silenceMs: timeouts.headersMs });
   const server = front?.server ?? plain;
   const { port } = await startListening(server, host, listen.port ?? 0);
   const shown = host.includes(":") ? `[${host}]` : host;
@@ -109,9 +109,9 @@ export async function serveApi({
     api,
     close: async () => {
       api.close();
-      underway.close();
+      pending.close();
       const end = closeServers(server, secure ? [plain, secure] : [plain], clock);
-      front?.hangUpOnSilent();
+      front?.closeSilent();
       watches.endAll();
       await end;
       await bodies.close();
@@ -130,25 +130,25 @@ function startListening(server: Server, host: string, port: number): Promise<Add
 }
 
 /** Pending requests are completed unless that takes too long; idle connections are closed at once. */
-function closeServers(server: Server, speakers: readonly HttpServer[], clock: Clock): Promise<void> {
+function closeServers(server: Server, servers: readonly HttpServer[], clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    const cut = clock.after(closePatienceMs, () => {
-      for (const speaker of speakers) speaker.closeAllConnections();
+    const cut = clock.after(closeTimeoutMs, () => {
+      for (const one of servers) one.closeAllConnections();
     });
     server.close(() => {
       cut.cancel();
       resolve();
     });
-    for (const speaker of speakers) if (speaker !== server) speaker.close();
+    for (const one of servers) if (one !== server) one.close();
   });
 }
 
 /**
- * Responses with their time in milliseconds, after the reported change was made. `Date` has whole
- * seconds: with it alone, clients disagree by up to a second about the order of events.
+ * Responses that carry their time in milliseconds, after the reported change was made. `Date` has whole seconds: with it
+ * alone, clients would differ by up to a second about the order of events.
  */
 function timedResponse(clock: Clock): typeof ServerResponse {
-  return class<Asked extends IncomingMessage = IncomingMessage> extends ServerResponse<Asked> {
+  return class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     override writeHead(status: number, ...rest: unknown[]): this {
       this.setHeader(exactTimeHeader, clock.wallMs());
       return Reflect.apply(super.writeHead, this, [status, ...rest]) as this;

@@ -8,10 +8,10 @@ import type { Format } from "./accept.ts";
 import type { Exchange } from "./exchange.ts";
 import { tableOptions } from "./write-object.ts";
 
-/** A watcher that is this far behind is cut off: it can come back and continue from where it was. */
+/** A watch that is this far behind is closed. Its client can watch again from its last version. */
 const maxUnsentBytes = 8 * 1_024 * 1_024;
 
-/** One watch as its client sees it. The events of one turn of the event loop go out together. */
+/** The response to one watch. The events of one turn of the event loop are sent together. */
 export class WatchStream {
   readonly #exchange: Exchange;
   readonly #resource: Resource;

@@ -7,7 +7,7 @@ import type { Exchange } from "./exchange.ts";
 import { parseFlag, parseNumber } from "./options.ts";
 import { WatchFrames, WatchStream } from "./watch-stream.ts";
 
-/** A last bookmark comes this long before the end of a watch that is short. */
+/** The last bookmark of a watch is sent this long before its end. */
 const bookmarkBeforeEndMs = 2_000;
 const minLongWatchMs = 30 * 60_000;
 
@@ -16,7 +16,7 @@ export class WatchStreams {
   readonly #open = new Set<WatchStream>();
   readonly #frames = new WatchFrames();
 
-  /** Answers with a stream of events that ends after `timeoutSeconds`, when the client leaves, or when it falls behind. */
+  /** Responds with a stream of events that ends after `timeoutSeconds`, when the client disconnects, or when it falls behind. */
   begin(exchange: Exchange, resource: Resource, options: WatchOptions): void {
     const { api, query, request } = exchange;
     const format = acceptedFormat(request.headers.accept);
@@ -41,7 +41,7 @@ export class WatchStreams {
     });
   }
 
-  /** Ends every open watch as if its time had come: its client comes back and continues from where it was. */
+  /** Ends every open watch as at its timeout: its client watches again from its last version. */
   endAll(): void {
     for (const stream of this.#open) stream.end();
   }

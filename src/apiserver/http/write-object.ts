@@ -5,10 +5,10 @@ import { writeJson } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
 import { isIncludeObject, partialMetadata, type TableOptions, table } from "../tables/table.ts";
 import { acceptedFormat, type Format } from "./accept.ts";
-import { sendJson, sendYaml } from "./answer.ts";
 import type { Exchange } from "./exchange.ts";
+import { sendJson, sendYaml } from "./send.ts";
 
-/** Answers with one object, in the form that the client asked for. */
+/** Responds with one object, in the requested format. */
 export function sendObject(exchange: Exchange, resource: Resource, entry: Entry, code = 200): void {
   const format = acceptedFormat(exchange.request.headers.accept);
   if (format.as === "object" && format.text === "json") return sendJson(exchange.response, code, entry.json);
@@ -26,11 +26,11 @@ function objectAs(exchange: Exchange, resource: Resource, { object }: Entry, for
     case "PartialObjectMetadata":
       return partialMetadata(object, format.version);
     case "PartialObjectMetadataList":
-      throw new StatusError(406, "content is not a list", { reason: "NotAcceptable" });
+      throw new StatusError(406, "content is not a list");
   }
 }
 
-/** Answers with a list. Objects of built-in kinds do not repeat their kind there. */
+/** Responds with a list, in which objects of built-in kinds do not repeat their kind. */
 export function sendList(exchange: Exchange, resource: Resource, page: Page): void {
   const format = acceptedFormat(exchange.request.headers.accept);
   if (format.as === "object" && format.text === "json") {
@@ -54,7 +54,7 @@ function listAs(exchange: Exchange, resource: Resource, page: Page, format: Form
     case "PartialObjectMetadata": {
       const message =
         "you requested PartialObjectMetadata, but the requested object is a list (*unstructured.UnstructuredList)";
-      throw new StatusError(406, message, { reason: "NotAcceptable" });
+      throw new StatusError(406, message);
     }
   }
 }

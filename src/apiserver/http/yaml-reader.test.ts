@@ -11,7 +11,7 @@ describe("a YAML body", () => {
   };
   afterEach(() => reader.close());
 
-  it("is read as the JSON that it stands for", async () => {
+  it("is read as the equivalent JSON", async () => {
     const text = "a: 1\nb: [true, ~, 'x', 9007199254740993]\nc: &c {d: e}\nf: *c\n";
 
     expect(await open().read(text)).toEqual({

@@ -39,7 +39,7 @@ export class YamlReader {
     this.#limits = limits;
   }
 
-  /** The value that `text` stands for, as JSON would have it. Throws JsonSyntaxError, and StatusError for its limits. */
+  /** Reads `text` as JSON would be read. Throws JsonSyntaxError, and StatusError when a limit is exceeded. */
   async read(text: string): Promise<unknown> {
     const { maxLength, maxWaiting } = this.#limits;
     if (text.length > maxLength) throw tooLarge(maxLength);
@@ -72,7 +72,7 @@ export class YamlReader {
     const yaml = pathToFileURL(createRequire(import.meta.url).resolve("yaml")).href;
     const resourceLimits = { maxOldGenerationSizeMb: 128 };
     const worker = new Worker(workerSource, { eval: true, workerData: yaml, execArgv: [], resourceLimits });
-    // The server's sockets keep the process alive, not an idle reader.
+    // An idle reader must not keep the process alive.
     worker.unref();
     worker.on("message", ({ json, problem }: { json: string; problem?: string }) => {
       if (this.#worker !== worker) return;
@@ -138,16 +138,14 @@ import(workerData).then(({ parseDocument }) => parentPort.on("message", (text) =
 
 function tooLarge(maxLength: number): StatusError {
   const message = `a YAML body may have ${maxLength} characters; send JSON instead, which may have 3 MiB`;
-  return new StatusError(413, message, { reason: "RequestEntityTooLarge" });
+  return new StatusError(413, message);
 }
 
 function tooSlow(): StatusError {
-  return new StatusError(413, "the YAML body takes too long to read; send JSON instead", {
-    reason: "RequestEntityTooLarge",
-  });
+  return new StatusError(413, "the YAML body takes too long to read; send JSON instead");
 }
 
 function busy(): StatusError {
   const message = "too many YAML bodies are being read; send JSON, or try again";
-  return new StatusError(503, message, { reason: "ServiceUnavailable", details: { retryAfterSeconds: 1 } });
+  return new StatusError(503, message, { details: { retryAfterSeconds: 1 } });
 }

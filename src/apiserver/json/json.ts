@@ -1,11 +1,7 @@
-/** The values of requests and stored objects. Integers beyond 2^53 are bigint, so that no digit is lost. */
-export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
-
-export interface JsonObject {
-  readonly [field: string]: Json;
-}
-
-/** A tree without other references, which may be changed in place. */
+/**
+ * The value of a request: a tree without other references, which may be changed in place. Integers beyond 2^53 are bigint, so
+ * that no digit is lost.
+ */
 export interface Draft {
   [field: string]: unknown;
   apiVersion?: unknown;
@@ -19,12 +15,14 @@ export function isRecord(value: unknown): value is Draft {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The member `name` of `value`, or undefined when there is none. */
-export function member(value: unknown, name: string): unknown {
-  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+/** The part of `value` at a path of fields, or undefined if there is none. */
+export function member(value: unknown, ...path: readonly string[]): unknown {
+  let part = value;
+  for (const name of path) part = isRecord(part) && Object.hasOwn(part, name) ? part[name] : undefined;
+  return part;
 }
 
-/** A private copy as it would arrive over the wire: without undefined fields. */
+/** A private copy without undefined fields, as JSON would have it. */
 export function toDraft<T>(value: T): T {
   return copyValue(value) as T;
 }
@@ -67,7 +65,7 @@ export function writeJson(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch (error) {
-    // The only value of ours that the built-in writer refuses is a bigint: rare enough to find out this way.
+    // The built-in writer rejects only a bigint, which is too rare to look for it before.
     if (!(error instanceof TypeError)) throw error;
     return toJson(value);
   }

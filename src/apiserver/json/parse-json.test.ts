@@ -26,7 +26,7 @@ describe("JSON", () => {
     expect(writeJson(value)).toBe('{"a":[1,{"n":9007199254740993}],"c":"x"}');
   });
 
-  it("notes where a field is given twice, and takes the last", () => {
+  it("reports the path of a field that occurs twice, and uses the last value", () => {
     const parsed = parseJson('{"spec":{"steps":[{"name":"a","name":"b"}],"x":1},"spec":{}}');
 
     expect(parsed.duplicates).toEqual(["spec.steps[0].name", "spec"]);
@@ -52,7 +52,7 @@ describe("JSON", () => {
   it.each([
     ["written plainly", (object: object) => JSON.stringify(object)],
     ["written with spaces", (object: object) => JSON.stringify(object, undefined, 1)],
-  ])("keeps nothing of the text that it came in, %s", (_how, write) => {
+  ])("does not keep the parsed text in memory, %s", (_how, write) => {
     const kept: unknown[] = [];
     const before = heapMb();
     for (let i = 0; i < 100; i++) {

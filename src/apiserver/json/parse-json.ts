@@ -1,4 +1,4 @@
-import { isJsonDeeper, type KubeObject } from "../../kube/index.ts";
+import { endOfString, isJsonDeeper, type KubeObject } from "../../kube/index.ts";
 import { type Draft, deepFreeze } from "./json.ts";
 
 /** The text is not valid JSON, or exceeds a limit. The message has position and reason. */
@@ -12,7 +12,7 @@ export interface Parsed {
   readonly duplicates: readonly string[];
 }
 
-/** Deeper than any schema or object of the real world; a parser that recurses must stop somewhere. */
+/** Deeper than any real schema or object. The parser recurses, so there has to be a limit. */
 const maxDepth = 400;
 
 /**
@@ -27,8 +27,8 @@ export function parseJson(text: string): Parsed {
 }
 
 /**
- * The value of a text that is exactly what the built-in writer would write, as programs send it: then no field is there
- * twice and no digit was lost, and the built-in parser is several times faster than ours. Undefined for all others.
+ * Parses a text that the built-in writer would write in the same way, as most programs send it: then no field occurs twice and
+ * no digit is lost, and the built-in parser is several times faster. Undefined for any other text.
  */
 function parsePlain(text: string): unknown {
   if (text.includes("__proto__") || isJsonDeeper(text, maxDepth)) return undefined;
@@ -41,14 +41,7 @@ function parsePlain(text: string): unknown {
   }
 }
 
-/** The engine may keep a long part of a string as a reference to the whole; this one stands alone. */
-function copyText(part: string): string {
-  return part.length < minReferenceLength ? part : (JSON.parse(JSON.stringify(part)) as string);
-}
-
-const minReferenceLength = 13;
-
-/** Lives for one text: a position in it, and the path from the root to there. */
+/** Parses one text: its state is a position in the text, and the path from the root to there. */
 class JsonReader {
   readonly duplicates: string[] = [];
   readonly #text: string;
@@ -68,18 +61,18 @@ class JsonReader {
   }
 
   #value(): unknown {
-    switch (this.#text.charCodeAt(this.#at)) {
-      case 0x7b:
+    switch (this.#text[this.#at]) {
+      case "{":
         return this.#object();
-      case 0x5b:
+      case "[":
         return this.#array();
-      case 0x22:
+      case '"':
         return this.#string();
-      case 0x74:
+      case "t":
         return this.#word("true", true);
-      case 0x66:
+      case "f":
         return this.#word("false", false);
-      case 0x6e:
+      case "n":
         return this.#word("null", null);
       default:
         return this.#number();
@@ -89,14 +82,13 @@ class JsonReader {
   #object(): Draft {
     const result: Draft = {};
     this.#enter();
-    if (this.#closes(0x7d)) return this.#leave(result);
+    if (this.#closes("}")) return this.#leave(result);
 
     for (;;) {
-      if (this.#text.charCodeAt(this.#at) !== 0x22)
-        throw this.#unexpected("looking for beginning of object key string");
+      if (this.#text[this.#at] !== '"') throw this.#unexpected("looking for beginning of object key string");
       const key = this.#string();
       this.#skipSpace();
-      if (this.#text.charCodeAt(this.#at) !== 0x3a) throw this.#unexpected("after object key");
+      if (this.#text[this.#at] !== ":") throw this.#unexpected("after object key");
       this.#at++;
       this.#skipSpace();
       this.#path.push(key);
@@ -105,7 +97,7 @@ class JsonReader {
       result[key] = this.#value();
       this.#path.pop();
       this.#skipSpace();
-      if (this.#closes(0x7d)) return this.#leave(result);
+      if (this.#closes("}")) return this.#leave(result);
       this.#comma("after object key:value pair");
     }
   }
@@ -113,14 +105,14 @@ class JsonReader {
   #array(): unknown[] {
     const result: unknown[] = [];
     this.#enter();
-    if (this.#closes(0x5d)) return this.#leave(result);
+    if (this.#closes("]")) return this.#leave(result);
 
     for (;;) {
       this.#path.push(result.length);
       result.push(this.#value());
       this.#path.pop();
       this.#skipSpace();
-      if (this.#closes(0x5d)) return this.#leave(result);
+      if (this.#closes("]")) return this.#leave(result);
       this.#comma("after array element");
     }
   }
@@ -138,53 +130,31 @@ class JsonReader {
     return result;
   }
 
-  #closes(bracket: number): boolean {
-    if (this.#text.charCodeAt(this.#at) !== bracket) return false;
+  #closes(bracket: string): boolean {
+    if (this.#text[this.#at] !== bracket) return false;
     this.#at++;
     return true;
   }
 
   #comma(where: string) {
-    if (this.#text.charCodeAt(this.#at) !== 0x2c) throw this.#unexpected(where);
+    if (this.#text[this.#at] !== ",") throw this.#unexpected(where);
     this.#at++;
     this.#skipSpace();
   }
 
   #string(): string {
-    const start = this.#at + 1;
-    for (let at = start; at < this.#text.length; at++) {
-      const code = this.#text.charCodeAt(at);
-      if (code === 0x22) {
-        this.#at = at + 1;
-        return copyText(this.#text.slice(start, at));
-      }
-      if (code === 0x5c || code < 0x20) return this.#escapedString(at);
-    }
-    throw this.#end();
-  }
-
-  /** The rare string with escapes: its end is looked for here, its meaning by the built-in parser. */
-  #escapedString(from: number): string {
     const start = this.#at;
-    for (let at = from; at < this.#text.length; at++) {
-      const code = this.#text.charCodeAt(at);
-      if (code === 0x5c) at++;
-      else if (code === 0x22) {
-        this.#at = at + 1;
-        return this.#builtIn(this.#text.slice(start, at + 1)) as string;
-      } else if (code < 0x20) {
-        this.#at = at;
-        throw this.#unexpected("in string literal");
-      }
-    }
-    throw this.#end();
-  }
-
-  #builtIn(literal: string): unknown {
+    const end = endOfString(this.#text, start + 1);
+    if (end < 0) throw this.#end();
+    this.#at = end + 1;
+    const literal = this.#text.slice(start, this.#at);
     try {
-      return JSON.parse(literal);
+      // Parsing also copies: a long part of a string may be kept as a reference to the whole string.
+      return JSON.parse(literal) as string;
     } catch {
-      throw new JsonSyntaxError(`invalid string literal at offset ${this.#at - literal.length}`);
+      const control = [...literal].find((character) => character < " ");
+      if (control) throw new JsonSyntaxError(`invalid character '${control}' in string literal`);
+      throw new JsonSyntaxError(`invalid string literal at offset ${start}`);
     }
   }
 
@@ -205,11 +175,7 @@ class JsonReader {
   }
 
   #skipSpace() {
-    for (;;) {
-      const code = this.#text.charCodeAt(this.#at);
-      if (code !== 0x20 && code !== 0x0a && code !== 0x0d && code !== 0x09) return;
-      this.#at++;
-    }
+    while (" \n\r\t".includes(this.#text[this.#at] ?? "x")) this.#at++;
   }
 
   #where(): string {

@@ -2,34 +2,32 @@ import type { KubeObject, StructuralSchema } from "../../kube/index.ts";
 import { type FieldProblem, forbiddenField, invalidValue, requiredField, tooLong } from "../api/problem.ts";
 import { type Draft, isRecord, member, sameJson } from "../json/json.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn, selectableFields } from "./built-in.ts";
+import { defineResource, selectableFields } from "./define-resource.ts";
 
 const texts: StructuralSchema = { type: "object", additionalProperties: { type: "string" } };
 const bytes: StructuralSchema = { type: "object", additionalProperties: { type: "string", format: "byte" } };
 const maxBytes = 1_048_576;
 
-export const configMaps = builtIn({
+export const configMaps = defineResource({
   kind: "ConfigMap",
   plural: "configmaps",
   shortNames: ["cm"],
   fields: { data: texts, binaryData: bytes, immutable: { type: "boolean" } },
   columns: [
     nameColumn,
-    {
-      ...textColumn("Data", (object) => count(object, "data") + count(object, "binaryData"), {
-        description:
-          "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. " +
-          "Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap " +
-          "with the keys in the BinaryData field, this is enforced during validation process.",
-      }),
-    },
+    textColumn("Data", (object) => count(object, "data") + count(object, "binaryData"), {
+      description:
+        "Data contains the configuration data. Each key must consist of alphanumeric characters, '-', '_' or '.'. " +
+        "Values with non-UTF-8 byte sequences must use the BinaryData field. The keys stored in Data must not overlap " +
+        "with the keys in the BinaryData field, this is enforced during validation process.",
+    }),
     ageColumn("string"),
   ],
   prepare: (draft) => dropEmpty(draft, ["data", "binaryData"]),
   problems: (object, old) => [...configMapProblems(object), ...immutableProblems(object, old)],
 });
 
-export const secrets = builtIn({
+export const secrets = defineResource({
   kind: "Secret",
   plural: "secrets",
   fields: { data: bytes, stringData: texts, type: { type: "string" }, immutable: { type: "boolean" } },

@@ -1,5 +1,4 @@
 import type { CrdVersion, CustomResourceDefinition, StructuralSchema } from "../../kube/index.ts";
-import { subdomainProblem } from "../api/names.ts";
 import type { Conversion, Resource } from "../api/resource.ts";
 import { deepFreeze, toDraft, writeJson } from "../json/json.ts";
 import type { Entry } from "../object-store.ts";
@@ -8,14 +7,14 @@ import { applyDefaults, hasDefaults } from "../structural/defaults.ts";
 import { hasRules } from "../structural/rules.ts";
 import { ageColumn, type Column, nameColumn } from "../tables/column.ts";
 import { printerColumn } from "../tables/printer-column.ts";
-import { convertEntry, onceEach, selectableFields } from "./built-in.ts";
+import { convertEntry, defineResource, onceEach, selectableFields } from "./define-resource.ts";
 import { objectMeta } from "./object-meta.ts";
 
 const verbs = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 
 /**
- * The resources that a definition makes, one for each version it serves. Objects older than `since` miss its defaults, and
- * may not fit its schema.
+ * The resources of a definition, one for each version that it serves. Objects older than `since` may lack its defaults and may
+ * not match its schema.
  */
 export function customResources(definition: CustomResourceDefinition, since: number): Resource[] {
   const { versions } = definition.spec;
@@ -34,42 +33,32 @@ function customResource(
   version: CrdVersion,
   storage: CrdVersion,
   refreshed: (entry: Entry) => Entry,
-): Omit<Resource, "isCurrent"> {
+): Resource {
   const { group, names } = spec;
   const schema = rootSchema(version);
   const namespaced = spec.scope !== "Cluster";
   const conversion = version === storage ? undefined : sameButVersion(group, version.name, storage.name);
   const fields = (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, ""));
-  return {
+  return defineResource({
+    ...names,
     group,
     version: version.name,
-    apiVersion: `${group}/${version.name}`,
-    kind: names.kind,
-    plural: names.plural,
-    singular: names.singular ?? names.kind.toLowerCase(),
-    listKind: names.listKind ?? `${names.kind}List`,
-    shortNames: names.shortNames ?? [],
-    categories: names.categories ?? [],
     namespaced,
     verbs,
-    storedAs: `${names.plural}.${group}`,
     custom: true,
     schema,
     compiled: new Compiled(),
     hasRules: hasRules(schema),
     hasStatus: version.subresources?.status !== undefined,
-    subresources: [],
     hasGeneration: true,
     unconditionalUpdate: false,
-    createdByUpdate: false,
     selectable: selectableFields(namespaced, fields),
     fieldsByConversion: true,
     columns: columns(version),
-    nameProblem: subdomainProblem,
     ...(conversion ? { conversion } : {}),
     refresh: refreshed,
     view: conversion ? onceEach((entry) => convertEntry(refreshed(entry), conversion)) : refreshed,
-  };
+  });
 }
 
 /** The schema of the whole object: a definition cannot change the schema of metadata. */

@@ -1,8 +1,13 @@
-import type { CrdVersion, CustomResourceDefinition, StructuralSchema, ValidationRule } from "../../kube/index.ts";
+import {
+  type CrdVersion,
+  type CustomResourceDefinition,
+  linearPattern,
+  type StructuralSchema,
+  type ValidationRule,
+} from "../../kube/index.ts";
 import { subdomainProblem } from "../api/names.ts";
 import { type FieldProblem, forbiddenField, invalidValue, notSupported, requiredField } from "../api/problem.ts";
 import { isRecord } from "../json/json.ts";
-import { compilePattern } from "../structural/compiled.ts";
 import { ruleMistake } from "../structural/rules.ts";
 import { jsonPath } from "../tables/json-path.ts";
 
@@ -80,7 +85,7 @@ function schemaMistakes(schema: StructuralSchema, path: string, where: string): 
   if (!schema.type && !untyped) problems.push(requiredField(`${path}.type`, `must not be empty ${where}`));
   if (Object.hasOwn(schema, "$ref")) problems.push(forbiddenField(`${path}.$ref`, "$ref is not supported"));
   if (schema.pattern !== undefined) {
-    const wrong = tryMessage(() => compilePattern(schema.pattern ?? ""));
+    const wrong = tryMessage(() => linearPattern(schema.pattern ?? ""));
     if (wrong)
       problems.push(invalidValue(`${path}.pattern`, schema.pattern, `must be a valid regular expression: ${wrong}`));
   }

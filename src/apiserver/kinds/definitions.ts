@@ -2,7 +2,7 @@ import type { CustomResourceDefinition, KubeObject, StructuralSchema } from "../
 import { type Draft, member } from "../json/json.ts";
 import { anything } from "../structural/schema.ts";
 import { createdAtColumn, nameColumn } from "../tables/column.ts";
-import { builtIn } from "./built-in.ts";
+import { defineResource } from "./define-resource.ts";
 import { definitionProblems } from "./definition-problems.ts";
 
 const text: StructuralSchema = { type: "string" };
@@ -12,8 +12,8 @@ const flag: StructuralSchema = { type: "boolean" };
 /** The finalizer that keeps a deleted definition until its objects are gone. */
 const cleanupFinalizer = "customresourcecleanup.apiextensions.k8s.io";
 
-/** CustomResourceDefinitions: they become resources as soon as they are stored. */
-export const definitions = builtIn({
+/** CustomResourceDefinitions. Each becomes a resource as soon as it is stored. */
+export const definitions = defineResource({
   kind: "CustomResourceDefinition",
   plural: "customresourcedefinitions",
   group: "apiextensions.k8s.io",
@@ -76,9 +76,9 @@ export const definitions = builtIn({
     status: anything,
   },
   columns: [nameColumn, createdAtColumn],
-  prepare: (draft, old) => prepare(draft, old),
+  prepare,
   problems: (object) => definitionProblems(object as CustomResourceDefinition),
-  dies: (draft, now) => {
+  markTerminating: (draft, now) => {
     const metadata = draft.metadata as Draft;
     metadata["finalizers"] = [cleanupFinalizer];
     const conditions = (member(draft.status, "conditions") ?? []) as readonly object[];
@@ -110,6 +110,6 @@ function prepare(draft: Draft, old: KubeObject | undefined) {
     draft.status = { conditions: null, acceptedNames: { plural: "", kind: "" }, storedVersions: stored };
     return;
   }
-  const before = (member(member(old, "status"), "storedVersions") ?? []) as readonly unknown[];
+  const before = (member(old, "status", "storedVersions") ?? []) as readonly unknown[];
   draft.status = { ...(draft.status as object), storedVersions: [...new Set([...before, ...stored])] };
 }

@@ -3,7 +3,7 @@ import { type FieldProblem, invalidValue, requiredField } from "../api/problem.t
 import type { Conversion } from "../api/resource.ts";
 import { type Draft, member } from "../json/json.ts";
 import { age, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn, convertEntry, onceEach, selectableFields } from "./built-in.ts";
+import { convertEntry, defineResource, onceEach, selectableFields } from "./define-resource.ts";
 
 const text: StructuralSchema = { type: "string" };
 const time: StructuralSchema = { type: "string", format: "date-time" };
@@ -42,7 +42,7 @@ const columns = [
       "current status.",
   }),
   textColumn("Object", (event) => about(event), { description: "The object that this event is about." }),
-  textColumn("Subobject", (event) => member(member(event, "involvedObject"), "fieldPath") ?? "", {
+  textColumn("Subobject", (event) => member(event, "involvedObject", "fieldPath") ?? "", {
     priority: 1,
     description:
       "If referring to a piece of an object instead of an entire object, this string should contain a valid JSON/Go field " +
@@ -67,7 +67,7 @@ const columns = [
       description: "The time at which the event was first recorded. (Time of server receipt is in TypeMeta.)",
     },
   ),
-  textColumn("Count", (event) => member(member(event, "series"), "count") ?? member(event, "count") ?? 1, {
+  textColumn("Count", (event) => member(event, "series", "count") ?? member(event, "count") ?? 1, {
     priority: 1,
     description: "The number of times this event has occurred.",
   }),
@@ -75,7 +75,7 @@ const columns = [
 ];
 
 /** core/v1: the form in which both kinds of events are stored. */
-export const events = builtIn({
+export const events = defineResource({
   kind: "Event",
   plural: "events",
   shortNames: ["ev"],
@@ -139,7 +139,7 @@ const conversion: Conversion = {
 };
 
 /** events.k8s.io/v1: the same objects with other names for their fields, and stricter when they are created. */
-export const newEvents = builtIn({
+export const newEvents = defineResource({
   kind: "Event",
   plural: "events",
   group: "events.k8s.io",
@@ -194,7 +194,7 @@ function fillNulls(event: Draft) {
 }
 
 function namespaceProblems(event: KubeObject): FieldProblem[] {
-  const namespace = member(member(event, "involvedObject"), "namespace") ?? "";
+  const namespace = member(event, "involvedObject", "namespace") ?? "";
   const own = event.metadata.namespace;
   if (namespace === own || (namespace === "" && own === "default")) return [];
   return [invalidValue("involvedObject.namespace", namespace, "does not match event.namespace")];
@@ -214,7 +214,7 @@ function newEventProblems(event: KubeObject): FieldProblem[] {
 
 function lastSeen(event: KubeObject): unknown {
   return (
-    member(member(event, "series"), "lastObservedTime") ||
+    member(event, "series", "lastObservedTime") ||
     member(event, "lastTimestamp") ||
     member(event, "firstTimestamp") ||
     member(event, "eventTime")

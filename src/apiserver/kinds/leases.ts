@@ -2,10 +2,10 @@ import type { KubeObject } from "../../kube/index.ts";
 import { type FieldProblem, invalidValue } from "../api/problem.ts";
 import { member } from "../json/json.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn } from "./built-in.ts";
+import { defineResource } from "./define-resource.ts";
 
-/** coordination.k8s.io/v1: never replaced blindly, and created by an update that finds none. */
-export const leases = builtIn({
+/** coordination.k8s.io/v1. An update needs a resourceVersion, and creates a Lease that does not exist. */
+export const leases = defineResource({
   kind: "Lease",
   plural: "leases",
   group: "coordination.k8s.io",
@@ -27,7 +27,7 @@ export const leases = builtIn({
   },
   columns: [
     nameColumn,
-    textColumn("Holder", (object) => member(member(object, "spec"), "holderIdentity") ?? "", {
+    textColumn("Holder", (object) => member(object, "spec", "holderIdentity") ?? "", {
       description:
         "holderIdentity contains the identity of the holder of a current lease. If Coordinated Leader Election is used, " +
         "the holder identity must be equal to the elected LeaseCandidate.metadata.name field.",

@@ -2,10 +2,10 @@ import { dnsLabelProblem } from "../api/names.ts";
 import { type Draft, member } from "../json/json.ts";
 import { anything } from "../structural/schema.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn, selectableFields } from "./built-in.ts";
+import { defineResource, selectableFields } from "./define-resource.ts";
 
 /** A namespace that is deleted stays, Terminating, until the namespace controller has emptied it. */
-export const namespaces = builtIn({
+export const namespaces = defineResource({
   kind: "Namespace",
   plural: "namespaces",
   namespaced: false,
@@ -25,7 +25,7 @@ export const namespaces = builtIn({
   nameProblem: dnsLabelProblem,
   columns: [
     nameColumn,
-    textColumn("Status", (object) => member(member(object, "status"), "phase") ?? "", {
+    textColumn("Status", (object) => member(object, "status", "phase") ?? "", {
       description: "The status of the namespace",
     }),
     ageColumn("string"),
@@ -37,7 +37,7 @@ export const namespaces = builtIn({
     draft.spec = old ? member(old, "spec") : { finalizers: ["kubernetes"] };
     if (!old) draft.status = { phase: "Active" };
   },
-  dies: (draft) => {
+  markTerminating: (draft) => {
     draft.status = { ...(draft.status as object), phase: "Terminating" };
   },
 });

@@ -1,11 +1,11 @@
 import { type Draft, isRecord, member } from "../json/json.ts";
 import { anything } from "../structural/schema.ts";
 import { ageColumn, nameColumn, textColumn } from "../tables/column.ts";
-import { builtIn, type KindDescription, selectableFields } from "./built-in.ts";
+import { defineResource, type KindDescription, selectableFields } from "./define-resource.ts";
 
-/** Kinds that are stored and served, and that nothing here acts on: there is no kubelet, scheduler or controller. */
+/** Kinds that are only stored and served: there is no kubelet, scheduler or controller here. */
 export const plainKinds = [
-  builtIn({
+  defineResource({
     kind: "ServiceAccount",
     plural: "serviceaccounts",
     shortNames: ["sa"],
@@ -18,7 +18,7 @@ export const plainKinds = [
       automountServiceAccountToken: { type: "boolean" },
     },
   }),
-  builtIn({
+  defineResource({
     kind: "Pod",
     plural: "pods",
     shortNames: ["po"],
@@ -35,40 +35,48 @@ export const plainKinds = [
     },
     columns: [
       nameColumn,
-      textColumn("Status", (pod) => member(member(pod, "status"), "phase") ?? "", {
+      textColumn("Status", (pod) => member(pod, "status", "phase") ?? "", {
         description: "The aggregate status of the containers in this pod.",
       }),
       ageColumn("string"),
     ],
   }),
-  builtIn({ kind: "Node", plural: "nodes", namespaced: false, shortNames: ["no"], hasStatus: true }),
-  builtIn({
+  defineResource({ kind: "Node", plural: "nodes", namespaced: false, shortNames: ["no"], hasStatus: true }),
+  defineResource({
     kind: "Service",
     plural: "services",
     shortNames: ["svc"],
     categories: ["all"],
     hasStatus: true,
-    fields: { spec: anything, status: anything },
   }),
   ...[
-    { kind: "Deployment", plural: "deployments", shortNames: ["deploy"] },
-    { kind: "ReplicaSet", plural: "replicasets", shortNames: ["rs"] },
-    { kind: "StatefulSet", plural: "statefulsets", shortNames: ["sts"] },
-    { kind: "DaemonSet", plural: "daemonsets", shortNames: ["ds"] },
-  ].map((kind) => workload({ ...kind, group: "apps" })),
-  workload({ kind: "Job", plural: "jobs", group: "batch" }),
-  workload({ kind: "CronJob", plural: "cronjobs", group: "batch", shortNames: ["cj"] }),
-  workload({
-    ...{ kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", shortNames: ["hpa"] },
-    group: "autoscaling",
+    { group: "apps", kind: "Deployment", plural: "deployments", shortNames: ["deploy"] },
+    { group: "apps", kind: "ReplicaSet", plural: "replicasets", shortNames: ["rs"] },
+    { group: "apps", kind: "StatefulSet", plural: "statefulsets", shortNames: ["sts"] },
+    { group: "apps", kind: "DaemonSet", plural: "daemonsets", shortNames: ["ds"] },
+    { group: "batch", kind: "Job", plural: "jobs" },
+    { group: "batch", kind: "CronJob", plural: "cronjobs", shortNames: ["cj"] },
+    { group: "autoscaling", kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", shortNames: ["hpa"] },
+  ].map(workload),
+  defineResource({
+    kind: "PersistentVolumeClaim",
+    plural: "persistentvolumeclaims",
+    shortNames: ["pvc"],
+    hasStatus: true,
   }),
-  builtIn({ kind: "PersistentVolumeClaim", plural: "persistentvolumeclaims", shortNames: ["pvc"], hasStatus: true }),
-  builtIn({
-    ...{ kind: "PodDisruptionBudget", plural: "poddisruptionbudgets", shortNames: ["pdb"], group: "policy" },
-    ...{ hasStatus: true, hasGeneration: true },
+  defineResource({
+    group: "policy",
+    kind: "PodDisruptionBudget",
+    plural: "poddisruptionbudgets",
+    shortNames: ["pdb"],
+    hasStatus: true,
+    hasGeneration: true,
   }),
-  builtIn({
-    ...{ kind: "StorageClass", plural: "storageclasses", shortNames: ["sc"], group: "storage.k8s.io" },
+  defineResource({
+    group: "storage.k8s.io",
+    kind: "StorageClass",
+    plural: "storageclasses",
+    shortNames: ["sc"],
     namespaced: false,
     fields: { provisioner: { type: "string" }, allowVolumeExpansion: { type: "boolean" }, parameters: anything },
   }),
@@ -78,7 +86,7 @@ export const plainKinds = [
     { kind: "ClusterRole", plural: "clusterroles", namespaced: false },
     { kind: "ClusterRoleBinding", plural: "clusterrolebindings", namespaced: false },
   ].map((kind) =>
-    builtIn({
+    defineResource({
       ...kind,
       group: "rbac.authorization.k8s.io",
       fields: {
@@ -93,9 +101,15 @@ export const plainKinds = [
 ];
 
 function workload(kind: KindDescription) {
-  return builtIn({ ...kind, categories: ["all"], hasStatus: true, hasGeneration: true, prepare: statusAtLeastEmpty });
+  return defineResource({
+    ...kind,
+    categories: ["all"],
+    hasStatus: true,
+    hasGeneration: true,
+    prepare: ensureStatus,
+  });
 }
 
-function statusAtLeastEmpty(draft: Draft) {
+function ensureStatus(draft: Draft) {
   if (!isRecord(draft.status)) draft.status = {};
 }

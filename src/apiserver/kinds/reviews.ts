@@ -1,4 +1,4 @@
-import { builtIn } from "./built-in.ts";
+import { defineResource } from "./define-resource.ts";
 
 const kinds = {
   "authorization.k8s.io": [
@@ -10,10 +10,10 @@ const kinds = {
   "authentication.k8s.io": ["TokenReview", "SelfSubjectReview"],
 };
 
-/** Resources that are asked questions rather than hold objects: they are in discovery, and not in the registry. */
+/** Resources that respond to reviews and have no objects: they are in discovery, and not in the registry. */
 export const reviewResources = Object.entries(kinds).flatMap(([group, names]) =>
   names.map((kind) => {
     const namespaced = kind.startsWith("Local");
-    return builtIn({ group, kind, plural: `${kind.toLowerCase()}s`, namespaced, verbs: ["create"] });
+    return defineResource({ group, kind, plural: `${kind.toLowerCase()}s`, namespaced, verbs: ["create"] });
   }),
 );

@@ -1,7 +1,7 @@
 import type { CustomResourceDefinition, PrinterColumn } from "../../kube/index.ts";
 import { customResources } from "./custom.ts";
 
-/** tekton.dev/v1 without Tekton's schemas: runs are stored as they come. A real definition in the store replaces these. */
+/** tekton.dev/v1 without Tekton's schemas: objects are stored as sent. A definition in the store replaces these. */
 export const tektonKinds = [
   { kind: "PipelineRun", plural: "pipelineruns", shortNames: ["pr", "prs"] },
   { kind: "TaskRun", plural: "taskruns", shortNames: ["tr", "trs"] },

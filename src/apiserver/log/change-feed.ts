@@ -11,7 +11,7 @@ export interface HistoryLimits {
 export class ChangeFeed {
   readonly #limits: HistoryLimits;
   readonly #watchers = new Map<string, Set<Watcher>>();
-  /** In the order of revisions; those before `#start` are forgotten, and cut off once they are half of it. */
+  /** In the order of revisions. Those before `#start` are forgotten; they are cut off when they are half of the array. */
   #changes: (StoredChange | undefined)[] = [];
   #start = 0;
   #characters = 0;
@@ -69,7 +69,7 @@ export class ChangeFeed {
 
   #forgetOldest() {
     const { entry } = this.#oldest as StoredChange;
-    // Not left to the cut: that would keep twice as much in memory as we were allowed.
+    // Released at once: until the array is cut, it could hold twice the allowed memory.
     this.#changes[this.#start] = undefined;
     this.#characters -= entry.characters;
     this.#compactedRevision = entry.revision;
@@ -93,7 +93,7 @@ export class ChangeFeed {
 
 interface Watcher {
   readonly changed: (change: Change) => void;
-  /** The newest revision that it got or skipped. */
+  /** The newest revision that was passed to it, or before which it began. */
   seen: number;
 }
 
@@ -103,7 +103,7 @@ function notify(watcher: Watcher, change: Change) {
   try {
     watcher.changed(change);
   } catch (error) {
-    // A mistake of one watcher must cost neither the others their change nor the writer its answer.
+    // An error of one watcher must affect neither the other watchers nor the writer.
     queueMicrotask(() => {
       throw error;
     });

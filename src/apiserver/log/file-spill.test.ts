@@ -37,7 +37,7 @@ describe("a spill file", () => {
     );
   });
 
-  it("takes no text that is shorter than its limit", () => {
+  it("rejects a text that is shorter than its limit", () => {
     expect(spill.put("short")).toBeUndefined();
   });
 
@@ -47,7 +47,7 @@ describe("a spill file", () => {
     expect(readdirSync(directory)).toEqual([]);
   });
 
-  it("refuses reads after it was closed, and takes no more", () => {
+  it("rejects reads and texts after it was closed", () => {
     const spilled = spill.put("x".repeat(1_000));
     spill.close();
 

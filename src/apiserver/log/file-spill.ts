@@ -14,8 +14,8 @@ export interface FileSpillOptions {
 }
 
 /**
- * A spill in a file of `directory` that has no name: no other process can open it, and it is gone with this one. The pages
- * are the operating system's to keep in memory or not.
+ * A spill in a file of `directory` without a name: no other process can open it, and it disappears with this one. The operating
+ * system decides which pages stay in memory.
  */
 export function openFileSpill(directory: string, { log, minCharacters = 1_024 }: FileSpillOptions): TextSpill {
   const path = join(directory, "spill");
@@ -28,7 +28,7 @@ class FileSpill implements TextSpill {
   readonly #fd: number;
   readonly #log: Logger;
   readonly #minCharacters: number;
-  readonly #room = new Room();
+  readonly #blocks = new FreeBlocks();
   #bytes = Buffer.allocUnsafe(64 * 1_024);
   #hasFailed = false;
   #isClosed = false;
@@ -45,13 +45,13 @@ class FileSpill implements TextSpill {
     if (length > this.#bytes.length) this.#bytes = Buffer.allocUnsafe(2 * length);
     this.#bytes.write(text);
     const bytes = this.#bytes.subarray(0, length);
-    const block = this.#room.take(length);
+    const block = this.#blocks.allocate(length);
     try {
       const written = writeSync(this.#fd, bytes, 0, length, block * blockBytes);
       if (written === length) return new Spilled(this, block, length, crc32(bytes));
       throw new Error(`wrote ${written} of ${length} bytes`);
     } catch (error) {
-      this.#room.give(block, length);
+      this.#blocks.release(block, length);
       if (!this.#hasFailed) this.#log.warn("spill write failed; large objects stay in memory", { error });
       this.#hasFailed = true;
       return undefined;
@@ -69,7 +69,7 @@ class FileSpill implements TextSpill {
   }
 
   free(block: number, length: number): void {
-    this.#room.give(block, length);
+    this.#blocks.release(block, length);
   }
 
   close(): void {
@@ -101,12 +101,12 @@ class Spilled implements SpilledText {
   }
 }
 
-/** Which blocks of the file are free. Freed room is used again for a text of as many blocks. */
-class Room {
+/** The free blocks of the file. Released blocks are used again for a text of the same number of blocks. */
+class FreeBlocks {
   readonly #free = new Map<number, number[]>();
   #end = 0;
 
-  take(length: number): number {
+  allocate(length: number): number {
     const blocks = Math.ceil(length / blockBytes);
     const freed = this.#free.get(blocks)?.pop();
     if (freed !== undefined) return freed;
@@ -114,7 +114,7 @@ class Room {
     return this.#end - blocks;
   }
 
-  give(block: number, length: number): void {
+  release(block: number, length: number): void {
     const blocks = Math.ceil(length / blockBytes);
     const freed = this.#free.get(blocks);
     if (freed) freed.push(block);

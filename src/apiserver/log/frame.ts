@@ -9,11 +9,11 @@ import { crc32 } from "node:zlib";
  */
 export const headerBytes = 16;
 
-/** FE and FF occur in no UTF-8 text: the content of an object never looks like the start of a frame. */
+/** FE and FF do not occur in UTF-8: no text in a payload looks like the start of a frame. */
 export const magic = Buffer.from([0xfe, 0x49, 0x4c, 0xff]);
 const magicNumber = magic.readUInt32LE();
 
-/** The content of a frame: words about the file, changes of objects, or the end of a snapshot. */
+/** The content of a frame: the heading of the file, changes of objects, or the end of a snapshot. */
 export type FrameKind = "heading" | "changes" | "end";
 const kinds: readonly FrameKind[] = ["heading", "changes", "end"];
 
@@ -23,7 +23,7 @@ export interface Frame {
   readonly payload: Buffer;
 }
 
-/** The length of the payload that a header announces; undefined if it is no header. */
+/** The length of the payload by its header; undefined if the bytes are not a header. */
 export function payloadLength(header: Buffer): number | undefined {
   return header.readUInt32LE(0) === magicNumber ? header.readUInt32LE(8) : undefined;
 }
@@ -36,7 +36,7 @@ export function readFrame(bytes: Buffer): Frame | undefined {
 }
 
 const initialBytes = 64 * 1024;
-/** One huge batch must not hold its memory for ever. */
+/** The memory of a larger batch is released. */
 const keptBytes = 4 * 1024 * 1024;
 
 /** Builds one frame after the other in the same memory: a frame is valid until the next `start`. */
@@ -111,15 +111,15 @@ export class PayloadReader {
   }
 }
 
-/** A frame of words: JSON, so that a person with a hex viewer can read them. */
-export function wordsFrame(kind: FrameKind, words: object): Buffer {
+/** A frame with a JSON value, readable in a hex viewer. */
+export function jsonFrame(kind: FrameKind, value: object): Buffer {
   const builder = new FrameBuilder();
   builder.start(kind);
-  builder.addText(JSON.stringify(words));
+  builder.addText(JSON.stringify(value));
   return builder.finish();
 }
 
-/** What `wordsFrame` was given. */
-export function readWords({ payload }: Frame): unknown {
+/** The value of a frame that `jsonFrame` made. */
+export function readJsonFrame({ payload }: Frame): unknown {
   return JSON.parse(new PayloadReader(payload).text());
 }

@@ -1,5 +1,5 @@
 import { DiskError, segmentNames } from "../../disk/index.ts";
-import { type Frame, readWords, wordsFrame } from "./frame.ts";
+import { type Frame, jsonFrame, readJsonFrame } from "./frame.ts";
 
 /**
  * The files of a store, by generation:
@@ -25,11 +25,11 @@ export interface Heading {
 const format = "interlock-store/1";
 
 export function headingFrame(heading: Heading): Buffer {
-  return wordsFrame("heading", { format, ...heading });
+  return jsonFrame("heading", { format, ...heading });
 }
 
 export function readHeading(frame: Frame, path: string): Heading {
-  const heading = readWords(frame) as Heading & { readonly format: string };
+  const heading = readJsonFrame(frame) as Heading & { readonly format: string };
   if (heading.format === format) return heading;
   throw new DiskError("unsupported", `${path} is in the format ${heading.format}; this version reads ${format}`);
 }

@@ -13,7 +13,7 @@ import type { ObjectLog } from "./object-log.ts";
 import type { ObjectTable } from "./object-table.ts";
 import { type Parse, type StoredChange, StoredObject } from "./stored-object.ts";
 
-/** A larger write would keep every caller waiting; the remaining changes go with the next. */
+/** A larger write would delay every caller; the remaining changes are part of the next one. */
 const maxBatchCharacters = 4 * 1024 * 1024;
 
 export interface LogStoreParts {
@@ -27,9 +27,9 @@ export interface LogStoreParts {
 }
 
 /**
- * Decides in memory, answers from disk. Changes gather in a batch while the one before them is being flushed:
+ * Decides in memory, and resolves when the decision is on disk. Changes gather in a batch while the one before is flushed:
  *
- *     write ─→ batch that gathers ─→ batch that is flushed ─→ table, history and watchers, then the writers' answers
+ *     write ─→ next batch ─→ batch that is flushed ─→ table, history and watchers, then the writers
  *
  * Deciders read the newest change; all other readers get the table, which holds durable changes only.
  */
@@ -40,7 +40,7 @@ export class LogStore implements ObjectStore {
   readonly #undurable = new Map<string, Pending>();
   #closed: Promise<void> | undefined;
   #revision: number;
-  /** The newest that a decision took; those of changes that failed are not given again. */
+  /** The newest revision that a decision used. Those of failed changes are not used again. */
   #takenRevision: number;
 
   constructor(parts: LogStoreParts) {
@@ -164,7 +164,7 @@ function resultOf({ do: kind, entry }: StoredChange): StoredObject | undefined {
   return kind === "put" ? entry : undefined;
 }
 
-/** The answer of a decision, once the changes that it has seen are durable: at once if it has seen none. */
-function after<T>(durable: Promise<void> | undefined, answer: () => T | Promise<T>): Promise<T> {
-  return durable === undefined ? new Promise((resolve) => resolve(answer())) : durable.then(answer);
+/** Resolves with the result of a decision when the changes that it depends on are durable. */
+function after<T>(durable: Promise<void> | undefined, result: () => T | Promise<T>): Promise<T> {
+  return durable === undefined ? new Promise((resolve) => resolve(result())) : durable.then(result);
 }

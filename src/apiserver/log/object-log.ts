@@ -5,9 +5,9 @@ import { drafts, headingFrame, snapshots } from "./log-files.ts";
 import { addChange, type LoggedObject } from "./logged-change.ts";
 import { type SnapshotContent, writeSnapshot } from "./snapshot.ts";
 
-/** How much space the log may take, and takes in advance. */
+/** Limits for the space of the log. */
 export interface LogSpace {
-  /** A smaller log is never worth a snapshot. */
+  /** A smaller log is not compacted. */
   readonly compactedFromBytes: number;
   /** A snapshot is due when the log is this many times the size of all objects: bounds disk use and time to start. */
   readonly compactedFromRatio: number;
@@ -27,7 +27,7 @@ interface AppendedChange {
   readonly entry: LoggedObject;
 }
 
-/** The changes on disk: appended one batch at a time, and folded into a snapshot when they have become many. */
+/** The changes on disk: appended one batch at a time, and compacted into a snapshot when there are many. */
 export class ObjectLog {
   readonly #disk: Disk;
   readonly #segments: SegmentLog;

@@ -2,9 +2,9 @@ import type { ObjectKey } from "../object-store.ts";
 import { SortedObjects } from "./sorted-objects.ts";
 import type { StoredObject, TextSpill } from "./stored-object.ts";
 
-/** All objects: found by key without a search, listed in order without sorting. Long texts are in the spill. */
+/** All objects by resource, in the order of namespace and name. Long texts are in the spill. */
 export class ObjectTable {
-  readonly #resources = new Map<string, Resource>();
+  readonly #resources = new Map<string, SortedObjects>();
   readonly #spill: TextSpill | undefined;
   #size = 0;
   #characters = 0;
@@ -24,46 +24,37 @@ export class ObjectTable {
   }
 
   get(resource: string, namespace: string, name: string): StoredObject | undefined {
-    return this.#resources.get(resource)?.byNamespace.get(namespace)?.get(name);
+    return this.#resources.get(resource)?.get(namespace, name);
   }
 
   list(resource: string, namespace?: string): Iterable<StoredObject> {
-    const sorted = this.#resources.get(resource)?.sorted;
+    const sorted = this.#resources.get(resource);
     if (!sorted) return [];
     return namespace === undefined ? sorted.all() : sorted.in(namespace);
   }
 
   put(object: StoredObject): void {
-    const { resource, namespace, name } = object.key;
-    const { byNamespace, sorted } = this.#resource(resource);
-    const byName = byNamespace.get(namespace) ?? new Map<string, StoredObject>();
-    if (byName.size === 0) byNamespace.set(namespace, byName);
-    const previous = byName.get(name);
+    const { resource } = object.key;
+    const sorted = this.#resources.get(resource) ?? new SortedObjects();
+    this.#resources.set(resource, sorted);
+    const previous = sorted.set(object);
     if (!previous) this.#size++;
     this.#characters += object.characters - (previous?.characters ?? 0);
-    previous?.recall();
-    byName.set(name, object);
-    sorted.set(object);
+    previous?.unspill();
   }
 
   delete({ resource, namespace, name }: ObjectKey): void {
-    const { byNamespace, sorted } = this.#resource(resource);
-    const byName = byNamespace.get(namespace);
-    const previous = byName?.get(name);
-    if (!byName || !previous) return;
+    const previous = this.#resources.get(resource)?.delete(namespace, name);
+    if (!previous) return;
     this.#size--;
     this.#characters -= previous.characters;
-    previous.recall();
-    byName.delete(name);
-    sorted.delete(namespace, name);
-    // Namespaces come and go; their empty maps must not stay behind.
-    if (byName.size === 0) byNamespace.delete(namespace);
+    previous.unspill();
   }
 
   /** Moves the text of `object` out of memory, if the table still has that object. */
   spill(object: StoredObject): void {
     const { resource, namespace, name } = object.key;
-    if (this.#spill && this.get(resource, namespace, name) === object) object.moveTo(this.#spill);
+    if (this.#spill && this.get(resource, namespace, name) === object) object.spillTo(this.#spill);
   }
 
   close(): void {
@@ -71,11 +62,11 @@ export class ObjectTable {
   }
 
   /**
-   * All objects that have not changed since `revision`, evaluated object by object. It may take long:
-   * writes continue, and replaced objects are not kept for it.
+   * All objects that have not changed since `revision`, evaluated object by object. Writes continue meanwhile, and replaced
+   * objects are not kept for it.
    */
   *unchangedSince(revision: number): Generator<StoredObject> {
-    for (const { sorted } of [...this.#resources.values()]) {
+    for (const sorted of [...this.#resources.values()]) {
       let some = sorted.listAfter(undefined);
       while (some.length > 0) {
         for (const object of some) if (object.revision <= revision) yield object;
@@ -83,17 +74,4 @@ export class ObjectTable {
       }
     }
   }
-
-  #resource(name: string): Resource {
-    const known = this.#resources.get(name);
-    if (known) return known;
-    const resource: Resource = { byNamespace: new Map(), sorted: new SortedObjects() };
-    this.#resources.set(name, resource);
-    return resource;
-  }
-}
-
-interface Resource {
-  readonly byNamespace: Map<string, Map<string, StoredObject>>;
-  readonly sorted: SortedObjects;
 }

@@ -27,7 +27,7 @@ objectStoreContract("log", () => open());
 objectStoreContract("log with a spill", () => open({ openSpill }));
 
 describe("a log store that is opened again", () => {
-  it("has everything that was answered", async () => {
+  it("has every change that was acknowledged", async () => {
     const before = await open();
     await Promise.all([put(before, "a", { text: "ä€😀" }), put(before, "b"), put(before, "c")]);
     await remove(before, "b");
@@ -41,7 +41,7 @@ describe("a log store that is opened again", () => {
     await store.close();
   });
 
-  it("never gives a revision again, even if the newest changes were deletions", async () => {
+  it("never uses a revision again, even if the newest changes were deletions", async () => {
     const before = await open();
     await put(before, "a");
     const last = await remove(before, "a");
@@ -53,7 +53,7 @@ describe("a log store that is opened again", () => {
     await store.close();
   });
 
-  it("counts on from where it first began, wherever a new one would begin now", async () => {
+  it("continues its own revisions, wherever a new store would begin now", async () => {
     const before = await open({ newStoreAt: 5_000_000_000_000 });
     const first = await put(before, "a");
     await before.close();
@@ -79,7 +79,7 @@ describe("a log store that is opened again", () => {
     await store.close();
   });
 
-  it("parses an object when it is first asked for, and once", async () => {
+  it("parses an object once, when it is first read", async () => {
     const before = await open();
     await put(before, "a");
     await put(before, "b");
@@ -102,7 +102,7 @@ describe("a log store that is opened again", () => {
 });
 
 describe("a log store with a spill", () => {
-  it("has its objects as they were written, after they left memory, were changed, deleted, and read from the log", async () => {
+  it("returns its objects unchanged after they were spilled, changed, deleted and read from the log", async () => {
     const before = await open({ openSpill });
     for (const name of ["a", "b", "c"]) await put(before, name, { text: `ä€😀 ${name} `.repeat(200) });
     await put(before, "b", { text: "changed" });
@@ -130,7 +130,7 @@ describe("a log store with a spill", () => {
     await store.close();
   });
 
-  it("leaves no file behind, and reuses the room of texts that were replaced", async () => {
+  it("leaves no file behind, and reuses the blocks of replaced texts", async () => {
     const store = await open({ openSpill });
 
     for (let i = 0; i < 100; i++) await put(store, "a", { text: String(i).repeat(2_000) });
@@ -140,7 +140,7 @@ describe("a log store with a spill", () => {
     await store.close();
   });
 
-  it("keeps objects in memory while the spill takes none", async () => {
+  it("keeps objects in memory while the spill fails", async () => {
     const full: TextSpill = { put: () => undefined, close() {} };
     const store = await open({ openSpill: () => full });
 
@@ -150,7 +150,7 @@ describe("a log store with a spill", () => {
     await store.close();
   });
 
-  it("takes writes for an object whose text cannot be read back", async () => {
+  it("accepts writes for an object whose spilled text cannot be read", async () => {
     const unreadable: SpilledText = {
       read() {
         throw new KubeError("unavailable", "damaged");
@@ -180,7 +180,7 @@ describe("a log store's directory", () => {
     await store.close();
   });
 
-  it("is free again as soon as it is closed", async () => {
+  it("can be opened again as soon as it is closed", async () => {
     await (await open()).close();
 
     const store = await open();
@@ -195,7 +195,7 @@ describe("a log store's directory", () => {
     await expect(open({ directory: join(directory, "file") })).rejects.toThrow("EEXIST");
   });
 
-  it("is free again after damage was found in it", async () => {
+  it("can be opened again after damage was found in it", async () => {
     const path = await storeWith(3);
     damage(path, 30);
     await expect(open()).rejects.toMatchObject({ code: "damaged" });
@@ -231,7 +231,7 @@ describe("a log that was cut short", () => {
 describe("a snapshot", () => {
   const space = { compactedFromBytes: 2_000, compactedFromRatio: 1, reservedBytes: 4_096 };
 
-  it("replaces the log that it sums up, while writes go on", async () => {
+  it("replaces the log before it while writes continue", async () => {
     const store = await open({ space });
     for (let i = 0; i < 200; i++) await put(store, `thing-${i % 7}`, { text: "x".repeat(100) });
     await store.close();
@@ -246,7 +246,7 @@ describe("a snapshot", () => {
     await again.close();
   });
 
-  it("is refused without the log that goes with it", async () => {
+  it("is refused if its log is missing", async () => {
     const store = await open({ space });
     for (let i = 0; i < 60; i++) await put(store, `thing-${i % 3}`, { text: "x".repeat(50) });
     await store.close();
@@ -309,7 +309,7 @@ describe("a write to a log store", () => {
     await store.close();
   });
 
-  it("shares one flush with all that come while another is under way", async () => {
+  it("shares one flush with all writes that arrive during another flush", async () => {
     const { openDisk, flushes } = slowDisk();
     const store = await open({ openDisk });
     await put(store, "first");
@@ -330,7 +330,7 @@ describe("a write to a log store", () => {
     expect(await written).toBe(101);
   });
 
-  it("is unavailable when the disk is full, together with all that were decided on it; later ones recover", async () => {
+  it("is unavailable when the disk is full, with all writes that depend on it; later writes succeed", async () => {
     let isFull = false;
     const store = await open({ openDisk: diskWhere((name) => isFull && name.endsWith(".log")) });
     await put(store, "a");

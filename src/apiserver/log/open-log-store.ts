@@ -11,9 +11,9 @@ import { recover } from "./recover.ts";
 import { type Parse, StoredObject, type TextSpill } from "./stored-object.ts";
 
 export interface LogStoreOptions {
-  /** Created if need be. Belongs to one process at a time: a second opener gets a DiskError `in-use`. */
+  /** Created if it is missing. One process at a time can open it: any other gets a DiskError `in-use`. */
   readonly directory: string;
-  /** Makes the deeply readonly object of a JSON text that was once written. Called when the object is needed. */
+  /** Parses the JSON text of a stored object into a deeply readonly object. Called when the object is needed. */
   readonly parse: Parse;
   readonly clock: Clock;
   readonly log?: Logger;
@@ -23,7 +23,7 @@ export interface LogStoreOptions {
   readonly openSpill?: (directory: string) => TextSpill;
   /** The revision before the first, if there is nothing in the directory yet. */
   readonly newStoreAt?: number;
-  /** For tests: a disk that loses things. */
+  /** For tests: a disk that loses unsynced writes. */
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
 }
 

@@ -13,7 +13,7 @@ export interface FramesRead {
 }
 
 /**
- * Hands every frame to `take`, in order. A write that a crash cut short leaves one incomplete frame at the end, because
+ * Calls `take` with every frame, in order. A write that a crash cut short leaves one incomplete frame at the end, because
  * each frame is durable before the next is written; so an incomplete frame with a complete one behind it is damage, and
  * continuing would lose acknowledged changes. Throws `damaged` then.
  */
@@ -31,15 +31,15 @@ export async function readFrames(
     end += headerBytes + frame.payload.length;
   }
 
-  const { isTorn, nextFrame } = await lookBehind(view, end);
+  const { isTorn, nextFrame } = await scanRest(view, end);
   if (nextFrame !== undefined) {
-    const sign = `the data there is not a frame, but a complete frame follows at byte ${nextFrame}`;
-    throw new DiskError("damaged", `${path} is damaged at byte ${end}: ${sign}`);
+    const problem = `the data there is not a frame, but a complete frame follows at byte ${nextFrame}`;
+    throw new DiskError("damaged", `${path} is damaged at byte ${end}: ${problem}`);
   }
   return { lastFrame, end, isTorn };
 }
 
-async function lookBehind(view: FileView, end: number): Promise<{ isTorn: boolean; nextFrame?: number }> {
+async function scanRest(view: FileView, end: number): Promise<{ isTorn: boolean; nextFrame?: number }> {
   let isTorn = false;
   for (let at = end; at < view.size; at += windowBytes) {
     // The windows overlap, so that a magic across their border is found.

@@ -15,7 +15,7 @@ interface RecoverOptions {
 }
 
 /**
- * Reads the newest snapshot and every log since, and hands each change to `take` in order. Throws `damaged`, with file and
+ * Reads the newest snapshot and every later log, and calls `take` with each change in order. Throws `damaged`, with file and
  * offset, rather than leave out anything that was once durable; then nothing was changed on disk.
  */
 export async function recover(

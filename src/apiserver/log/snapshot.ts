@@ -1,5 +1,5 @@
 import { type Disk, DiskError } from "../../disk/index.ts";
-import { type Frame, FrameBuilder, readWords, wordsFrame } from "./frame.ts";
+import { type Frame, FrameBuilder, jsonFrame, readJsonFrame } from "./frame.ts";
 import { drafts, headingFrame, readHeading, snapshots } from "./log-files.ts";
 import { addChange, type LoggedChange, readChanges } from "./logged-change.ts";
 import { readFrames } from "./read-frames.ts";
@@ -31,7 +31,7 @@ export async function writeSnapshot(
   let synced = 0;
   try {
     await write(headingFrame({ holds: "snapshot", revision }));
-    await write(wordsFrame("end", { objects: await writeObjects() }));
+    await write(jsonFrame("end", { objects: await writeObjects() }));
     await file.sync();
   } finally {
     await file.close();
@@ -65,17 +65,17 @@ export async function writeSnapshot(
   }
 }
 
-/** Hands every object of a snapshot to `take`. Resolves to its revision. */
+/** Calls `take` with every object of a snapshot. Resolves to its revision. */
 export async function readSnapshot(disk: Disk, generation: number, take: (put: LoggedChange) => void): Promise<number> {
   const name = snapshots.name(generation);
   const path = `${disk.directory}/${name}`;
   const file = await disk.open(name, "read");
   let revision: number | undefined;
   let objects = 0;
-  let promised: number | undefined;
+  let expectedObjects: number | undefined;
   try {
     const { end, isTorn } = await readFrames(file, path, takeFrame);
-    if (revision !== undefined && promised === objects && !isTorn) return revision;
+    if (revision !== undefined && expectedObjects === objects && !isTorn) return revision;
     throw new DiskError("damaged", `${path} is damaged at byte ${end}: it is complete only up to there`);
   } finally {
     await file.close();
@@ -87,7 +87,7 @@ export async function readSnapshot(disk: Disk, generation: number, take: (put: L
         ({ revision } = readHeading(frame, path));
         return;
       case "end":
-        ({ objects: promised } = readWords(frame) as { objects: number });
+        ({ objects: expectedObjects } = readJsonFrame(frame) as { objects: number });
         return;
       case "changes":
         return readChanges(frame.payload, takeObject);

@@ -28,7 +28,7 @@ describe("sorted objects", () => {
     );
   });
 
-  it("can be read again and again, as they were when asked for", () => {
+  it("can be read repeatedly, as they were at the time of the call", () => {
     const sorted = new SortedObjects();
     for (let i = 0; i < 1_000; i++) sorted.set(object(i));
     const all = sorted.all();

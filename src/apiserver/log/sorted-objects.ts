@@ -1,7 +1,7 @@
 import type { ObjectKey } from "../object-store.ts";
 import type { StoredObject } from "./stored-object.ts";
 
-/** Small enough that copying one is nothing, large enough that there are few. */
+/** Small enough to be copied for each change, large enough to keep the number of chunks small. */
 const maxInChunk = 64;
 
 type Chunk = readonly StoredObject[];
@@ -14,46 +14,44 @@ export class SortedObjects {
   /** None is empty; the last object of each comes before the first of the next. */
   readonly #chunks: Chunk[] = [];
 
-  set(object: StoredObject): void {
-    const index = this.#findChunk(object.key.namespace, object.key.name);
-    const chunk = this.#chunks[index];
-    if (!chunk) {
-      this.#chunks.push([object]);
-      return;
-    }
-    const at = findPosition(chunk, object.key.namespace, object.key.name);
-    if (isAt(chunk[at], object.key.namespace, object.key.name)) this.#chunks[index] = chunk.with(at, object);
+  get(namespace: string, name: string): StoredObject | undefined {
+    return this.#find(namespace, name).object;
+  }
+
+  /** Returns the object that `object` replaces, if any. */
+  set(object: StoredObject): StoredObject | undefined {
+    const { index, chunk, at, object: previous } = this.#find(object.key.namespace, object.key.name);
+    if (previous) this.#chunks[index] = chunk.with(at, object);
     else this.#chunks.splice(index, 1, ...splitChunk(chunk.toSpliced(at, 0, object)));
+    return previous;
   }
 
-  delete(namespace: string, name: string): void {
-    const index = this.#findChunk(namespace, name);
-    const chunk = this.#chunks[index] ?? [];
-    const at = findPosition(chunk, namespace, name);
-    if (!isAt(chunk[at], namespace, name)) return;
-    const rest = chunk.toSpliced(at, 1);
-    if (rest.length > 0) this.#chunks[index] = rest;
+  /** Returns the object that was removed, if there was one. */
+  delete(namespace: string, name: string): StoredObject | undefined {
+    const { index, chunk, at, object } = this.#find(namespace, name);
+    if (!object) return undefined;
+    if (chunk.length > 1) this.#chunks[index] = chunk.toSpliced(at, 1);
     else this.#chunks.splice(index, 1);
+    return object;
   }
 
-  /** As they are now, however long it takes to read them. */
+  /** A view of the current objects, which later changes do not affect. */
   all(): Iterable<StoredObject> {
     return objectReader(this.#chunks.slice());
   }
 
   /**
-   * A few of those that follow `key`, or the first; none at the end. For going through everything at leisure without
-   * keeping replaced objects in memory.
+   * Some of the objects that follow `key`, or the first ones; none at the end. For reading everything slowly without keeping
+   * replaced objects in memory.
    */
   listAfter(key: Pick<ObjectKey, "namespace" | "name"> | undefined): readonly StoredObject[] {
     if (!key) return this.#chunks[0] ?? [];
-    const index = this.#findChunk(key.namespace, key.name);
-    const chunk = this.#chunks[index] ?? [];
-    const rest = chunk.slice(findPosition(chunk, key.namespace, `${key.name}\u0000`));
+    const { index, chunk, at, object } = this.#find(key.namespace, key.name);
+    const rest = chunk.slice(object ? at + 1 : at);
     return rest.length > 0 ? rest : (this.#chunks[index + 1] ?? []);
   }
 
-  /** Those of one namespace, as they are now. */
+  /** Like `all`, for one namespace. */
   in(namespace: string): Iterable<StoredObject> {
     // The string that comes right after the namespace: nothing lies between the two.
     const next = `${namespace}\u0000`;
@@ -65,6 +63,15 @@ export class SortedObjects {
     chunks[last] = chunks[last]?.slice(0, findPosition(chunks[last], next, "")) ?? [];
     chunks[0] = chunks[0]?.slice(findPosition(chunks[0], namespace, "")) ?? [];
     return objectReader(chunks);
+  }
+
+  /** Where the object with this key is, or belongs. */
+  #find(namespace: string, name: string) {
+    const index = this.#findChunk(namespace, name);
+    const chunk = this.#chunks[index] ?? [];
+    const at = findPosition(chunk, namespace, name);
+    const found = chunk[at];
+    return { index, chunk, at, object: found && compare(found, namespace, name) === 0 ? found : undefined };
   }
 
   /** The last chunk that does not begin behind the key, or the first: where the key is, or belongs. */
@@ -103,10 +110,6 @@ function findPosition(chunk: Chunk, namespace: string, name: string): number {
     else high = middle;
   }
   return low;
-}
-
-function isAt(object: StoredObject | undefined, namespace: string, name: string): boolean {
-  return object !== undefined && compare(object, namespace, name) === 0;
 }
 
 function compare({ key }: StoredObject, namespace: string, name: string): number {

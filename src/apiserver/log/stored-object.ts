@@ -18,7 +18,7 @@ export interface SpilledText {
   free(): void;
 }
 
-/** Makes the deeply readonly object of a JSON text. */
+/** Parses a JSON text into a deeply readonly object. */
 export type Parse = (json: string) => KubeObject;
 
 /**
@@ -56,13 +56,13 @@ export class StoredObject implements StoredEntry {
     return object;
   }
 
-  /** Moves the text out of memory, if the spill takes it. There it stays until `recall`. */
-  moveTo(spill: TextSpill): void {
+  /** Moves the text out of memory, if the spill accepts it, until `unspill`. */
+  spillTo(spill: TextSpill): void {
     if (typeof this.#text === "string") this.#text = spill.put(this.#text) ?? this.#text;
   }
 
-  /** Takes the text back into memory, where it lives as long as there are readers, and frees its room in the spill. */
-  recall(): void {
+  /** Moves the text back into memory, for readers that still have this object, and frees its place in the spill. */
+  unspill(): void {
     if (typeof this.#text === "string") return;
     const spilled = this.#text;
     try {

@@ -1,6 +1,6 @@
 import { type Draft, isRecord, member, sameJson } from "../json/json.ts";
 
-/** RFC 7386: null takes a field away, lists are replaced. Shares what `patch` does not mention with `target`, which stays as it is. */
+/** RFC 7386: null removes a field, lists are replaced. Does not change `target`; the result shares its unchanged parts. */
 export function applyMergePatch(target: unknown, patch: unknown): unknown {
   if (!isRecord(patch)) return patch;
 

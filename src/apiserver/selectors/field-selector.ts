@@ -51,7 +51,6 @@ function unknownField(field: string, { custom, fieldsByConversion, selectable }:
 
 /** The text that a selector compares with: absent fields are empty. */
 function fieldText(object: KubeObject, field: string, { selectable }: Resource): string {
-  let value: unknown = object;
-  for (const step of selectable.get(field) ?? []) value = member(value, step);
+  const value = member(object, ...(selectable.get(field) ?? []));
   return value === undefined || value === null ? "" : String(value);
 }

@@ -4,7 +4,7 @@ import { badRequest } from "../api/status-error.ts";
 type Labels = Readonly<Record<string, string>>;
 export interface LabelSelector {
   (labels: Labels): boolean;
-  /** A label that has to have this value, whatever else the selector asks for. */
+  /** A label that every selected object has with this value. */
   readonly equals?: { readonly key: string; readonly value: string } | undefined;
 }
 

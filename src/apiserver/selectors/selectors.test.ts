@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StatusError } from "../api/status-error.ts";
-import { builtIn } from "../kinds/built-in.ts";
+import { defineResource } from "../kinds/define-resource.ts";
 import { fieldSelector } from "./field-selector.ts";
 import { labelSelector } from "./label-selector.ts";
 
@@ -41,7 +41,7 @@ describe("a label selector", () => {
     ["app in (web),tier,!other", true],
     ["in=web", false],
     ["notin notin (a)", true],
-  ])("%j meets an object with labels: %s", (text, meets) => {
+  ])("%j matches an object with labels: %s", (text, meets) => {
     expect(labelSelector(text)?.(labels) ?? true).toBe(meets);
   });
 
@@ -85,11 +85,11 @@ describe("a label selector", () => {
     ["a long key", "k".repeat(1_000_000)],
     ["a long value that almost fits", `app=${"a-".repeat(200_000)}!`],
     ["a key of dots", `${"a.".repeat(200_000)}/x`],
-  ])("of %s is refused, not pondered", (_what, text) => {
+  ])("of %s is rejected in linear time", (_what, text) => {
     expect(refusal(() => labelSelector(text))).toBe(400);
   });
 
-  it("of many terms is read", () => {
+  it("of many terms is accepted", () => {
     const selector = labelSelector(Array.from({ length: 20_000 }, (_, i) => `k${i}!=x`).join(","));
 
     expect(selector?.(labels)).toBe(true);
@@ -125,7 +125,7 @@ describe("a label selector", () => {
 });
 
 describe("a field selector", () => {
-  const pods = builtIn({
+  const pods = defineResource({
     kind: "Pod",
     plural: "pods",
     selectable: new Map([
@@ -148,11 +148,11 @@ describe("a field selector", () => {
     ["spec.count=3", true],
     ["metadata.name=a\\,b", false],
     ["metadata.name!=a\\=b\\\\", true],
-  ])("%j meets an object: %s", (text, meets) => {
+  ])("%j matches an object: %s", (text, meets) => {
     expect(fieldSelector(text, pods)?.matches(pod)).toBe(meets);
   });
 
-  it("takes an absent field for an empty one", () => {
+  it("treats an absent field as empty", () => {
     expect(fieldSelector("status.phase=", pods)?.matches({ metadata: {} })).toBe(true);
     expect(fieldSelector("status.phase!=Running", pods)?.matches({ metadata: {} })).toBe(true);
   });
@@ -178,7 +178,7 @@ describe("a field selector", () => {
     ["a long field", `${"a.".repeat(100_000)}=x`],
     ["many negations", "!".repeat(100_000)],
     ["many escapes", "\\,".repeat(100_000)],
-  ])("of %s is refused, not pondered", (_what, text) => {
+  ])("of %s is rejected in linear time", (_what, text) => {
     expect(refusal(() => fieldSelector(text, pods))).toBe(400);
   });
 });

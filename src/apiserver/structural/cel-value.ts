@@ -2,7 +2,7 @@ import type { StructuralSchema } from "../../kube/index.ts";
 import { isRecord } from "../json/json.ts";
 import { fieldSchema } from "./schema.ts";
 
-/** A value as CEL sees it: integers are int, fractions double, date-times timestamps; by the schema, not by the digits. */
+/** A value for CEL: by the schema, not by its digits, a number is an int or a double and a date-time is a timestamp. */
 export function celValue(value: unknown, schema: StructuralSchema | undefined): unknown {
   if (typeof value === "number") {
     const whole = schema?.type === "integer" || schema?.["x-kubernetes-int-or-string"] || schema?.type === undefined;

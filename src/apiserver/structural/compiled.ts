@@ -1,41 +1,25 @@
 import { Environment } from "@marcbachmann/cel-js";
-import { type LinearPattern, linearPattern } from "../../kube/index.ts";
 
 export type Expression = (context: object) => unknown;
 
-/** The patterns and CEL expressions of one schema, each compiled when it is first needed and kept with the schema. */
+/** The CEL expressions of one schema, each compiled when it is first needed and kept with the schema. */
 export class Compiled {
-  readonly #patterns = new Map<string, LinearPattern>();
   readonly #expressions = new Map<string, Expression>();
 
-  pattern(text: string): LinearPattern {
-    return once(this.#patterns, text, compilePattern);
-  }
-
   expression(text: string): Expression {
-    return once(this.#expressions, text, compileExpression);
+    const known = this.#expressions.get(text);
+    if (known) return known;
+    const expression = compileExpression(text);
+    this.#expressions.set(text, expression);
+    return expression;
   }
-}
-
-function once<T>(known: Map<string, T>, text: string, make: (text: string) => T): T {
-  let made = known.get(text);
-  if (!made) {
-    made = make(text);
-    known.set(text, made);
-  }
-  return made;
-}
-
-/** A pattern of a schema, in the syntax that the real server reads. Throws SyntaxError for any other. */
-export function compilePattern(pattern: string): LinearPattern {
-  return linearPattern(pattern);
 }
 
 const environment = new Environment({ homogeneousAggregateLiterals: false, enableOptionalTypes: true })
   .registerVariable("self", "dyn")
   .registerVariable("oldSelf", "dyn");
 
-/** A CEL expression over `self` and `oldSelf`. Throws for one that cannot be run. */
+/** Compiles a CEL expression over `self` and `oldSelf`. Throws if it is not valid. */
 export function compileExpression(expression: string): Expression {
   return compileChecked(environment, expression);
 }
@@ -45,7 +29,7 @@ const admissionEnvironment = new Environment({ homogeneousAggregateLiterals: fal
   .registerVariable("oldObject", "dyn")
   .registerVariable("request", "dyn");
 
-/** A CEL expression over `object`, `oldObject` and `request`. Throws for one that cannot be run. */
+/** Compiles a CEL expression over `object`, `oldObject` and `request`. Throws if it is not valid. */
 export function compileAdmission(expression: string): Expression {
   return compileChecked(admissionEnvironment, expression);
 }

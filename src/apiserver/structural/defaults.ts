@@ -38,7 +38,7 @@ function describesType(field: StructuralSchema): boolean {
   return field.type !== undefined || field["x-kubernetes-int-or-string"] === true;
 }
 
-/** Whether any default is left to fill in: objects stored before a default was added need it when they are read. */
+/** Whether `schema` has a default. Objects stored before it was added need it when they are read. */
 export function hasDefaults(schema: StructuralSchema): boolean {
   if (schema.default !== undefined) return true;
   if (schema.items && hasDefaults(schema.items)) return true;

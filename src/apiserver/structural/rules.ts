@@ -7,7 +7,7 @@ import { fieldPath, fieldSchema } from "./schema.ts";
 import { undefinedField } from "./undefined-field.ts";
 import { typeName } from "./validate.ts";
 
-/** A value, the stored one before (undefined on creation), and its path. */
+/** A value, the stored value that it replaces (undefined on creation), and its path. */
 interface ValueChange {
   readonly value: unknown;
   readonly old: unknown;
@@ -54,7 +54,7 @@ function innerSchemas({ items, additionalProperties, properties }: StructuralSch
   return [...(items ? [items] : []), ...other, ...Object.values(properties ?? {})];
 }
 
-/** Why the expressions of `rule` cannot be run on a value of `schema`; undefined if they can. */
+/** Why the expressions of `rule` cannot be evaluated for a value of `schema`; undefined if they can. */
 export function ruleMistake({ rule, messageExpression }: ValidationRule, schema: StructuralSchema): string | undefined {
   for (const expression of [rule, ...(messageExpression === undefined ? [] : [messageExpression])]) {
     try {
@@ -109,7 +109,7 @@ function message(compiled: Compiled, { rule, message: fixed, messageExpression }
       const text: unknown = compiled.expression(messageExpression)(context);
       if (typeof text === "string" && text.trim()) return text;
     } catch {
-      // A message that cannot be made gives way to the fixed one, as on the real server.
+      // As on the real server, the fixed message is used instead.
     }
   }
   return fixed ?? `failed rule: ${rule}`;

@@ -94,12 +94,12 @@ describe("validation", () => {
     [{ anyOf: [{ type: "string" }, { type: "integer" }] }, "a", undefined],
     [{ not: { type: "string" } }, "a", 'Invalid value: "a": x in body must not validate the schema (not)'],
   ])("of %j finds with %j: %s", (one, value, message) => {
-    expect(schemaProblems(new Compiled(), value, one, { path: "x" })[0]?.message).toBe(message);
+    expect(schemaProblems(value, one, { path: "x" })[0]?.message).toBe(message);
   });
 });
 
 it("an integer may be larger than a number can hold", () => {
-  expect(schemaProblems(new Compiled(), 9007199254740993n, { type: "integer" })).toEqual([]);
+  expect(schemaProblems(9007199254740993n, { type: "integer" })).toEqual([]);
 });
 
 describe("a CEL rule", () => {
@@ -115,7 +115,7 @@ describe("a CEL rule", () => {
     expect(ruleProblems(new Compiled(), { schema: withRule(rule), value, old }).length === 0).toBe(holds);
   });
 
-  it("reaches into parts, and matches list elements by their keys", () => {
+  it("is checked in nested values, whose list elements are matched by their keys", () => {
     const list: StructuralSchema = {
       type: "array",
       "x-kubernetes-list-type": "map",

@@ -2,8 +2,8 @@ import { TypeError as CelTypeError, Environment } from "@marcbachmann/cel-js";
 import type { StructuralSchema } from "../../kube/index.ts";
 
 /**
- * The field that a rule reads and `schema` does not have; undefined if there is none. Of all that a typed compiler could
- * find this is the mistake people make, and the only one that we are sure of.
+ * The field that a rule reads and `schema` does not have; undefined if there is none. Of all errors that a typed compiler could
+ * find it is the most common one, and the only one that is reported reliably here.
  */
 export function undefinedField(rule: string, schema: StructuralSchema): { name: string; column: number } | undefined {
   const types = new TypeNames();

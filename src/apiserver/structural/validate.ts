@@ -1,4 +1,4 @@
-import type { StructuralSchema } from "../../kube/index.ts";
+import { linearPattern, type StructuralSchema } from "../../kube/index.ts";
 import {
   duplicateValue,
   type FieldProblem,
@@ -10,7 +10,6 @@ import {
   wrongType,
 } from "../api/problem.ts";
 import { isRecord, sameJson, writeJson } from "../json/json.ts";
-import type { Compiled } from "./compiled.ts";
 import { fieldPath, fieldSchema } from "./schema.ts";
 
 interface SchemaCheck {
@@ -21,19 +20,17 @@ interface SchemaCheck {
 
 /** The problems of `value` by `schema`. Worded and classified like the real server. */
 export function schemaProblems(
-  compiled: Compiled,
   value: unknown,
   schema: StructuralSchema,
   { path = "", trustsFrozen = false }: SchemaCheck = {},
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  check(value, schema, path, { problems, compiled, trustsFrozen });
+  check(value, schema, path, { problems, trustsFrozen });
   return problems;
 }
 
 interface Findings {
   readonly problems: FieldProblem[];
-  readonly compiled: Compiled;
   readonly trustsFrozen: boolean;
 }
 
@@ -82,7 +79,7 @@ function checkString(value: string, schema: StructuralSchema, path: string, foun
   if (minLength !== undefined && countCharacters(value) < minLength) {
     found.problems.push(invalidValue(path, value, `${path} in body should be at least ${minLength} chars long`));
   }
-  if (pattern !== undefined && !found.compiled.pattern(pattern).test(value)) {
+  if (pattern !== undefined && !linearPattern(pattern).test(value)) {
     found.problems.push(invalidValue(path, value, `${path} in body should match '${pattern}'`));
   }
   const wrong = format === undefined ? undefined : formatProblem(value, format);
@@ -164,7 +161,7 @@ function checkCombinations(
   found: Findings,
 ) {
   // What fits the whole schema need not fit each of these.
-  const fits = (one: StructuralSchema) => schemaProblems(found.compiled, value, one, { path }).length === 0;
+  const fits = (one: StructuralSchema) => schemaProblems(value, one, { path }).length === 0;
   const name = path || "object";
   for (const one of allOf ?? []) check(value, one, path, found);
   if (anyOf && !anyOf.some(fits)) {

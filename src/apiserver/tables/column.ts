@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 
-/** A column of the answer to `kubectl get`. */
+/** A column of the table that `kubectl get` prints. */
 export interface Column {
   readonly name: string;
   readonly type: string;

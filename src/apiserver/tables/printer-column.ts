@@ -3,7 +3,7 @@ import { writeJson } from "../json/json.ts";
 import { age, type Column } from "./column.ts";
 import { jsonPath } from "./json-path.ts";
 
-/** A column that a CustomResourceDefinition asks for. */
+/** A column of a CustomResourceDefinition. */
 export function printerColumn({
   name,
   type,

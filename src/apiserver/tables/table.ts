@@ -15,13 +15,7 @@ export interface TableOptions {
 /** Objects in the form that `kubectl get` prints. */
 export function table(objects: readonly KubeObject[], options: TableOptions): object {
   const { columns, nowMs, version, metadata } = options;
-  const header = columns.map(({ name, type, format, description, priority }) => ({
-    name,
-    type,
-    format,
-    description,
-    priority,
-  }));
+  const header = columns.map(({ cell: _, ...description }) => description);
   return {
     kind: "Table",
     apiVersion: `meta.k8s.io/${version}`,
@@ -44,7 +38,7 @@ export function partialMetadata({ metadata }: KubeObject, version = "v1"): objec
   return { kind: "PartialObjectMetadata", apiVersion: `meta.k8s.io/${version}`, metadata };
 }
 
-/** Whether `value` is one of the three choices. */
+/** Whether `value` is a value of the parameter includeObject. */
 export function isIncludeObject(value: unknown): value is TableOptions["includeObject"] {
   return value === "None" || value === "Metadata" || value === "Object";
 }

@@ -21,7 +21,7 @@ describe("an age", () => {
     expect(age(new Date(now - seconds * 1_000).toISOString(), now)).toBe(text);
   });
 
-  it("of nothing is nothing", () => {
+  it("of no time is undefined", () => {
     expect(age(undefined, 0)).toBeUndefined();
   });
 });

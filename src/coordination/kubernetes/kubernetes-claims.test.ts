@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { kubernetesBackend } from "../../../test/coordination/claims-backends.ts";
+import type { Verb } from "../../../test/doubles/checked-client.ts";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import type { Verb } from "../../apiserver/embedded-client.ts";
 import { leases } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { claimsContract } from "../claims/claims.contract.ts";

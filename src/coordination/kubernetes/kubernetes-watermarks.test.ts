@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Verb } from "../../../test/doubles/checked-client.ts";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import type { Verb } from "../../apiserver/embedded-client.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { systemRandom } from "../../time/index.ts";
 import { keyName, keyOf } from "../key.ts";

@@ -57,7 +57,7 @@ export function planUpgrade(found: FoundFormat, format: DirectoryFormat): Upgrad
   if (!record && isEmpty) return { kind: "stamp", version: current };
   const version = record?.version ?? unstampedVersion;
   if (version > current) throw newerFormat(found, format);
-  // A directory that a newer process left half replaced is newer; this one is ours to finish.
+  // Not before the check above: a newer version has to finish its own replacement.
   if (record?.replacing) return { kind: "resume", replacing: record.replacing };
   if (version < current) return { kind: "migrate", from: version };
   return record ? { kind: "current" } : { kind: "stamp", version };

@@ -4,7 +4,7 @@ import { DiskError } from "../disk.ts";
 import { ownerFile } from "../lock-directory.ts";
 import { openLocked } from "../open-locked.ts";
 
-/** Parts of a data directory, such as `objects` and `ledger/WRITER`, are at most so deep. */
+/** The maximum depth of the parts of a data directory, such as `objects` and `ledger/WRITER`. */
 const maxDepth = 2;
 
 /**

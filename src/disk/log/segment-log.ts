@@ -4,8 +4,8 @@ import type { Segment } from "./segment-names.ts";
 
 export interface SegmentLogOptions extends RecoverOptions {
   /**
-   * The segment grows by so much at a time, filled with zeros: a sync that need not make a new size durable as well takes
-   * about half as long.
+   * The segment grows in steps of this size, filled with zeros: a sync that does not have to make a new size durable takes about
+   * half as long.
    */
   readonly reserveBytes?: number;
   /** After a failed append, finds the records behind `end` that have to stay. Without it, none does. */
@@ -140,7 +140,7 @@ export class SegmentLog {
     await before?.file.close().catch(() => {});
   }
 
-  /** Makes the log fit to be appended to after a failed append. Rejects while the disk does not allow it. */
+  /** Restores the log after a failed append. Rejects while the disk does not allow it. */
   async repair(): Promise<void> {
     const active = this.#active;
     if (!this.#isSuspect || !active) return;

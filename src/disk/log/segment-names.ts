@@ -1,4 +1,4 @@
-/** A file with some of a log's records. Those of the segment with the next higher number follow them. */
+/** A file with some of the records of a log. The records of the segment with the next higher number follow. */
 export interface Segment {
   readonly name: string;
   readonly number: number;
@@ -11,7 +11,7 @@ export interface SegmentNames {
   among(names: readonly string[]): Segment[];
 }
 
-/** Segments named like `{prefix}00000001{suffix}`, with at least so many digits. */
+/** Segments named like `{prefix}00000001{suffix}`, with at least `digits` digits. */
 export function segmentNames(parts: { prefix?: string; digits: number; suffix: string }): SegmentNames {
   const { prefix = "", digits, suffix } = parts;
   const name = (number: number) => `${prefix}${String(number).padStart(digits, "0")}${suffix}`;

@@ -2,26 +2,26 @@ import { currentText } from "../../disk/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { KubeError } from "../client.ts";
 
-/** The address of an API server, and the identity that we present to it. */
+/** The address of an API server, and our credentials for it. */
 export interface Connection {
-  /** `https://10.0.0.1:6443`, with a path where the server sits behind a proxy. Never with a password in it. */
+  /** `https://10.0.0.1:6443`, with a path if the server is behind a proxy. Never with a password. */
   readonly url: string;
-  /** PEM: the authorities that may sign the server's certificate. Without it, those that Node trusts. */
-  readonly ca?: string;
-  /** The name the server's certificate must carry, when it is not the host of the url. */
-  readonly serverName?: string;
-  readonly insecureSkipTlsVerify?: boolean;
+  /** PEM: the authorities for the server's certificate. Default: those that Node trusts. */
+  readonly ca?: string | undefined;
+  /** The name in the server's certificate, if it is not the host of the url. */
+  readonly serverName?: string | undefined;
+  readonly insecureSkipTlsVerify?: boolean | undefined;
   readonly credentials?: Credentials | CredentialSource;
   /** The default namespace of the kubeconfig's context, or of this pod. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
 }
 
 export interface Credentials {
-  readonly token?: string;
-  readonly basic?: { readonly username: string; readonly password: string };
+  readonly token?: string | undefined;
+  readonly basic?: { readonly username: string; readonly password: string } | undefined;
   /** PEM: a client certificate and its key. */
-  readonly cert?: string;
-  readonly key?: string;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
   readonly impersonate?: { readonly user: string; readonly uid?: string; readonly groups?: readonly string[] };
 }
 
@@ -30,11 +30,11 @@ export type CredentialSource = (request: CredentialRequest) => Promise<Credentia
 
 export interface CredentialRequest {
   readonly clock: Clock;
-  /** The credentials that the server has just refused (401): only others are of use. */
+  /** The credentials that the server has just refused (401): different ones are needed. */
   readonly refused?: Credentials | undefined;
 }
 
-/** The headers that carry `credentials`. A client certificate belongs to the TLS connection instead. */
+/** The headers of `credentials`. A client certificate is part of the TLS connection instead. */
 export function credentialHeaders({ token, basic, impersonate }: Credentials): Record<string, string | string[]> {
   const { user, uid, groups } = impersonate ?? {};
   return {
@@ -49,7 +49,7 @@ function encode({ username, password }: { username: string; password: string }):
   return Buffer.from(`${username}:${password}`).toString("base64");
 }
 
-/** The same API server, asked in the name of another user: it decides by that user's rights, if it lets us act as them. */
+/** The same API server, with another user impersonated: that user's rights apply. Needs the permission to impersonate. */
 export function actAs(
   connection: Connection,
   { user, groups }: { readonly user: string; readonly groups: readonly string[] },
@@ -62,7 +62,7 @@ export function actAs(
   return { ...connection, credentials };
 }
 
-/** The kubelet replaces a token long before it expires, so a minute-old copy is valid. */
+/** The kubelet replaces a token long before it expires, so a copy of the last minute is valid. */
 const freshForMs = 60_000;
 
 /** A token in a file that another process rotates: read again every minute, and at once when the server refuses it. */
@@ -76,7 +76,7 @@ export function tokenFile(path: string, readFile: (path: string) => Promise<stri
   };
 }
 
-/** A kubeconfig that cannot be used, and why. */
-export function invalid(problem: string, cause?: unknown): KubeError {
+/** The error of a kubeconfig that cannot be used. */
+export function invalidKubeconfig(problem: string, cause?: unknown): KubeError {
   return new KubeError("invalid", `kubeconfig: ${problem}`, { cause });
 }

@@ -43,7 +43,7 @@ describe("an exec plugin", () => {
     expect([first, cached, second].map(({ token }) => token)).toEqual(["token-1", "token-1", "token-2"]);
   });
 
-  it("may give a client certificate with its key", async () => {
+  it("may return a client certificate with its key", async () => {
     const script = printing({ clientCertificateData: "CERT", clientKeyData: "KEY" });
 
     expect(await run({ script })).toEqual({ cert: "CERT", key: "KEY" });
@@ -66,7 +66,7 @@ describe("an exec plugin", () => {
     },
   );
 
-  it("receives the cluster if it asks for it", async () => {
+  it("receives the cluster if it is configured to", async () => {
     const script = `printf '%s' "$KUBERNETES_EXEC_INFO" > seen\n${printing({ token: "T" })}`;
 
     await run({ script, provideClusterInfo: true });
@@ -128,7 +128,7 @@ describe("an exec plugin that fails", () => {
     );
   });
 
-  it("because it does not end is killed after the time limit", async () => {
+  it("because it does not end is killed after the timeout", async () => {
     const script = "echo $$ > pid; exec sleep 1000";
 
     await expect(

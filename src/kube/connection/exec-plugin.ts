@@ -54,7 +54,7 @@ export interface ExecPlugin {
   readonly resolve: (path: string) => string;
   readonly cluster: ExecCluster;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether an operator can type at standard input. */
+  /** Whether standard input is a terminal. */
   readonly hasTerminal?: boolean;
   readonly limits?: { readonly unattendedMs: number; readonly interactiveMs: number };
 }
@@ -94,11 +94,11 @@ function isSame({ token, cert }: Credentials, refused: Credentials | undefined):
 
 async function runPlugin(plugin: ExecPlugin, clock: Clock): Promise<Issued> {
   const { apiVersion } = plugin.config;
-  const output = parse(outputSchema, parseJson(await pluginOutput(plugin, clock)));
+  const output = parse(outputSchema, parseJson(await readOutput(plugin, clock)));
   if (output.kind === "invalid")
-    throw failure(plugin, "printed no ExecCredential with a token, or a certificate and its key");
+    throw pluginError(plugin, "printed no ExecCredential with a token, or a certificate and its key");
   const { status, apiVersion: printed } = output.value;
-  if (printed !== apiVersion) throw failure(plugin, `printed another apiVersion than ${apiVersion}`);
+  if (printed !== apiVersion) throw pluginError(plugin, `printed another apiVersion than ${apiVersion}`);
   const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   return {
     credentials: { ...(token ? { token } : {}), ...(cert && key ? { cert, key } : {}) },
@@ -106,8 +106,8 @@ async function runPlugin(plugin: ExecPlugin, clock: Clock): Promise<Issued> {
   };
 }
 
-/** Standard output of the plugin. Its standard error is ours, as with kubectl, so that it can explain itself. */
-function pluginOutput(plugin: ExecPlugin, clock: Clock): Promise<string> {
+/** Runs the plugin and returns its standard output. As with kubectl, its standard error goes to ours, for its messages. */
+function readOutput(plugin: ExecPlugin, clock: Clock): Promise<string> {
   const { config, limits = defaultLimits } = plugin;
   const interactive = isInteractive(plugin);
   // A plain name is looked up in PATH; a relative path starts at the kubeconfig.
@@ -126,7 +126,7 @@ function pluginOutput(plugin: ExecPlugin, clock: Clock): Promise<string> {
       child.kill("SIGKILL");
       // A process that the plugin started may keep the pipe open.
       child.stdout.destroy();
-      reject(failure(plugin, problem));
+      reject(pluginError(plugin, problem));
     }
     child.stdout.on("data", (chunk: Buffer) => {
       size += chunk.length;
@@ -136,12 +136,12 @@ function pluginOutput(plugin: ExecPlugin, clock: Clock): Promise<string> {
     child.once("error", (error: NodeJS.ErrnoException) => {
       timer.cancel();
       const hint = config.installHint?.trim().replace(/\s+/g, " ") || "install it, or correct the kubeconfig";
-      reject(failure(plugin, `cannot be started (${error.code}); ${hint}`));
+      reject(pluginError(plugin, `cannot be started (${error.code}); ${hint}`));
     });
     child.once("close", (code, signal) => {
       timer.cancel();
       if (code === 0) resolve(Buffer.concat(chunks).toString());
-      else reject(failure(plugin, `failed (${signal ?? `exit status ${code}`}); run it by hand to see why`));
+      else reject(pluginError(plugin, `failed (${signal ?? `exit status ${code}`}); run it by hand to see why`));
     });
   });
 }
@@ -149,7 +149,7 @@ function pluginOutput(plugin: ExecPlugin, clock: Clock): Promise<string> {
 function isInteractive({ config, hasTerminal = isatty(0), ...plugin }: ExecPlugin): boolean {
   const mode = config.interactiveMode ?? "IfAvailable";
   if (mode === "Always" && !hasTerminal) {
-    throw failure({ config, ...plugin }, "needs a terminal; run the command in one, or use another user");
+    throw pluginError({ config, ...plugin }, "needs a terminal; run the command in one, or use another user");
   }
   return mode !== "Never" && hasTerminal;
 }
@@ -165,7 +165,7 @@ function pluginEnvironment({ config, env, cluster }: ExecPlugin, interactive: bo
 }
 
 /** Never quotes the output, which may be the credential itself. */
-function failure({ config, user }: ExecPlugin, problem: string): KubeError {
+function pluginError({ config, user }: ExecPlugin, problem: string): KubeError {
   const plugin = `exec plugin ${JSON.stringify(config.command)} of kubeconfig user ${JSON.stringify(user)}`;
   return new KubeError("unavailable", `${plugin} ${problem}`);
 }

@@ -6,7 +6,7 @@ const folder = "/var/run/secrets/kubernetes.io/serviceaccount";
 const env = { KUBERNETES_SERVICE_HOST: "10.0.0.1", KUBERNETES_SERVICE_PORT: "443" };
 
 describe("in a pod", () => {
-  it("the environment names the API server, and the service account gives the token", async () => {
+  it("the API server comes from the environment, and the token from the service account", async () => {
     const { credentials, ...where } = await inCluster({ env, readFile: files() });
 
     expect(where).toEqual({ url: "https://10.0.0.1:443", ca: "CA", namespace: "interlock" });
@@ -15,7 +15,7 @@ describe("in a pod", () => {
     });
   });
 
-  it("an address of version 6 is put in brackets", async () => {
+  it("an IPv6 address is put in brackets", async () => {
     const { url } = await inCluster({ env: { ...env, KUBERNETES_SERVICE_HOST: "fd00::1" }, readFile: files() });
 
     expect(url).toBe("https://[fd00::1]:443");
@@ -29,7 +29,7 @@ describe("in a pod", () => {
     );
   });
 
-  it("outside of one there is no such connection", async () => {
+  it("outside of a pod the connection is an error", async () => {
     await expect(inCluster({ env: {}, readFile: files() })).rejects.toThrow("this process does not run in a pod");
   });
 });

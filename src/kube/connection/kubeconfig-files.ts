@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { invalid } from "./connection.ts";
+import { invalidKubeconfig } from "./connection.ts";
 import type { ChosenContext, KubeconfigText } from "./kubeconfig-schema.ts";
 import { readPlain } from "./plain-kubeconfig.ts";
 
-/** The schema and its libraries take longer to load than a request to the server: they are loaded for files that need them. */
+/** Loaded only for files that need it: the schema and its libraries take longer to load than a request to the server. */
 const schema = () => import("./kubeconfig-schema.ts");
 
 /**
@@ -27,12 +27,12 @@ async function readFiles(paths: readonly string[]): Promise<readonly KubeconfigT
   let missing: unknown;
   for (const path of paths) {
     const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code !== "ENOENT") throw invalid(`${path} cannot be read`, cause);
+      if (cause.code !== "ENOENT") throw invalidKubeconfig(`${path} cannot be read`, cause);
       missing ??= cause;
       return undefined;
     });
     if (text !== undefined) files.push({ path, text });
   }
-  if (files.length === 0) throw invalid(`${paths.join(", ")} cannot be read`, missing);
+  if (files.length === 0) throw invalidKubeconfig(`${paths.join(", ")} cannot be read`, missing);
   return files;
 }

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { LineCounter, parseDocument } from "yaml";
 import { parse, type Wire, z } from "../../schema/index.ts";
-import { invalid } from "./connection.ts";
+import { invalidKubeconfig } from "./connection.ts";
 import { execSchema } from "./exec-plugin.ts";
 
 /** One context of a kubeconfig, with its cluster and its user. */
@@ -74,7 +74,7 @@ export interface KubeconfigText {
 export function readChecked(texts: readonly KubeconfigText[], context: string | undefined): ChosenContext {
   const files = texts.map(checkFile);
   const current = context ?? currentContext(files);
-  if (!current) throw invalid("no context is chosen; set current-context, or name a context");
+  if (!current) throw invalidKubeconfig("no context is chosen; set current-context, or name a context");
 
   const { fields } = findEntry("context", current, files, contextSchema);
   return {
@@ -118,13 +118,13 @@ function findEntry<Schema extends z.ZodType>(
     return { name, fields, resolve: (path) => resolve(dirname(file.path), path) };
   }
   const names = [...new Set(files.flatMap((file) => file[`${kind}s`].map((one) => one.name)))];
-  throw invalid(`there is no ${title}; ${names.length > 0 ? `it has ${names.join(", ")}` : "it has none"}`);
+  throw invalidKubeconfig(`there is no ${title}; ${names.length > 0 ? `it has ${names.join(", ")}` : "it has none"}`);
 }
 
 function check<Schema extends z.ZodType>(schema: Schema, value: unknown, place: string): Wire<Schema> {
   const parsed = parse(schema, value);
   if (parsed.kind === "valid") return parsed.value;
-  throw invalid(`${place}: ${parsed.problems.map(({ sentence }) => sentence).join("; ")}`);
+  throw invalidKubeconfig(`${place}: ${parsed.problems.map(({ sentence }) => sentence).join("; ")}`);
 }
 
 function parseYaml(source: string, path: string): unknown {
@@ -132,6 +132,6 @@ function parseYaml(source: string, path: string): unknown {
   // Pretty errors, and many plain ones, quote the offending line: it may be the one with the token.
   const document = parseDocument(source, { lineCounter: lines, prettyErrors: false, logLevel: "silent" });
   const [error] = document.errors;
-  if (error) throw invalid(`${path} is not valid YAML at line ${lines.linePos(error.pos[0]).line}`);
+  if (error) throw invalidKubeconfig(`${path} is not valid YAML at line ${lines.linePos(error.pos[0]).line}`);
   return document.toJS();
 }

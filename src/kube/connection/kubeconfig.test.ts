@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 describe("a kubeconfig", () => {
-  it("leads to the server of its current context, as its user", async () => {
+  it("results in the server and the user of its current context", async () => {
     const text = config({ user: { token: "T" }, cluster: { "certificate-authority-data": base64("CA") } });
 
     expect(await connectionIn(text)).toEqual({
@@ -25,7 +25,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  it("leads to the server of another context on request", async () => {
+  it("results in the server of another context if one is named", async () => {
     const { url, credentials } = await connectionIn(config({ user: { token: "T" } }), "other");
 
     expect(url).toBe("https://two:6443/behind/a/proxy");
@@ -49,7 +49,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  it("names files relative to itself", async () => {
+  it("has paths relative to its own directory", async () => {
     for (const [name, content] of Object.entries({ ca: "CA", cert: "CERT", key: "KEY" })) {
       await writeFile(join(folder, `${name}.pem`), content);
     }
@@ -63,7 +63,7 @@ describe("a kubeconfig", () => {
     expect(credentials).toEqual({ cert: "CERT", key: "KEY" });
   });
 
-  it("names a token file that is read again", async () => {
+  it("may name a token file, which is read again", async () => {
     const path = join(folder, "token");
     await writeFile(path, "one");
     const connection = await connectionIn(config({ user: { token: "stale", tokenFile: path } }));
@@ -75,7 +75,7 @@ describe("a kubeconfig", () => {
     expect(await credentialsOf(connection, first)).toEqual({ token: "two" });
   });
 
-  it("of an embedded server gives its token, and keeps the password out of the address", async () => {
+  it("of an embedded server results in its token, and in an address without the password", async () => {
     const text = kubeconfigFor({ url: "http://127.0.0.1:8080", token: "s/3" });
 
     expect(await connectionIn(text)).toMatchObject({
@@ -84,7 +84,7 @@ describe("a kubeconfig", () => {
     });
   });
 
-  it("with a password in the address alone shows that", async () => {
+  it("with a password only in the address results in that password", async () => {
     const text = config({ cluster: { server: "http://u:p%2F@one:80" } });
 
     const { url, credentials } = await connectionIn(text);
@@ -112,7 +112,7 @@ describe("several kubeconfigs", () => {
     expect(credentials).toEqual({ token: "ONE" });
   });
 
-  it("name files relative to the file that names them", async () => {
+  it("have paths relative to the file with the entry", async () => {
     await mkdir(join(folder, "elsewhere"), { recursive: true });
     await writeFile(join(folder, "elsewhere", "ca.pem"), "CA of elsewhere");
     const cluster = { server: "https://elsewhere:6443", "certificate-authority": "ca.pem" };

@@ -1,5 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { type Connection, type CredentialSource, type Credentials, invalid, tokenFile } from "./connection.ts";
+import {
+  type Connection,
+  type CredentialSource,
+  type Credentials,
+  invalidKubeconfig,
+  tokenFile,
+} from "./connection.ts";
 import type { ExecCluster } from "./exec-plugin.ts";
 import { readKubeconfig } from "./kubeconfig-files.ts";
 import type { ChosenContext } from "./kubeconfig-schema.ts";
@@ -20,24 +26,25 @@ type UserSection = ChosenContext["user"];
 export async function fromKubeconfig({ path, context, env }: KubeconfigOptions): Promise<Connection> {
   const { namespace, cluster, user } = await readKubeconfig([path].flat(), context);
   const { server = "", "tls-server-name": serverName, "insecure-skip-tls-verify": insecure } = cluster.fields;
-  if (cluster.fields["proxy-url"]) throw invalid("proxy-url is not supported; remove it, or name a reachable server");
+  if (cluster.fields["proxy-url"])
+    throw invalidKubeconfig("proxy-url is not supported; remove it, or name a reachable server");
 
   const ca = await inlineOrFile(cluster, "certificate-authority");
   const { url, basic } = parseServer(server);
   return {
     url,
     credentials: await readCredentials(user, { basic, env, cluster: execCluster(cluster, url, ca) }),
-    ...(ca ? { ca } : {}),
-    ...(serverName ? { serverName } : {}),
-    ...(insecure ? { insecureSkipTlsVerify: true } : {}),
-    ...(namespace ? { namespace } : {}),
+    ca,
+    serverName,
+    insecureSkipTlsVerify: insecure || undefined,
+    namespace,
   };
 }
 
 /** Over plain HTTP kubectl sends no other credential than the password in the address, so some kubeconfigs have one. */
 function parseServer(server: string) {
   const isAddress = URL.canParse(server) && /^https?:/i.test(server);
-  if (!isAddress) throw invalid("the server of the cluster is not an http(s) URL");
+  if (!isAddress) throw invalidKubeconfig("the server of the cluster is not an http(s) URL");
   const url = new URL(server);
   const [username, password] = [decodeURIComponent(url.username), decodeURIComponent(url.password)];
   Object.assign(url, { username: "", password: "" });
@@ -56,17 +63,13 @@ async function readCredentials(
   { basic: inAddress, env, cluster }: CredentialsContext,
 ): Promise<Credentials | CredentialSource> {
   const { token, tokenFile: path, exec, username, password = "" } = user.fields;
-  if (user.fields["auth-provider"]) throw invalid("auth-provider is not supported; use an exec plugin instead");
+  if (user.fields["auth-provider"])
+    throw invalidKubeconfig("auth-provider is not supported; use an exec plugin instead");
   const impersonate = readImpersonation(user);
   const cert = await inlineOrFile(user, "client-certificate");
   const key = await inlineOrFile(user, "client-key");
   const basic = username ? { username, password } : token ? undefined : inAddress;
-  const fixed: Credentials = {
-    ...(token ? { token } : {}),
-    ...(basic ? { basic } : {}),
-    ...(cert && key ? { cert, key } : {}),
-    ...impersonate,
-  };
+  const fixed: Credentials = { token, basic, ...(cert && key ? { cert, key } : {}), ...impersonate };
   if (path) {
     // As in kubectl, a file wins over a token beside it.
     const current = tokenFile(user.resolve(path), (file) => readFile(file, "utf8"));
@@ -80,7 +83,7 @@ async function readCredentials(
 
 function readImpersonation({ fields }: UserSection): Pick<Credentials, "impersonate"> {
   // Ignored silently, we would act with more rights than the kubeconfig grants.
-  if (fields["as-user-extra"]) throw invalid("as-user-extra is not supported");
+  if (fields["as-user-extra"]) throw invalidKubeconfig("as-user-extra is not supported");
   const { as: user, "as-uid": uid, "as-groups": groups } = fields;
   return user ? { impersonate: { user, ...(uid ? { uid } : {}), groups: groups ?? [] } } : {};
 }
@@ -111,6 +114,6 @@ async function inlineOrFile<Name extends string>(
   if (!named) return undefined;
   const path = resolve(named);
   return readFile(path, "utf8").catch((cause: unknown) => {
-    throw invalid(`${name} ${path} cannot be read`, cause);
+    throw invalidKubeconfig(`${name} ${path} cannot be read`, cause);
   });
 }

@@ -2,8 +2,8 @@ import { dirname, resolve } from "node:path";
 import type { ChosenContext, KubeconfigText } from "./kubeconfig-schema.ts";
 
 /**
- * Reads one file as `interlock up` writes it: JSON in the form of JSON.stringify, in which the chosen entries have only texts
- * that need no further check. Undefined for every other file, valid or not, which the schema has to check.
+ * Reads a file that `interlock up` wrote: JSON as JSON.stringify writes it, whose chosen entries have only texts that need no
+ * further check. Undefined for any other file, valid or not: the schema has to check it.
  */
 export function readPlain(files: readonly KubeconfigText[], context: string | undefined): ChosenContext | undefined {
   const [file, another] = files;
@@ -25,7 +25,7 @@ export function readPlain(files: readonly KubeconfigText[], context: string | un
 type EntryTexts = Readonly<Record<string, string>>;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Undefined unless the text is exactly the value's: a name that is written twice would be lost otherwise. */
+/** Undefined unless JSON.stringify would write the same text. In any other text a field may occur twice. */
 function parsePlainJson(text: string): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -5,14 +5,14 @@ import { KubeError } from "../client.ts";
 import type { Connection, Credentials } from "../connection/connection.ts";
 
 /**
- * Idle connections are closed by us, before a server or a balancer does: a write sent into a connection that the other
- * side is just closing may or may not have happened.
+ * We close idle connections before a server or a load balancer does: a write that is sent while the other side closes the
+ * connection may or may not have happened.
  */
 const idleMs = 30_000;
 /** The interval of TCP keep-alive probes. */
 const probeAfterMs = 15_000;
 
-/** The pool of connections to one server; another one as soon as a client certificate changes. */
+/** The pool of connections to one server. A new client certificate gets a new pool. */
 export function connectionPool({ url, ca, serverName, insecureSkipTlsVerify }: Connection) {
   const settings = {
     keepAlive: true,
@@ -25,18 +25,17 @@ export function connectionPool({ url, ca, serverName, insecureSkipTlsVerify }: C
     return () => plain;
   }
 
-  let pool: { readonly agent: SecureAgent; readonly cert?: string; readonly key?: string } | undefined;
+  let pool: ({ readonly agent: SecureAgent } & Pick<Credentials, "cert" | "key">) | undefined;
   return ({ cert, key }: Credentials) => {
     if (pool && pool.cert === cert && pool.key === key) return pool.agent;
-    const identity = { ...(cert ? { cert } : {}), ...(key ? { key } : {}) };
     const agent = new SecureAgent({
       ...settings,
-      // Made once: reading the certificates anew for each connection costs more than the handshake.
-      secureContext: createContext({ ...(ca ? { ca } : {}), ...identity }),
+      // Shared, because parsing the certificates for each connection costs more than the handshake.
+      secureContext: createContext({ ca, cert, key }),
       rejectUnauthorized: !insecureSkipTlsVerify,
       ...(serverName ? { servername: serverName } : {}),
     });
-    pool = { agent, ...identity };
+    pool = { agent, cert, key };
     return agent;
   };
 }

@@ -20,13 +20,13 @@ import type {
 } from "../client.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
-import { isObjectMissing, parseContent, parseStatus, refusal, statusMessage } from "./answers.ts";
 import { listPages, type PageQuery } from "./list-pages.ts";
-import { complete, type Operation, operationPath, toQuery } from "./operation.ts";
+import { checkOperation, type Operation, operationPath, toQuery } from "./operation.ts";
 import { logChunks, logParameters } from "./pod-log.ts";
-import { type HttpResponse, openStream } from "./read-answer.ts";
+import { type HttpResponse, openStream } from "./read-response.ts";
 import { type Limits, type Message, requester } from "./requester.ts";
 import { ServerTime } from "./server-time.ts";
+import { isObjectMissing, parseContent, parseStatus, statusMessage, toKubeError } from "./status.ts";
 import { type WatchLimits, watchEvents } from "./watch.ts";
 
 export interface HttpClientOptions {
@@ -34,8 +34,6 @@ export interface HttpClientOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly limits?: Partial<HttpClientLimits>;
-  /** Freezes every object to its last leaf: for development and tests, because it costs as much as parsing. */
-  readonly freeze?: boolean;
 }
 
 export interface HttpClientLimits extends Limits, WatchLimits {
@@ -48,7 +46,7 @@ const defaultLimits: HttpClientLimits = {
   connectMs: 5_000,
   headersMs: 15_000,
   callMs: 30_000,
-  maxAnswerBytes: 256 * mebibyte,
+  maxResponseBytes: 256 * mebibyte,
   pageSize: 500,
   watchSeconds: 300,
   silenceMs: 90_000,
@@ -61,88 +59,80 @@ export interface HttpClient extends KubeClient {
 }
 
 /** A Kubernetes API server over HTTP. */
-export function httpClient({
-  connection,
-  clock,
-  random,
-  limits: chosen,
-  freeze = false,
-}: HttpClientOptions): HttpClient {
-  const limits = { ...defaultLimits, ...chosen };
+export function httpClient({ connection, clock, random, ...options }: HttpClientOptions): HttpClient {
+  const limits = { ...defaultLimits, ...options.limits };
   const serverTime = new ServerTime(clock);
   const request = requester({ connection, clock, random, limits, serverTime });
-  const wire = { request, limits, clock, random, finish: freeze ? deepFreeze : <T>(value: T) => value };
-  return { serverNowMs: () => serverTime.nowMs(), ...readCalls(wire), ...writeCalls(wire) };
+  const transport = { request, limits, clock, random };
+  return { serverNowMs: () => serverTime.nowMs(), ...readCalls(transport), ...writeCalls(transport) };
 }
 
 /** The parts that all calls use. */
-interface Wire {
+interface Transport {
   readonly request: ReturnType<typeof requester>;
   readonly limits: HttpClientLimits;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called with everything that is returned. */
-  readonly finish: <T>(value: T) => T;
 }
 
-function readCalls(wire: Wire): Pick<HttpClient, "get" | "list" | "watch" | "podLogs"> {
-  const { request, limits, clock, random, finish } = wire;
+function readCalls(transport: Transport): Pick<HttpClient, "get" | "list" | "watch" | "podLogs"> {
+  const { request, limits, clock, random } = transport;
   return {
     async get<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, call: Call = {}) {
-      const operation = complete({ verb: "get", type, ...pickRef(ref) });
-      const answer = await request(operation, { method: "GET", path: operationPath(operation) }, call);
-      if (isGood(answer)) return finish(parseContent<T>(answer, operation));
+      const operation = checkOperation({ verb: "get", type, ...pickRef(ref) });
+      const response = await request(operation, { method: "GET", path: operationPath(operation) }, call);
+      if (isSuccess(response)) return parseContent<T>(response, operation);
 
-      const status = parseStatus(answer);
+      const status = parseStatus(response);
       if (isObjectMissing(status)) return undefined;
-      throw refusal(status, operation);
+      throw toKubeError(status, operation);
     },
 
     async list<T extends KubeObject>(type: ResourceType<T>, query: ListQuery = {}, call: Call = {}): Promise<List<T>> {
       const operation: Operation = { verb: "list", type, namespace: query.namespace };
-      const ask = (page: PageQuery) =>
+      const requestPage = (page: PageQuery) =>
         request(operation, { method: "GET", path: operationPath(operation) + toQuery(query, page) }, call);
-      return finish(await listPages<T>(operation, limits.pageSize, ask));
+      return listPages<T>(operation, limits.pageSize, requestPage);
     },
 
     async *podLogs({ namespace, pod, ...wanted }: PodLogQuery, { signal }: Call = {}) {
-      const operation = complete({ verb: "get", type: pods, namespace, name: pod, subresource: "log" } as const);
+      const operation = checkOperation({ verb: "get", type: pods, namespace, name: pod, subresource: "log" } as const);
       const path = operationPath(operation) + logParameters(wanted);
-      const answer = await request(
+      const response = await request(
         operation,
         { method: "GET", path, accept: "text/plain, application/json" },
         { signal, receive: openStream },
       );
-      if (!answer.stream) throw refusal(parseStatus(answer), operation);
-      yield* logChunks(answer.stream, operation, signal);
+      if (!response.stream) throw toKubeError(parseStatus(response), operation);
+      yield* logChunks(response.stream, operation, signal);
     },
 
     async *watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery, { signal }: Call = {}) {
       const operation: Operation = { verb: "watch", type, namespace: query.namespace };
       const timeoutSeconds = String(Math.round(limits.watchSeconds * (1 + random.fraction())));
       const { resourceVersion } = query;
-      const asked = { watch: "true", allowWatchBookmarks: "true", resourceVersion, timeoutSeconds };
-      const message: Message = { method: "GET", path: operationPath(operation) + toQuery(query, asked) };
+      const parameters = { watch: "true", allowWatchBookmarks: "true", resourceVersion, timeoutSeconds };
+      const message: Message = { method: "GET", path: operationPath(operation) + toQuery(query, parameters) };
       const open = () => request(operation, message, { signal, receive: openStream });
       const events = watchEvents({ operation, clock, limits, open, ...(signal ? { signal } : {}) });
-      for await (const event of events) yield finish(event) as WatchEvent<T>;
+      yield* events as AsyncIterable<WatchEvent<T>>;
     },
   };
 }
 
-function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "update" | "patch" | "delete" | "evict"> {
+function writeCalls({ request }: Transport): Pick<KubeClient, "create" | "update" | "patch" | "delete" | "evict"> {
   async function write<T extends KubeObject>(
     operation: Operation,
     message: Message,
     call: Call,
   ): Promise<UpdateOutcome<T>> {
-    const answer = await request(operation, message, call);
-    if (isGood(answer)) return { kind: "updated", object: finish(parseContent<T>(answer, operation)) };
+    const response = await request(operation, message, call);
+    if (isSuccess(response)) return { kind: "updated", object: parseContent<T>(response, operation) };
 
-    const status = parseStatus(answer);
+    const status = parseStatus(response);
     if (isObjectMissing(status)) return { kind: "not-found" };
     if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
-    throw refusal(status, operation);
+    throw toKubeError(status, operation);
   }
 
   return {
@@ -153,26 +143,26 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
     ): Promise<CreateOutcome<T>> {
       const { namespace, name } = object.metadata;
       // The name of a new object is in its body alone.
-      const path = operationPath(complete({ verb: "create", type, namespace })) + dryRunQuery(call);
+      const path = operationPath(checkOperation({ verb: "create", type, namespace })) + dryRunQuery(call);
       const operation: Operation = { verb: "create", type, namespace, name };
-      const answer = await request(operation, { method: "POST", path, ...toBody(wholeObject(type, object)) }, call);
-      if (isGood(answer)) return { kind: "created", object: finish(parseContent<T>(answer, operation)) };
+      const response = await request(operation, { method: "POST", path, ...toBody(wholeObject(type, object)) }, call);
+      if (isSuccess(response)) return { kind: "created", object: parseContent<T>(response, operation) };
 
-      const status = parseStatus(answer);
+      const status = parseStatus(response);
       if (status.code === 409 && status.reason === "AlreadyExists") return { kind: "already-exists" };
-      throw refusal(status, operation);
+      throw toKubeError(status, operation);
     },
 
     async update<T extends KubeObject>(type: ResourceType<T>, object: T, call: WriteCall = {}) {
       const { subresource } = call;
-      const operation = complete({ verb: "update", type, ...pickRef(object.metadata), subresource });
+      const operation = checkOperation({ verb: "update", type, ...pickRef(object.metadata), subresource });
       const path = operationPath(operation) + dryRunQuery(call);
       return write<T>(operation, { method: "PUT", path, ...toBody(wholeObject(type, object)) }, call);
     },
 
     async patch<T extends KubeObject>(type: ResourceType<T>, ref: ObjectRef, patch: Patch, call: WriteCall = {}) {
       const { subresource } = call;
-      const operation = complete({ verb: "patch", type, ...pickRef(ref), subresource });
+      const operation = checkOperation({ verb: "patch", type, ...pickRef(ref), subresource });
       const body =
         "json" in patch
           ? toBody(patch.json, "application/json-patch+json")
@@ -190,7 +180,7 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
       { preconditions, propagation, gracePeriodSeconds }: DeleteOptions = {},
       call: Call = {},
     ): Promise<DeleteOutcome> {
-      const operation = complete({ verb: "delete", type, ...pickRef(ref) });
+      const operation = checkOperation({ verb: "delete", type, ...pickRef(ref) });
       const options = {
         apiVersion: "v1",
         kind: "DeleteOptions",
@@ -214,12 +204,12 @@ function writeCalls({ request, finish }: Wire): Pick<KubeClient, "create" | "upd
 }
 
 async function evict(
-  { request }: Pick<Wire, "request">,
+  { request }: Pick<Transport, "request">,
   pod: ObjectRef,
   { uid }: EvictOptions = {},
   call: Call = {},
 ): Promise<EvictOutcome> {
-  const operation = complete({ verb: "create", type: pods, ...pickRef(pod), subresource: "eviction" } as const);
+  const operation = checkOperation({ verb: "create", type: pods, ...pickRef(pod), subresource: "eviction" } as const);
   const eviction = {
     apiVersion: "policy/v1",
     kind: "Eviction",
@@ -227,14 +217,14 @@ async function evict(
     ...(uid === undefined ? {} : { deleteOptions: { preconditions: { uid } } }),
   };
   const message = { method: "POST", path: operationPath(operation), ...toBody(eviction), isFinalAt: 429 } as const;
-  const answer = await request(operation, message, call);
-  if (isGood(answer)) return { kind: "evicted" };
+  const response = await request(operation, message, call);
+  if (isSuccess(response)) return { kind: "evicted" };
 
-  const status = parseStatus(answer);
+  const status = parseStatus(response);
   if (isObjectMissing(status)) return { kind: "not-found" };
   if (status.code === 409) return { kind: "conflict", message: status.message ?? "" };
   if (status.code === 429) return { kind: "blocked", message: statusMessage(status) };
-  throw refusal(status, operation);
+  throw toKubeError(status, operation);
 }
 
 const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
@@ -243,7 +233,7 @@ function dryRunQuery({ dryRun = false }: CreateCall): string {
   return dryRun ? "?dryRun=All" : "";
 }
 
-function isGood({ status }: HttpResponse): boolean {
+function isSuccess({ status }: HttpResponse): boolean {
   return status >= 200 && status < 300;
 }
 
@@ -258,12 +248,4 @@ function wholeObject({ apiVersion, kind }: ResourceType, object: KubeObject): Ku
 
 function toBody(content: unknown, contentType = "application/json") {
   return { body: JSON.stringify(content), contentType };
-}
-
-/** Makes a parsed response readonly at run time, as its type is. Costs about as much as parsing it. */
-function deepFreeze<T>(value: T): T {
-  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
-  Object.freeze(value);
-  for (const part of Object.values(value)) deepFreeze(part);
-  return value;
 }

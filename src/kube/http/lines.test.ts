@@ -19,7 +19,7 @@ describe("lines", () => {
     );
   });
 
-  it("show whether the last one is unfinished", () => {
+  it("show whether the last line is incomplete", () => {
     const lines = new Lines(100);
 
     const whole = [...lines.take(Buffer.from("a\nb"))];
@@ -30,7 +30,7 @@ describe("lines", () => {
     expect(lines.isInsideLine).toBe(false);
   });
 
-  it("are bounded, however slowly one grows", () => {
+  it("have a maximum length, however slowly one grows", () => {
     const lines = new Lines(3);
 
     expect([...lines.take(Buffer.from("abc\nab"))]).toEqual(["abc"]);

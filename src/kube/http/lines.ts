@@ -1,6 +1,6 @@
 const newline = 0x0a;
 
-/** Puts a stream of bytes back into lines, wherever the chunks were cut: inside a line or inside a character. */
+/** Splits a stream of bytes into lines, wherever the chunks were cut: inside a line or inside a character. */
 export class Lines {
   readonly #maxBytes: number;
   #begun: Buffer[] = [];

@@ -1,8 +1,8 @@
 import type { List } from "../client.ts";
 import type { KubeObject } from "../object.ts";
-import { parseContent, parseStatus, refusal } from "./answers.ts";
 import type { Operation } from "./operation.ts";
-import type { HttpResponse } from "./read-answer.ts";
+import type { HttpResponse } from "./read-response.ts";
+import { parseContent, parseStatus, toKubeError } from "./status.ts";
 
 interface Page<T> {
   readonly items?: readonly T[] | null;
@@ -19,20 +19,20 @@ export type PageQuery = { readonly limit?: string; readonly continue?: string };
 export async function listPages<T extends KubeObject>(
   operation: Operation,
   pageSize: number,
-  ask: (page: PageQuery) => Promise<HttpResponse>,
+  request: (page: PageQuery) => Promise<HttpResponse>,
 ): Promise<List<T>> {
   let items: T[] = [];
   let page: PageQuery = { limit: String(pageSize) };
   for (;;) {
-    const answer = await ask(page);
-    if (answer.status === 410 && page.continue) {
+    const response = await request(page);
+    if (response.status === 410 && page.continue) {
       items = [];
       page = {};
       continue;
     }
-    if (answer.status !== 200) throw refusal(parseStatus(answer), operation);
+    if (response.status !== 200) throw toKubeError(parseStatus(response), operation);
 
-    const { items: more, metadata } = parseContent<Page<T>>(answer, operation);
+    const { items: more, metadata } = parseContent<Page<T>>(response, operation);
     for (const item of more ?? []) items.push(withKind(item, operation));
     if (!metadata?.continue) return { items, resourceVersion: metadata?.resourceVersion ?? "" };
     page = { limit: String(pageSize), continue: metadata.continue };

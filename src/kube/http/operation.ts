@@ -18,7 +18,7 @@ export function operationPath({ type, namespace, name, subresource }: Operation)
   return `${root}/${type.apiVersion}${place}/${type.plural}${object}${subresource ? `/${subresource}` : ""}`;
 }
 
-/** The selectors of `query` and whatever else a request asks for. */
+/** The selectors of `query` and `more` parameters, as a query string. */
 export function toQuery({ labelSelector, fieldSelector }: ListQuery, more: Readonly<Record<string, string>>): string {
   const query = new URLSearchParams(more);
   if (labelSelector) query.set("labelSelector", labelSelector);
@@ -33,14 +33,14 @@ export function describeOperation({ verb, type, namespace, name, subresource }: 
   return `${verb} ${title}${name ? ` ${JSON.stringify(name)}` : ""} ${describePlace(type, namespace)}`;
 }
 
-/** In the words of Kubernetes, so that the message names the rule that a Role lacks. */
+/** Worded as Kubernetes words it: names the rule that a Role lacks. */
 export function permissionFor({ verb, type, namespace, subresource }: Operation): string {
   const resource = subresource ? `${type.plural}/${subresource}` : type.plural;
   return `cannot ${verb} resource "${resource}" in API group "${apiGroup(type)}" ${describePlace(type, namespace)}`;
 }
 
-/** Nothing is sent for an operation without an object or a namespace, or whose name would lead elsewhere. */
-export function complete<O extends Operation>(operation: O): O {
+/** Throws for an operation without a required name or namespace, or with one that would change the path of the request. */
+export function checkOperation<O extends Operation>(operation: O): O {
   const { verb, type, namespace, name } = operation;
   if (!name && verb !== "create") throw new TypeError(`a name of ${type.plural} is required`);
   if (type.namespaced && !namespace) throw new TypeError(`a namespace of ${type.plural} is required`);

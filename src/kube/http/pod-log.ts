@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { KubeError, type PodLogQuery } from "../client.ts";
+import { errorMessage } from "../runtime/problem.ts";
 import { describeOperation, type Operation } from "./operation.ts";
 
 /** The query of a request for the log of a container. */
@@ -12,7 +13,7 @@ export function logParameters(wanted: Omit<PodLogQuery, "namespace" | "pod">): s
   return `?${query}`;
 }
 
-/** The bytes of a log until the server ends it; quiet when the caller does. A step may be silent for as long as it likes. */
+/** The bytes of a log until the server ends it. Ends without an error when `signal` aborts. Silence is no error here. */
 export async function* logChunks(
   stream: IncomingMessage,
   operation: Operation,
@@ -25,8 +26,8 @@ export async function* logChunks(
     for await (const chunk of stream) yield chunk;
   } catch (cause) {
     if (signal?.aborted) return;
-    const because = cause instanceof Error ? cause.message : String(cause);
-    throw new KubeError("unavailable", `${describeOperation(operation)}: the stream broke off: ${because}`, { cause });
+    const message = `${describeOperation(operation)}: the stream broke off: ${errorMessage(cause)}`;
+    throw new KubeError("unavailable", message, { cause });
   } finally {
     signal?.removeEventListener("abort", stop);
   }

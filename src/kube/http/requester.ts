@@ -9,21 +9,21 @@ import {
   credentialHeaders,
 } from "../connection/connection.ts";
 import { connectionPool } from "./agents.ts";
-import { type Ask, exchange, type Unanswered } from "./exchange.ts";
 import { describeOperation, type Operation } from "./operation.ts";
-import { type HttpResponse, readAnswer } from "./read-answer.ts";
+import { type HttpResponse, readResponse } from "./read-response.ts";
 import { retryInMs } from "./retry.ts";
+import { type NoResponse, type OutgoingRequest, sendRequest } from "./send-request.ts";
 import type { ServerTime } from "./server-time.ts";
 import { TimeLimit } from "./time-limit.ts";
 
 export interface Limits {
-  /** Until the connection stands, its encryption included. */
+  /** For the connection, with its TLS handshake. */
   readonly connectMs: number;
-  /** From then until the answer begins. */
+  /** From then until the response begins. */
   readonly headersMs: number;
-  /** For all tries of a call and the pauses between them; a list has this for each page. */
+  /** For all attempts of a call and the delays between them; for a list, per page. */
   readonly callMs: number;
-  readonly maxAnswerBytes: number;
+  readonly maxResponseBytes: number;
 }
 
 export interface RequesterOptions {
@@ -36,23 +36,23 @@ export interface RequesterOptions {
 
 /** The request for an operation. */
 export interface Message {
-  readonly method: Ask["method"];
+  readonly method: OutgoingRequest["method"];
   /** Below the url of the server, with the query. */
   readonly path: string;
   readonly body?: string;
   readonly contentType?: string;
-  /** A response with this status is for the caller, and no reason to try again. */
+  /** A response with this status is returned, never retried. */
   readonly isFinalAt?: number;
   /** The content type that the caller expects, if not JSON. */
   readonly accept?: string;
 }
 
-/** Takes the body of an answer whose head is there. */
+/** Reads the body of a response whose head was received. */
 export type Receive = (
   response: IncomingMessage,
-  stop: AbortSignal,
+  signal: AbortSignal,
   maxBytes: number,
-) => HttpResponse | Promise<HttpResponse | Unanswered>;
+) => HttpResponse | Promise<HttpResponse | NoResponse>;
 
 /** Sends `message` and returns the response of the server, success or error. */
 export type Requester = (
@@ -62,8 +62,8 @@ export type Requester = (
 ) => Promise<HttpResponse>;
 
 /**
- * The one way to the server: every call has its credentials, its limits and its retries from here. An answer of any
- * status is returned; only no answer, and an abort by the caller, is thrown.
+ * Adds credentials, limits and retries to every call. A response of any status is returned; only a missing response, and an
+ * abort by the caller, is thrown.
  */
 export function requester({ connection, clock, random, limits, serverTime }: RequesterOptions): Requester {
   const poolFor = connectionPool(connection);
@@ -73,22 +73,25 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
 
   async function attempt(message: Message, credentials: Credentials, limit: TimeLimit, receive: Receive) {
     const sentAt = clock.now();
-    const line = { agent: poolFor(credentials), clock, limits };
-    const ask = { server, path: root + message.path, ...toRequest(message, credentials) };
-    const reached = await exchange(ask, line, limit.signal);
-    if (reached.kind === "unanswered") return reached;
-    serverTime.answered(reached.response.headers, sentAt);
-    return receive(reached.response, limit.signal, limits.maxAnswerBytes);
+    const outgoing = { server, path: root + message.path, ...toRequest(message, credentials) };
+    const sent = await sendRequest(outgoing, { agent: poolFor(credentials), clock, limits }, limit.signal);
+    if (sent.kind === "no-response") return sent;
+    serverTime.observe(sent.response.headers, sentAt);
+    return receive(sent.response, limit.signal, limits.maxResponseBytes);
   }
 
-  async function settle(message: Message, limit: TimeLimit, receive: Receive): Promise<HttpResponse | Unanswered> {
+  async function attemptUntilFinal(
+    message: Message,
+    limit: TimeLimit,
+    receive: Receive,
+  ): Promise<HttpResponse | NoResponse> {
     let refused: Credentials | undefined;
-    for (let tries = 1; ; tries++) {
-      const credentials = await limit.over(currentCredentials(connection, { clock, refused }));
+    for (let attempts = 1; ; attempts++) {
+      const credentials = await limit.race(currentCredentials(connection, { clock, refused }));
       const outcome = await attempt(message, credentials, limit, receive);
       if (limit.signal.aborted) return outcome;
-      if (outcome.kind === "answered" && outcome.status === message.isFinalAt) return outcome;
-      // Refused credentials may have been replaced meanwhile. Nothing was done for them, so even a write is repeated.
+      if (outcome.kind === "response" && outcome.status === message.isFinalAt) return outcome;
+      // Refused credentials may have been replaced. The server did nothing, so even a write is repeated.
       if (isRefused(outcome) && !refused && typeof connection.credentials === "function") {
         refused = credentials;
         continue;
@@ -96,7 +99,7 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
       const delayMs = retryInMs({
         outcome,
         isWrite: message.method !== "GET",
-        attempt: tries,
+        attempt: attempts,
         remainingMs: limit.remainingMs,
         wallMs: serverTime.nowMs(),
         chance: random.fraction(),
@@ -106,22 +109,22 @@ export function requester({ connection, clock, random, limits, serverTime }: Req
     }
   }
 
-  return async (operation, message, { signal, receive = readAnswer }) => {
+  return async (operation, message, { signal, receive = readResponse }) => {
     if (signal?.aborted) throw abortedError(operation, signal);
     using limit = new TimeLimit(clock, limits.callMs, signal);
-    let outcome: HttpResponse | Unanswered;
+    let outcome: HttpResponse | NoResponse;
     try {
-      outcome = await settle(message, limit, receive);
+      outcome = await attemptUntilFinal(message, limit, receive);
     } catch (error) {
       if (!limit.signal.aborted) throw error;
-      outcome = { kind: "unanswered", mayHaveArrived: false, passing: false, because: "" };
+      outcome = { kind: "no-response", mayHaveArrived: false, isTransient: false, reason: "" };
     }
     if (signal?.aborted) {
-      if (outcome.kind === "answered") outcome.stream?.destroy();
+      if (outcome.kind === "response") outcome.stream?.destroy();
       throw abortedError(operation, signal);
     }
-    if (outcome.kind === "answered") return outcome;
-    throw unavailable(operation, message, limit.signal.aborted ? lateness(outcome, limits) : outcome);
+    if (outcome.kind === "response") return outcome;
+    throw unavailable(operation, message, limit.signal.aborted ? withTimeoutReason(outcome, limits) : outcome);
   };
 }
 
@@ -139,17 +142,17 @@ async function currentCredentials({ credentials = {} }: Connection, request: Cre
   return typeof credentials === "function" ? credentials(request) : credentials;
 }
 
-function isRefused(outcome: HttpResponse | Unanswered): boolean {
-  return outcome.kind === "answered" && outcome.status === 401;
+function isRefused(outcome: HttpResponse | NoResponse): boolean {
+  return outcome.kind === "response" && outcome.status === 401;
 }
 
-function lateness(outcome: Unanswered, { callMs }: Limits): Unanswered {
-  return { ...outcome, because: `not done within ${callMs} ms` };
+function withTimeoutReason(outcome: NoResponse, { callMs }: Limits): NoResponse {
+  return { ...outcome, reason: `no result within ${callMs} ms` };
 }
 
-function unavailable(operation: Operation, { method }: Message, { because, cause, mayHaveArrived }: Unanswered) {
+function unavailable(operation: Operation, { method }: Message, { reason, cause, mayHaveArrived }: NoResponse) {
   const doubt = mayHaveArrived ? "it may or may not have happened" : "it did not happen";
-  const message = `cannot ${describeOperation(operation)}: ${because}${method === "GET" ? "" : `; ${doubt}`}`;
+  const message = `cannot ${describeOperation(operation)}: ${reason}${method === "GET" ? "" : `; ${doubt}`}`;
   return new KubeError("unavailable", message, { cause });
 }
 

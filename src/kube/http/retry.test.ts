@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Unanswered } from "./exchange.ts";
-import type { HttpResponse } from "./read-answer.ts";
+import type { HttpResponse } from "./read-response.ts";
 import { type RequestAttempt, retryInMs } from "./retry.ts";
+import type { NoResponse } from "./send-request.ts";
 
 const nowMs = Date.parse("2026-05-01T10:00:00Z");
 
-describe("another try", () => {
-  it.each<[string, HttpResponse | Unanswered, { read: boolean; write: boolean }]>([
+describe("a retry", () => {
+  it.each<[string, HttpResponse | NoResponse, { read: boolean; write: boolean }]>([
     ["200", answer(200), { read: false, write: false }],
     ["409", answer(409), { read: false, write: false }],
     ["429", answer(429), { read: true, write: true }],
@@ -16,12 +16,12 @@ describe("another try", () => {
     ["503", answer(503), { read: true, write: false }],
     ["503 with Retry-After", answer(503, "1"), { read: true, write: true }],
     ["504", answer(504), { read: true, write: false }],
-    ["no connection", unanswered({ mayHaveArrived: false }), { read: true, write: true }],
-    ["a reset", unanswered({ mayHaveArrived: true }), { read: true, write: false }],
-    ["a timeout", unanswered({ passing: false }), { read: false, write: false }],
+    ["no connection", noResponse({ mayHaveArrived: false }), { read: true, write: true }],
+    ["a reset", noResponse({ mayHaveArrived: true }), { read: true, write: false }],
+    ["a timeout", noResponse({ isTransient: false }), { read: false, write: false }],
     [
       "a certificate that is not trusted",
-      unanswered({ passing: false, mayHaveArrived: false }),
+      noResponse({ isTransient: false, mayHaveArrived: false }),
       { read: false, write: false },
     ],
   ])("after %s", (_what, outcome, { read, write }) => {
@@ -35,7 +35,7 @@ describe("another try", () => {
     [2, 0.5, 200],
     [3, 0.999, 600],
     [4, 0.5, undefined],
-  ])("after try %i with chance %f comes in %s ms", (tries, chance, delayMs) => {
+  ])("after attempt %i with chance %f comes in %s ms", (tries, chance, delayMs) => {
     const found = retryInMs(attempt({ attempt: tries, chance }));
 
     expect(found === undefined ? undefined : Math.round(found)).toBe(delayMs);
@@ -48,20 +48,20 @@ describe("another try", () => {
     ["Fri, 01 May 2026 09:00:00 GMT", 0, 0],
     ["soon", 0.5, 100],
     ["3600", 0, undefined],
-  ])("comes no earlier than Retry-After: %s asks, and within the call", (retryAfter, chance, delayMs) => {
+  ])("comes no earlier than Retry-After %s, and within the call", (retryAfter, chance, delayMs) => {
     expect(retryInMs(attempt({ outcome: answer(429, retryAfter), chance }))).toBe(delayMs);
   });
 });
 
 function attempt(given: Partial<RequestAttempt>): RequestAttempt {
-  const outcome = unanswered({});
+  const outcome = noResponse({});
   return { outcome, isWrite: false, attempt: 1, remainingMs: 30_000, wallMs: nowMs, chance: 0.5, ...given };
 }
 
 function answer(status: number, retryAfter?: string): HttpResponse {
-  return { kind: "answered", status, headers: retryAfter ? { "retry-after": retryAfter } : {}, text: "" };
+  return { kind: "response", status, headers: retryAfter ? { "retry-after": retryAfter } : {}, text: "" };
 }
 
-function unanswered(given: Partial<Unanswered>): Unanswered {
-  return { kind: "unanswered", mayHaveArrived: true, passing: true, because: "reset", ...given };
+function noResponse(given: Partial<NoResponse>): NoResponse {
+  return { kind: "no-response", mayHaveArrived: true, isTransient: true, reason: "reset", ...given };
 }

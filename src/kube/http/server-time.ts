@@ -5,27 +5,27 @@ import type { Clock } from "../../time/index.ts";
 export const exactTimeHeader = "x-interlock-time-ms";
 
 /**
- * The server's clock, read from its responses: our own server sends milliseconds, others have only `Date` with whole
- * seconds. Each response shows that the clock was within that unit during the request. Of all that fits every answer the earliest is shown: never
- * ahead of the server, behind it by less than a unit and a round trip, and closer with every answer. An answer that
- * contradicts the earlier ones (another replica, a clock that was set) replaces them.
+ * The server's clock, read from its responses: our own server sends milliseconds, others only `Date` with whole seconds. During
+ * each request the clock was within that unit. Of the times that fit all responses, `nowMs` is the earliest: never ahead of the
+ * server, behind it by less than a unit and a round trip, and closer with every response. A response that contradicts the
+ * earlier ones (another replica, a clock that was set) replaces them.
  */
 export class ServerTime {
   readonly #clock: Clock;
-  /** What to add to the monotonic clock: at least, and less than. */
+  /** The bounds of the difference between the server's clock and the monotonic clock. */
   #offset: { atLeast: number; below: number } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Before the first answer, this machine's own time. */
+  /** Before the first response, this machine's own time. */
   nowMs(): number {
     return this.#offset ? this.#clock.now() + this.#offset.atLeast : this.#clock.wallMs();
   }
 
-  /** An answer with these headers arrived now, to a request sent at `sentAt`. */
-  answered(headers: IncomingHttpHeaders, sentAt: number): void {
+  /** Takes in the headers of a response that arrived now, to a request sent at `sentAt`. */
+  observe(headers: IncomingHttpHeaders, sentAt: number): void {
     const { shownMs, unitMs } = readTime(headers);
     if (Number.isNaN(shownMs)) return;
 

@@ -1,6 +1,6 @@
 import type { Clock } from "../../time/index.ts";
 
-/** Aborts when the caller aborts or when the time is up, whichever is first. */
+/** A signal that aborts when the caller aborts or after a timeout, whichever is first. */
 export class TimeLimit {
   readonly #stop = new AbortController();
   readonly #release: () => void;
@@ -29,7 +29,7 @@ export class TimeLimit {
   }
 
   /** The result of `work`, or a rejection as soon as the limit is reached. */
-  async over<T>(work: Promise<T>): Promise<T> {
+  async race<T>(work: Promise<T>): Promise<T> {
     const { signal } = this;
     let stopped: () => void = () => {};
     const reached = new Promise<never>((_, reject) => {

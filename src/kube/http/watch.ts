@@ -2,13 +2,14 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../time/index.ts";
 import { type Call, KubeError, type WatchEvent } from "../client.ts";
 import type { KubeObject } from "../object.ts";
-import { type FailureStatus, parseStatus, refusal } from "./answers.ts";
+import { errorMessage } from "../runtime/problem.ts";
 import { Lines } from "./lines.ts";
 import { describeOperation, type Operation } from "./operation.ts";
-import type { HttpResponse } from "./read-answer.ts";
+import type { HttpResponse } from "./read-response.ts";
+import { type FailureStatus, parseStatus, toKubeError } from "./status.ts";
 
 export interface WatchLimits {
-  /** The server is asked to end a watch after this long, up to twice: its watchers spread over its replicas again. */
+  /** The server ends a watch after this time, at most twice of it: watchers spread over its replicas again. */
   readonly watchSeconds: number;
   /** A watch without an event for this long counts as lost. Bookmarks come about once a minute. */
   readonly silenceMs: number;
@@ -19,11 +20,11 @@ export interface OpenWatch extends Call {
   readonly operation: Operation;
   readonly clock: Clock;
   readonly limits: WatchLimits;
-  /** Asks for the stream. */
+  /** Requests the stream. */
   readonly open: () => Promise<HttpResponse>;
 }
 
-/** The events of a watch until the server ends it; quiet when the caller does. */
+/** The events of a watch until the server ends it. Ends without an error when `signal` aborts. */
 export async function* watchEvents({
   operation,
   clock,
@@ -33,9 +34,9 @@ export async function* watchEvents({
 }: OpenWatch): AsyncGenerator<WatchEvent<KubeObject>> {
   if (signal?.aborted) return;
   try {
-    const answer = await open();
-    if (!answer.stream) throw refusal(parseStatus(answer), operation);
-    for await (const line of readLines(answer.stream, { operation, clock, limits, signal })) {
+    const response = await open();
+    if (!response.stream) throw toKubeError(parseStatus(response), operation);
+    for await (const line of readLines(response.stream, { operation, clock, limits, signal })) {
       const event = parseEvent(line, operation);
       if (event) yield event;
       if (signal?.aborted) return;
@@ -55,20 +56,20 @@ async function* readLines(
   const lines = new Lines(maxEventBytes);
   const stop = () => stream.destroy();
   // Only the server's silence counts, not the time that a slow reader takes for arrived events.
-  const listen = () => clock.after(silenceMs, () => stream.destroy(new Error(`silent for ${silenceMs} ms`)));
-  let silence = listen();
+  const startTimer = () => clock.after(silenceMs, () => stream.destroy(new Error(`silent for ${silenceMs} ms`)));
+  let silence = startTimer();
   signal?.addEventListener("abort", stop, { once: true });
   if (signal?.aborted) stop();
   try {
     for await (const chunk of stream) {
       silence.cancel();
       yield* lines.take(chunk);
-      silence = listen();
+      silence = startTimer();
     }
     if (lines.isInsideLine) throw new Error("ended inside an event");
   } catch (cause) {
-    const because = cause instanceof Error ? cause.message : String(cause);
-    throw new KubeError("unavailable", `${describeOperation(operation)}: the stream broke off: ${because}`, { cause });
+    const message = `${describeOperation(operation)}: the stream broke off: ${errorMessage(cause)}`;
+    throw new KubeError("unavailable", message, { cause });
   } finally {
     silence.cancel();
     signal?.removeEventListener("abort", stop);
@@ -109,6 +110,6 @@ function parseFrame(line: string, operation: Operation): Frame {
 
 /** Inside a stream every error but an outdated version is temporary: the response to the next watch has the reason. */
 function toStreamError(status: FailureStatus, operation: Operation): KubeError {
-  const { code, message } = refusal(status, operation);
+  const { code, message } = toKubeError(status, operation);
   return new KubeError(code === "gone" ? "gone" : "unavailable", message);
 }

@@ -1,5 +1,6 @@
 import { Agenda, Appointment, type Backoff, type Clock, type Random, sleep } from "../../time/index.ts";
 import type { KubeObject } from "../object.ts";
+import { soonest } from "./decision.ts";
 import type { Informer } from "./informer.ts";
 import { isOnlyStallChange } from "./only-stall-change.ts";
 import { errorMessage, type ReportProblem } from "./problem.ts";
@@ -37,15 +38,6 @@ export function onlySynced({ synced }: Pick<KeySource, "synced">): KeySource {
   return { synced, feed: () => () => {} };
 }
 
-/** Events for metrics: only values of closed lists and numbers, no names. Must not throw. */
-export interface ControllerEvents {
-  /** The number of waiting keys. */
-  readonly queueDepth?: (depth: number) => void;
-  readonly reconciled?: (outcome: WorkOutcome["kind"], durationMs: number) => void;
-  /** The number of calls that are stuck. */
-  readonly stuck?: (count: number) => void;
-}
-
 /** Observes keys that keep failing, so that their state can be reported. Its functions must not throw. */
 export interface StallWatch {
   /** An attempt failed with `error`; the next one is due in `nextAttemptInMs`, or when the object changes. */
@@ -61,7 +53,7 @@ export interface Skipped {
 }
 
 export interface ControllerOptions {
-  /** The name in reports. */
+  /** The name of the controller in reported problems. */
   readonly name: string;
   readonly sources: readonly KeySource[];
   /**
@@ -73,7 +65,6 @@ export interface ControllerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly problem: ReportProblem;
-  readonly events?: ControllerEvents;
   readonly stalls?: StallWatch;
   /** The maximum number of keys at a time; stuck ones do not count. Default 4. */
   readonly concurrency?: number;
@@ -94,7 +85,7 @@ export class Controller {
   #isStarting = false;
   #state: "syncing" | "running" | "stopped" = "syncing";
   readonly #unsubscribe: readonly (() => void)[];
-  #allEnded = () => {};
+  #onAllEnded = () => {};
 
   /** Resolves when all sources have synced and work begins; rejects when one of them was stopped before. */
   readonly ready: Promise<void>;
@@ -129,7 +120,6 @@ export class Controller {
     this.#state = "stopped";
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#queue.stop();
-    this.#options.events?.queueDepth?.(0);
     if (!(await this.#endWithin(deadlineMs))) {
       for (const { abort } of this.#running.values()) abort.abort();
       await this.#endWithin(graceMs);
@@ -146,7 +136,6 @@ export class Controller {
 
   /** Starts work after the current change: other changes may belong to it, and an informer's handler must not block. */
   #startWorkSoon() {
-    this.#options.events?.queueDepth?.(this.#queue.depth);
     if (this.#isStarting) return;
     this.#isStarting = true;
     void Promise.resolve().then(() => {
@@ -165,21 +154,18 @@ export class Controller {
   }
 
   async #run(key: string) {
-    const { clock, events } = this.#options;
-    const run = new Run(clock.now(), () => this.#isStuck(key, run));
+    const run = new Run(() => this.#markStuck(key, run));
     this.#running.set(key, run);
-    this.#agenda.put(run.appointment, run.startedAt + this.#stuckAfterMs);
-    events?.queueDepth?.(this.#queue.depth);
+    this.#agenda.put(run.appointment, this.#options.clock.now() + this.#stuckAfterMs);
 
     const { outcome, error } = await this.#reconcile(key, run.abort.signal);
 
     this.#agenda.remove(run.appointment);
     this.#running.delete(key);
-    if (run.stuck) this.#countStuck(-1);
-    events?.reconciled?.(outcome.kind, clock.now() - run.startedAt);
+    if (run.stuck) this.#stuck--;
     const retryInMs = this.#queue.finish(key, outcome);
     if (retryInMs !== undefined) this.#options.stalls?.failed(key, error, retryInMs);
-    if (this.#running.size === 0) this.#allEnded();
+    if (this.#running.size === 0) this.#onAllEnded();
     this.#startWork();
   }
 
@@ -188,7 +174,7 @@ export class Controller {
     try {
       const result = await reconcile(key, signal);
       if (typeof result === "object") return { outcome: result };
-      const inMs = sooner(result, stalls?.succeeded(key));
+      const inMs = soonest(result, stalls?.succeeded(key));
       if (inMs === undefined) return { outcome: { kind: "done" } };
       if (!Number.isFinite(inMs)) throw new TypeError(`reconcile returned an invalid delay: ${inMs} ms`);
       return { outcome: { kind: "again", inMs } };
@@ -199,16 +185,11 @@ export class Controller {
     }
   }
 
-  #isStuck(key: string, run: Run) {
+  #markStuck(key: string, run: Run) {
     run.stuck = true;
-    this.#countStuck(+1);
+    this.#stuck++;
     this.#report("reconcile-stuck", key, `still running after ${this.#stuckAfterMs} ms; its key waits for it`);
     this.#startWork();
-  }
-
-  #countStuck(change: 1 | -1) {
-    this.#stuck += change;
-    this.#options.events?.stuck?.(this.#stuck);
   }
 
   #report(kind: "reconcile-failed" | "reconcile-stuck", key: string, message: string, error?: unknown) {
@@ -220,14 +201,10 @@ export class Controller {
   async #endWithin(ms: number): Promise<boolean> {
     if (this.#running.size === 0) return true;
     const enough = new AbortController();
-    this.#allEnded = () => enough.abort();
+    this.#onAllEnded = () => enough.abort();
     await sleep(this.#options.clock, ms, enough.signal).catch(() => {});
     return this.#running.size === 0;
   }
-}
-
-function sooner(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }
 
 export interface StopOptions {
@@ -239,13 +216,11 @@ const defaultBackoff: Backoff = { baseMs: 200, maxMs: 300_000, jitter: 0.2 };
 
 /** One call of `reconcile`. */
 class Run {
-  readonly startedAt: number;
   readonly abort = new AbortController();
   readonly appointment: Appointment;
   stuck = false;
 
-  constructor(startedAt: number, due: () => void) {
-    this.startedAt = startedAt;
+  constructor(due: () => void) {
     this.appointment = new Appointment({ due });
   }
 }

@@ -27,7 +27,7 @@ describe("an informer", () => {
     expect(clock.pendingTimers).toBe(1);
   });
 
-  it("finds objects by its indexes, and no longer under keys they have lost", async () => {
+  it("finds objects by their current index keys only", async () => {
     const { follow, write } = setUp();
     const { informed } = follow();
     await write("a", "red");
@@ -42,7 +42,7 @@ describe("an informer", () => {
     expect(() => informed.byIndex("size" as "colour", "1")).toThrow('no index "size"');
   });
 
-  it("hands out the objects of its client, uncopied", async () => {
+  it("returns the objects of its client, not copies", async () => {
     const { cluster, follow, write } = setUp();
     await write("a", "red");
     const { informed } = follow();
@@ -54,7 +54,7 @@ describe("an informer", () => {
     expect(informed.byIndex("colour", "red")[0]).toBe(informed.get(ref));
   });
 
-  it("keeps objects in the form that its transform gives them, from the list and from the watch", async () => {
+  it("caches transformed objects, from the list and from the watch", async () => {
     const { cluster, follow, write } = setUp();
     await write("a", "red");
     const { informed, changes } = follow({
@@ -143,7 +143,7 @@ describe("an informer", () => {
     expect(calls.filter((call) => call === "list")).toHaveLength(2);
   });
 
-  it("opens a stream anew that is silent for too long, and reports it once", async () => {
+  it("opens a new watch after too long a silence, and reports it once", async () => {
     const { follow, clock, calls, problems } = setUp({ watch: ({ signal }) => nothingUntil(signal) });
     follow({ silenceMs: 10_000 });
 
@@ -155,7 +155,7 @@ describe("an informer", () => {
     expect(problems.map(({ kind }) => kind)).toEqual(["silent"]);
   });
 
-  it("leaves a stream alone that now and then brings something", async () => {
+  it("keeps a watch that receives an event within the time", async () => {
     const { follow, write, clock, calls } = setUp();
     follow({ silenceMs: 10_000 });
 
@@ -167,7 +167,7 @@ describe("an informer", () => {
     expect(calls).toEqual(["list", "watch 101"]);
   });
 
-  it("asks ever more slowly a server that closes each watch at once", async () => {
+  it("watches with growing delays when the server closes each watch at once", async () => {
     const { follow, clock, calls } = setUp({
       async *watch() {
         yield { type: "BOOKMARK", resourceVersion: "5000" };
@@ -180,7 +180,7 @@ describe("an informer", () => {
     expect(calls.length).toBeLessThan(15);
   });
 
-  it("asks soon again after a stream that had worked for long", async () => {
+  it("watches again soon after a watch that worked for long", async () => {
     const { cluster, follow, clock, calls } = setUp();
     follow();
 
@@ -193,7 +193,7 @@ describe("an informer", () => {
     expect(calls).toHaveLength(12);
   });
 
-  it("reports a refusal by name, once, and asks again slowly until it is allowed", async () => {
+  it("reports a refusal once, and retries slowly until it is allowed", async () => {
     const { cluster, follow, clock, calls, problems } = setUp();
     cluster.forbid("list", "configmaps");
     const { informed } = follow();
@@ -231,7 +231,7 @@ describe("an informer", () => {
     expect(problems.map(({ kind }) => kind)).toEqual(["unavailable", "unavailable"]);
   });
 
-  it("ignores a list that is older than the objects it has seen", async () => {
+  it("ignores a list that is older than its objects", async () => {
     const { cluster, follow, write, clock, problems, lag } = setUp();
     const { informed } = follow();
     await write("a", "red");
@@ -266,7 +266,7 @@ describe("an informer", () => {
     expect(changes).toEqual(["ADDED a red", "MODIFIED a blue"]);
   });
 
-  it("goes on when a handler throws, with the others and with that one, and reports it once", async () => {
+  it("continues to call all handlers after one has thrown, and reports it once", async () => {
     const { follow, write, problems } = setUp();
     const { informed, changes } = follow();
     let calls = 0;
@@ -285,7 +285,7 @@ describe("an informer", () => {
     expect(problems.map(({ message }) => message)).toEqual(["a handler failed: oh", "a handler failed: later"]);
   });
 
-  it("goes on when an index function throws, and reports it once", async () => {
+  it("continues when an index function throws, and reports it once", async () => {
     const { follow, write, problems } = setUp();
     const colour = () => {
       throw new Error("colourless");

@@ -1,15 +1,14 @@
 import type { Backoff, Clock, Random } from "../../time/index.ts";
 import { type KubeClient, KubeError, type ListQuery } from "../client.ts";
 import type { KubeObject, ObjectRef, ResourceType } from "../object.ts";
-import { Audience } from "./audience.ts";
 import { type ChangeHandler, type IndexFunction, ObjectCache } from "./object-cache.ts";
 import { errorMessage, type ReportProblem } from "./problem.ts";
 import { Reflector } from "./reflector.ts";
+import { Subscribers } from "./subscribers.ts";
 
 /**
- * A cache of all objects of one kind, kept current by a watch and read without a call. It may be a moment old: good for
- * finding work, which a conditional write then decides. The objects are those of the client, not copies, unless there is a
- * `transform`.
+ * A cache of all objects of one kind, kept current by a watch and read without a request. It may be slightly outdated: use it to
+ * find work, and conditional writes to do it. The objects are those of the client, not copies, unless there is a `transform`.
  */
 export interface Informer<T extends KubeObject, Index extends string = never> {
   get(ref: ObjectRef): T | undefined;
@@ -47,13 +46,13 @@ export function informer<T extends KubeObject, Index extends string = never>(
   const { type, signal, problem, query = {}, silenceMs = 90_000, backoff = defaultBackoff } = options;
   const { transform = (object: T) => object } = options;
   const about = type.plural;
-  const audience = new Audience<T>((error) => {
+  const subscribers = new Subscribers<T>((error) => {
     problem({ kind: "handler-failed", about, message: `a handler failed: ${errorMessage(error)}`, error });
   });
   const brokenIndexes = new Set<string>();
   const cache = new ObjectCache<T, Index>({
     indexes: options.indexes ?? ({} as Record<Index, IndexFunction<T>>),
-    changed: (event, object, previous) => audience.notify(event, object, previous),
+    changed: (event, object, previous) => subscribers.notify(event, object, previous),
     indexFailed(index, error) {
       if (brokenIndexes.has(index)) return;
       brokenIndexes.add(index);
@@ -78,7 +77,7 @@ export function informer<T extends KubeObject, Index extends string = never>(
     get: (ref) => cache.get(ref),
     list: () => cache.list(),
     byIndex: (name, key) => cache.byIndex(name, key),
-    subscribe: (handler) => audience.join(handler, cache.list()),
+    subscribe: (handler) => subscribers.add(handler, cache.list()),
     get hasSynced() {
       return sync.isReached;
     },

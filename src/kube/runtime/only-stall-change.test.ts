@@ -9,7 +9,7 @@ it.each<[string, object, object, boolean]>([
   ["another condition", {}, { conditions: [{ type: "Recorded" }] }, false],
   ["a stall that ends with the phase", { phase: "Pending", conditions: [stalled("a")] }, { phase: "Running" }, false],
   ["a change of nothing", { conditions: [stalled("a")] }, { conditions: [stalled("a")] }, false],
-])("%s is recognised", (_name, before, after, expected) => {
+])("%s is recognized as a change of the stall only", (_name, before, after, expected) => {
   expect(isOnlyStallChange(version("1", before), version("2", after))).toBe(expected);
 });
 

@@ -33,7 +33,7 @@ it("forgets a version when the informer shows it", async () => {
   expect(ownWrites.isOutdated(thing("9"))).toBe(false);
 });
 
-it("notes no version that the informer shows already, because the watch was faster than the reply", async () => {
+it("notes no version that the informer shows already, because the watch was faster than the response", async () => {
   const ownWrites = new OwnWrites();
   const informer = fakeInformer();
   const client = ownWrites.track(fakeClient("updated"), [informer]);
@@ -44,7 +44,7 @@ it("notes no version that the informer shows already, because the watch was fast
   expect(ownWrites.isOutdated(thing("9"))).toBe(false);
 });
 
-it("notes nothing of a write that lost a race", async () => {
+it("notes nothing for a write that lost a race", async () => {
   const ownWrites = new OwnWrites();
   const client = ownWrites.track(fakeClient("conflict"), []);
 
@@ -53,12 +53,38 @@ it("notes nothing of a write that lost a race", async () => {
   expect(ownWrites.isOutdated(thing("5"))).toBe(false);
 });
 
-it("marks every version of an object that this process deleted as outdated", () => {
+it("marks every version of an object that this process deleted as outdated, until the informer shows the deletion", () => {
   const ownWrites = new OwnWrites();
+  const informer = fakeInformer();
+  ownWrites.track(fakeClient("updated"), [informer]);
+  informer.change("ADDED", thing("5"), undefined);
+
+  ownWrites.noteGone(thing("5"));
+  expect(ownWrites.isOutdated(thing("99"))).toBe(true);
+
+  informer.change("DELETED", thing("99"), undefined);
+  expect(ownWrites.isOutdated(thing("99"))).toBe(false);
+});
+
+it("keeps no entry for a deletion that the informer has shown before the response arrives", async () => {
+  const ownWrites = new OwnWrites();
+  const informer = fakeInformer();
+  ownWrites.track(fakeClient("updated"), [informer]);
+  informer.change("ADDED", thing("5"), undefined);
+  informer.change("DELETED", thing("6"), undefined);
 
   ownWrites.noteGone(thing("5"));
 
-  expect(ownWrites.isOutdated(thing("99"))).toBe(true);
+  expect(ownWrites.isOutdated(thing("5"))).toBe(false);
+});
+
+it("keeps no entry for an update that removed the last finalizer after the informer has shown the deletion", () => {
+  const ownWrites = new OwnWrites();
+  const deleted = { ...thing("5"), metadata: { ...thing("5").metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+
+  ownWrites.note(deleted);
+
+  expect(ownWrites.isOutdated(thing("4"))).toBe(false);
 });
 
 it("marks versions older than a tracked deletion as outdated while the object remains", async () => {

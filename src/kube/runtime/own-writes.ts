@@ -1,5 +1,5 @@
 import type { KubeClient, UpdateOutcome } from "../client.ts";
-import { type KubeObject, type ObjectRef, refOf } from "../object.ts";
+import { type KubeObject, type ObjectMeta, type ObjectRef, refOf } from "../object.ts";
 import type { ChangeEvent } from "./object-cache.ts";
 
 /**
@@ -33,9 +33,14 @@ export class OwnWrites {
   }
 
   note(object: KubeObject): void {
-    const { uid, resourceVersion } = object.metadata;
-    // The watch can be faster than the reply to the write.
-    if (uid && resourceVersion && !this.#isShown(object)) this.#versions.set(uid, BigInt(resourceVersion));
+    const { uid, resourceVersion, deletionTimestamp, finalizers = [] } = object.metadata;
+    // The response to a write that removes the last finalizer is the object that the write deleted.
+    if (deletionTimestamp && finalizers.length === 0) return this.noteGone(object);
+    if (!uid || !resourceVersion) return;
+    const version = BigInt(resourceVersion);
+    // The watch can be faster than the response to the write.
+    const isShown = this.#listShown(object).some((shown) => BigInt(shown.resourceVersion ?? "0") >= version);
+    if (!isShown) this.#versions.set(uid, version);
   }
 
   isOutdated({ metadata: { uid = "", resourceVersion } }: KubeObject): boolean {
@@ -44,8 +49,10 @@ export class OwnWrites {
   }
 
   /** Notes that this process deleted the object: every version that an informer still shows is outdated. */
-  noteGone({ metadata: { uid } }: KubeObject): void {
-    if (uid) this.#versions.set(uid, newest);
+  noteGone(object: KubeObject): void {
+    const { uid } = object.metadata;
+    // If the watch was faster, no event would ever remove the entry.
+    if (uid && this.#listShown(object).length > 0) this.#versions.set(uid, newest);
   }
 
   /** No outdated version will follow: an informer shows the noted version, a newer one, or the object as deleted. */
@@ -53,12 +60,10 @@ export class OwnWrites {
     this.#versions.delete(uid);
   }
 
-  #isShown(object: KubeObject): boolean {
-    const { uid, resourceVersion = "" } = object.metadata;
-    return this.#informers.some((informer) => {
-      const shown = informer.get(refOf(object))?.metadata;
-      return shown?.uid === uid && BigInt(shown?.resourceVersion ?? "0") >= BigInt(resourceVersion);
-    });
+  /** The versions of `object` that the informers show. */
+  #listShown(object: KubeObject): readonly ObjectMeta[] {
+    const shown = this.#informers.flatMap((informer) => informer.get(refOf(object))?.metadata ?? []);
+    return shown.filter(({ uid }) => uid === object.metadata.uid);
   }
 }
 

@@ -3,7 +3,8 @@ import type { Clock } from "../../time/index.ts";
 import type { ReportProblem } from "./problem.ts";
 
 /**
- * Logs problems as warnings named `event`. A problem that lasts is logged once a minute, however many keys it concerns: after a full disk or an outage, every object reports the same one.
+ * Logs problems as warnings named `event`. A problem that lasts is logged once a minute, however many keys it concerns: during an
+ * outage, every object reports the same one.
  */
 export function problemLogger(event: string, { log, clock }: ProblemLoggerOptions): ReportProblem {
   const limit = limitLog(clock, 60_000);

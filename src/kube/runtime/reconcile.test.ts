@@ -39,20 +39,20 @@ describe("reconcile", () => {
     expect(requeueAfterMs).toBeUndefined();
   });
 
-  it("performs no further action while it waits for an event, and looks again in case that the event is lost", async () => {
+  it("performs no further action while it waits for an event, and reconciles again in case the event is lost", async () => {
     const { requeueAfterMs, performed } = await run(() => decision("wait", "add"));
 
     expect(performed).toEqual(["wait at 0"]);
     expect(requeueAfterMs).toBe(lostEventMs);
   });
 
-  it("looks again later if the next round has to wait for an event", async () => {
+  it("reconciles again later if the next round has to wait for an event", async () => {
     const { requeueAfterMs } = await run(() => decision("add"), { observeAgain: async () => undefined });
 
     expect(requeueAfterMs).toBe(lostEventMs);
   });
 
-  it("lets other keys go first after many rounds", async () => {
+  it("is requeued behind other keys after many rounds", async () => {
     const { requeueAfterMs, performed } = await run(() => decision("add"));
 
     expect(performed).toHaveLength(24);

@@ -3,7 +3,7 @@ import { type KubeClient, KubeError, type ListQuery, type WatchEvent } from "../
 import type { KubeObject, ResourceType } from "../object.ts";
 import { versionOf } from "./object-cache.ts";
 import { errorMessage, type ProblemKind, type ReportProblem } from "./problem.ts";
-import { Silence } from "./silence.ts";
+import { SilenceTimer } from "./silence-timer.ts";
 
 /** Receives the objects of a reflector. */
 export interface Mirror<T> {
@@ -32,7 +32,7 @@ export interface ReflectorOptions<T extends KubeObject> {
  * ended, and another list only when the server cannot continue from there.
  */
 export class Reflector<T extends KubeObject> {
-  readonly #in: ReflectorOptions<T>;
+  readonly #options: ReflectorOptions<T>;
   readonly #mirror: Mirror<T>;
   /** The mirror has every change up to this version, which never decreases. */
   #version = 0n;
@@ -42,26 +42,26 @@ export class Reflector<T extends KubeObject> {
   readonly #reported = new Set<ProblemKind>();
 
   constructor(options: ReflectorOptions<T>, mirror: Mirror<T>) {
-    this.#in = options;
+    this.#options = options;
     this.#mirror = mirror;
   }
 
-  /** Whether a watch is open, or being opened, after the list. False while a failed one is waited for. */
+  /** Whether a watch is open, or being opened, after the list. False during the delay after a failed one. */
   get isWatching(): boolean {
     return this.#isWatching;
   }
 
   /** Runs until the signal aborts. */
   async run(): Promise<void> {
-    const { clock, random, signal, backoff } = this.#in;
+    const { clock, random, signal, backoff } = this.#options;
     let pauseMs = 0;
     for (let failures = 1; !signal.aborted; failures++) {
       const { livedMs, error } = await this.#listAndWatch();
       if (signal.aborted) return;
 
       // A stream that lasted longer than the delay before it resets the backoff; one that is closed at once does not.
-      if (livedMs > Math.max(pauseMs, steadyMs)) failures = 1;
-      if (error !== undefined) this.#trouble(error);
+      if (livedMs > Math.max(pauseMs, minLivedMs)) failures = 1;
+      if (error !== undefined) this.#handleError(error);
       pauseMs = backoffMs(isRefusal(error) ? Number.POSITIVE_INFINITY : failures, backoff, random.fraction());
       await sleep(clock, pauseMs, signal).catch(() => {});
     }
@@ -69,29 +69,29 @@ export class Reflector<T extends KubeObject> {
 
   /** Returns how long the watch worked, and the error that ended it, if any. */
   async #listAndWatch(): Promise<{ readonly livedMs: number; readonly error?: unknown }> {
-    const { clock } = this.#in;
-    const stream: Stream = { openedAt: undefined, heard: false, silent: false };
+    const { clock } = this.#options;
+    const stream: Stream = { openedAt: undefined, hasEvents: false, isSilent: false };
     const livedMs = () => (stream.openedAt === undefined ? 0 : clock.now() - stream.openedAt);
     try {
       if (this.#mustList) await this.#list();
       stream.openedAt = clock.now();
       await this.#watch(stream);
-      if (stream.silent) this.#report("silent", `nothing heard for ${this.#in.silenceMs} ms, watching anew`);
-      else if (livedMs() > steadyMs) this.#reported.clear();
+      if (stream.isSilent) this.#report("silent", `nothing received for ${this.#options.silenceMs} ms, watching again`);
+      else if (livedMs() > minLivedMs) this.#reported.clear();
       return { livedMs: livedMs() };
     } catch (error) {
       // A slow response that is an error does not count as a working stream.
-      return { livedMs: stream.heard ? livedMs() : 0, error };
+      return { livedMs: stream.hasEvents ? livedMs() : 0, error };
     }
   }
 
   async #list() {
-    const { client, type, query, signal } = this.#in;
+    const { client, type, query, signal } = this.#options;
     const { items, resourceVersion } = await client.list(type, query, { signal });
     if (signal.aborted) return;
 
     const version = BigInt(resourceVersion);
-    // A server replica lags behind. Its list would revert objects to older versions.
+    // From a server replica that lags behind: this list would revert objects to older versions.
     if (version < this.#version) {
       const message = `the list is of version ${version}, older than ${this.#version}, which was seen before`;
       throw new KubeError("unavailable", message);
@@ -103,13 +103,13 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #watch(stream: Stream) {
-    const { client, type, query, clock, signal, silenceMs } = this.#in;
+    const { client, type, query, clock, signal, silenceMs } = this.#options;
     // A signal that aborted during the list calls no listener any more.
     if (signal.aborted) return;
     const dropped = new AbortController();
     const drop = () => dropped.abort();
-    const silence = new Silence(clock, silenceMs, () => {
-      stream.silent = true;
+    const silence = new SilenceTimer(clock, silenceMs, () => {
+      stream.isSilent = true;
       drop();
     });
     signal.addEventListener("abort", drop);
@@ -118,19 +118,19 @@ export class Reflector<T extends KubeObject> {
       const from = { ...query, resourceVersion: String(this.#version) };
       for await (const event of client.watch(type, from, { signal: dropped.signal })) {
         if (dropped.signal.aborted) return;
-        silence.heard();
-        if (!stream.heard) this.#reported.clear();
-        stream.heard = true;
-        this.#takeIn(event);
+        silence.reset();
+        if (!stream.hasEvents) this.#reported.clear();
+        stream.hasEvents = true;
+        this.#apply(event);
       }
     } finally {
       this.#isWatching = false;
-      silence.end();
+      silence.stop();
       signal.removeEventListener("abort", drop);
     }
   }
 
-  #takeIn(event: WatchEvent<T>) {
+  #apply(event: WatchEvent<T>) {
     const version = event.type === "BOOKMARK" ? BigInt(event.resourceVersion) : versionOf(event.object);
     // A stream is in order of versions, so this event was received before; applying it could restore a deleted object.
     if (version <= this.#version) return;
@@ -140,7 +140,7 @@ export class Reflector<T extends KubeObject> {
     else this.#mirror.put(event.object);
   }
 
-  #trouble(error: unknown) {
+  #handleError(error: unknown) {
     const code = error instanceof KubeError ? error.code : "unavailable";
     // The version is too old, or not understood by this server: continue with a list.
     if (code === "gone" || code === "invalid") this.#mustList = true;
@@ -152,20 +152,25 @@ export class Reflector<T extends KubeObject> {
   #report(kind: ProblemKind, message: string, error?: unknown) {
     if (this.#reported.has(kind)) return;
     this.#reported.add(kind);
-    this.#in.problem({ kind, about: this.#in.type.plural, message, ...(error === undefined ? {} : { error }) });
+    this.#options.problem({
+      kind,
+      about: this.#options.type.plural,
+      message,
+      ...(error === undefined ? {} : { error }),
+    });
   }
 }
 
-/** A watch that ends sooner does not count as a working one. */
-const steadyMs = 1_000;
+/** A watch that ends sooner does not count as one that worked. */
+const minLivedMs = 1_000;
 
 interface Stream {
   openedAt: number | undefined;
-  heard: boolean;
-  silent: boolean;
+  hasEvents: boolean;
+  isSilent: boolean;
 }
 
-/** The delay after a refusal, which an early retry would not change. */
+/** Whether the server refused the request, which an early retry would not change. */
 function isRefusal(error: unknown): boolean {
   return error instanceof KubeError && (error.code === "forbidden" || error.code === "invalid");
 }

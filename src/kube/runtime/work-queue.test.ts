@@ -5,7 +5,7 @@ import { Chance } from "../../../test/sim/chance.ts";
 import { type WorkOutcome, WorkQueue } from "./work-queue.ts";
 
 describe("a work queue", () => {
-  it("gives keys out in the order they came, each once however often it was added", () => {
+  it("returns keys in the order of their first addition, each once", () => {
     const { queue } = setUp();
     for (const key of ["b", "a", "b", "c", "a"]) queue.add(key);
 
@@ -13,7 +13,7 @@ describe("a work queue", () => {
     expect(takeAll(queue)).toEqual(["b", "a", "c"]);
   });
 
-  it("gives a key that was added while it is worked on out once more afterwards, behind the others", () => {
+  it("requeues a key that was added during its work once, behind the others", () => {
     const { queue } = setUp();
     queue.add("a");
     queue.take();
@@ -27,7 +27,7 @@ describe("a work queue", () => {
     expect(takeAll(queue)).toEqual(["b", "a"]);
   });
 
-  it("gives a key out when its delay is over, at the earliest of several", async () => {
+  it("returns a key after its delay, the shortest of several", async () => {
     const { queue, clock } = setUp();
     queue.addAfter("a", 5_000);
     queue.addAfter("a", 1_000);
@@ -55,7 +55,7 @@ describe("a work queue", () => {
     expect(queue.depth).toBe(1);
   });
 
-  it("waits longer after each failure of a key, up to a limit, and starts over after a success", async () => {
+  it("delays a key longer after each failure, up to a maximum, and resets after a success", async () => {
     const { queue, clock } = setUp();
     const delays: number[] = [];
     queue.add("a");
@@ -71,7 +71,7 @@ describe("a work queue", () => {
     expect(delays).toEqual([100, 200, 400, 500, 0, 100]);
   });
 
-  it("starts the backoff over when work asked to be repeated", async () => {
+  it("resets the backoff when the work is to be repeated", async () => {
     const { queue, clock } = setUp();
     const delays: (number | undefined)[] = [];
     queue.add("a");
@@ -102,7 +102,7 @@ describe("a work queue", () => {
     expect(delays).toEqual([100, undefined, 200]);
   });
 
-  it("does not make a key wait for its backoff that was added for another reason", () => {
+  it("does not delay a key by its backoff when it is added for another reason", () => {
     const { queue } = setUp();
     queue.add("a");
     queue.take();
@@ -113,7 +113,7 @@ describe("a work queue", () => {
     expect(queue.take()).toBe("a");
   });
 
-  it("remembers nothing of a key that is done", () => {
+  it("keeps nothing for a key that is done", () => {
     const { queue, clock } = setUp();
     for (let i = 0; i < 1_000; i++) queue.add(`key ${i}`);
     for (const key of takeAll(queue)) queue.finish(key, { kind: "done" });
@@ -122,7 +122,7 @@ describe("a work queue", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("gives nothing out after it was stopped, takes nothing in, and leaves no timer", async () => {
+  it("returns and accepts nothing after it was stopped, and leaves no timer", async () => {
     const { queue, clock } = setUp();
     queue.add("working");
     queue.take();
@@ -138,7 +138,7 @@ describe("a work queue", () => {
     expect([queue.depth, queue.size, queue.take()]).toEqual([0, 0, undefined]);
   });
 
-  it("throws when a key is finished that was not taken, and for a delay that is no number", () => {
+  it("throws for a key that is finished without being taken, and for a delay that is not a number", () => {
     const { queue } = setUp();
     queue.add("a");
 
@@ -146,7 +146,7 @@ describe("a work queue", () => {
     expect(() => queue.addAfter("a", Number.NaN)).toThrow(TypeError);
   });
 
-  it("behaves like a searched list: no key is worked on twice at a time, and none is lost", async () => {
+  it("behaves like a plain list: no key is worked on twice at a time, and none is lost", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyTurn(), { maxLength: 80 }), async (turns) => {
         const pair = new Pair();

@@ -6,7 +6,7 @@ export function iso(time: number | string): string {
   return new Date(time).toISOString();
 }
 
-/** Writes the status of `object` if it has the version that was read. Returns undefined if the object was changed or deleted since. */
+/** Writes the status of `object` in the version that was read. Returns undefined if the object was changed or deleted since. */
 export async function writeStatus<T extends KubeObject>(
   client: KubeClient,
   type: ResourceType<T>,

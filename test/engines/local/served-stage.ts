@@ -1,8 +1,8 @@
 import { serveApi } from "../../../src/apiserver/http/serve.ts";
 import { embeddedClient } from "../../../src/apiserver/index.ts";
-import { volatileStore } from "../../../src/apiserver/volatile-store.ts";
 import { namespaces } from "../../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
+import { volatileStore } from "../../doubles/volatile-store.ts";
 import { LocalStage, namespace } from "./local-stage.ts";
 
 const token = "the-admin-token";

@@ -7,16 +7,15 @@ import { anything } from "../structural/schema.ts";
 import { ageColumn, nameColumn } from "../tables/column.ts";
 import { objectMeta } from "./object-meta.ts";
 
-/** The required properties of a built-in kind; all others have defaults. */
+/** The properties of a resource that have no default, and any of the others. */
 export type KindDescription = Pick<Resource, "kind" | "plural"> &
   Partial<Resource> & { readonly fields?: StructuralSchema["properties"] };
 
 const usualVerbs = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/** A resource from the few things that make it special. */
-export function builtIn({ kind, plural, fields, ...special }: KindDescription): Resource {
-  const { group = "", version = "v1" } = special;
-  const namespaced = special.namespaced ?? true;
+/** A resource with the properties of `description`, and the defaults of built-in kinds for all others. */
+export function defineResource({ kind, plural, fields, ...description }: KindDescription): Resource {
+  const { group = "", version = "v1", namespaced = true } = description;
   return {
     kind,
     plural,
@@ -45,11 +44,11 @@ export function builtIn({ kind, plural, fields, ...special }: KindDescription): 
     isCurrent: () => false,
     refresh: (entry: Entry) => entry,
     view: (entry: Entry) => entry,
-    ...special,
+    ...description,
   };
 }
 
-/** metadata.name and metadata.namespace, and what else a kind can be selected by. */
+/** The fields that every kind can be selected by, and `more`. */
 export function selectableFields(namespaced: boolean, more: readonly string[] = []): Map<string, readonly string[]> {
   const fields = ["metadata.name", ...(namespaced ? ["metadata.namespace"] : []), ...more];
   return new Map(fields.map((field) => [field, field.split(".")]));

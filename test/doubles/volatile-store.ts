@@ -1,5 +1,5 @@
-import { KubeError } from "../kube/index.ts";
-import type { Change, ObjectKey, ObjectStore, StoredEntry, WriteDecision } from "./object-store.ts";
+import type { Change, ObjectKey, ObjectStore, StoredEntry, WriteDecision } from "../../src/apiserver/object-store.ts";
+import { KubeError } from "../../src/kube/index.ts";
 
 /** The default number of changes that watches can start from. */
 const defaultKeptChanges = 10_000;

@@ -1,4 +1,4 @@
-import { objectStoreContract } from "./object-store.contract.ts";
+import { objectStoreContract } from "../../src/apiserver/object-store.contract.ts";
 import { volatileStore } from "./volatile-store.ts";
 
 objectStoreContract("volatile", () => volatileStore());

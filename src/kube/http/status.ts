@@ -1,6 +1,6 @@
 import { KubeError, type KubeErrorCode } from "../client.ts";
 import { describeOperation, type Operation, permissionFor } from "./operation.ts";
-import type { HttpResponse } from "./read-answer.ts";
+import type { HttpResponse } from "./read-response.ts";
 
 /** The Status that the API server returns instead of an object: the fields we read. */
 export interface FailureStatus {
@@ -24,16 +24,14 @@ export function parseStatus({ text, status }: HttpResponse): FailureStatus {
   return { code: status, message: text.slice(0, 200).trim() };
 }
 
-/** The object, or the list, in a good answer. */
+/** The object, or the list, in a successful response. */
 export function parseContent<T>({ text }: HttpResponse, operation: Operation): T {
   try {
     return JSON.parse(text) as T;
   } catch {
     // Without the cause: it quotes the text.
-    throw new KubeError(
-      "unavailable",
-      `${describeOperation(operation)}: the answer is not JSON. Is this an API server?`,
-    );
+    const message = `${describeOperation(operation)}: the response is not JSON. Is this an API server?`;
+    throw new KubeError("unavailable", message);
   }
 }
 
@@ -43,17 +41,17 @@ export function isObjectMissing({ code, details }: FailureStatus): boolean {
 }
 
 /** The error of a response that is no outcome of `operation`. */
-export function refusal(status: FailureStatus, operation: Operation): KubeError {
+export function toKubeError(status: FailureStatus, operation: Operation): KubeError {
   const code = errorCode(status);
-  const said = statusMessage(status);
+  const message = statusMessage(status);
   if (code === "forbidden") {
     const permission = permissionFor(operation);
-    return new KubeError(code, said.includes(permission) ? said : `${permission}: ${said}`);
+    return new KubeError(code, message.includes(permission) ? message : `${permission}: ${message}`);
   }
   const { apiVersion, plural } = operation.type;
   const hint =
     status.code === 404 && !isObjectMissing(status) ? ` (are the ${plural} of ${apiVersion} installed?)` : "";
-  return new KubeError(code, `${describeOperation(operation)}: ${said}${hint}`);
+  return new KubeError(code, `${describeOperation(operation)}: ${message}${hint}`);
 }
 
 function errorCode({ code = 0, reason }: FailureStatus): KubeErrorCode {

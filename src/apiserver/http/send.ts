@@ -35,7 +35,7 @@ export function sendStatus(response: ServerResponse, status: ApiStatus): void {
 
 const maxWarnings = 50;
 
-/** One Warning header each; characters that a header cannot carry are replaced. */
+/** Sets one Warning header for each warning. Characters that a header cannot carry are replaced. */
 export function setWarnings(response: ServerResponse, warnings: readonly string[]): void {
   if (warnings.length === 0) return;
   const headers = warnings.slice(0, maxWarnings).map((text) => {
