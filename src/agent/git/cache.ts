@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Git } from "../../process/index.ts";
 import { RemoteError } from "../remote-error.ts";
@@ -103,6 +103,21 @@ async function fetchObjects(
 ) {
   const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance"];
   const args = ["fetch", ...options, "--refmap=", ...more, `--depth=${depth}`, "--", repository.cloneUrl, what];
-  const { code, stderr } = await runInTurn(cache, signal, () => git(args, { cwd: cache.directory, signal }));
+  const { code, stderr } = await runInTurn(cache, signal, async () => {
+    await removeLeftovers(cache);
+    return git(args, { cwd: cache.directory, signal });
+  });
   return code === 0 ? undefined : remoteFailure("fetch", stderr);
+}
+
+/**
+ * A fetch that was killed, at its time limit or because its task was cancelled, leaves its lock, with which every later
+ * fetch fails, and the received part of a pack.
+ */
+async function removeLeftovers({ directory }: Cache): Promise<void> {
+  await rm(join(directory, "shallow.lock"), { force: true });
+  const packs = join(directory, "objects", "pack");
+  for (const name of await readdir(packs)) {
+    if (name.startsWith("tmp_")) await rm(join(packs, name), { force: true });
+  }
 }

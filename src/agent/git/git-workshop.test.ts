@@ -118,6 +118,30 @@ exec ${(await run("which", ["git"])).stdout.trim()} "$@"
     expect(await contentOf(tree, "a.txt")).toBe("one\ntwo\nthree\n");
   });
 
+  it("is fetched after an earlier fetch was killed, and the remains of that one are removed", async () => {
+    // git creates these files before the first byte of a pack arrives, and cannot remove them when it is killed.
+    const shim = `#!/bin/sh
+case "$1" in fetch) [ -e ${root}/killed ] || { touch shallow.lock objects/pack/tmp_pack_1 ${root}/killed; exec sleep 600; };; esac
+exec ${(await run("which", ["git"])).stdout.trim()} "$@"
+`;
+    const bin = await mkdtemp(join(root, "bin-"));
+    await writeFile(join(bin, "git"), shim, { mode: 0o755 });
+    await using other = await open({ env: { PATH: `${bin}:${process.env["PATH"]}` } });
+    const cancelled = new AbortController();
+    const first = other.fetchCommit(repository, base, "refs/heads/main", cancelled.signal);
+    const rejected = expect(first).rejects.toThrow("cancelled");
+    await expect.poll(() => readdir(root)).toContain("killed");
+    cancelled.abort(new Error("cancelled"));
+    await rejected;
+
+    await other.fetchCommit(repository, base, "refs/heads/main", signal);
+
+    await using tree = await other.checkout(repository, base, signal);
+    expect(await contentOf(tree, "a.txt")).toBe("one\ntwo\nthree\n");
+    const left = await run("find", [join(root, "work"), "-name", "tmp_pack_*"]);
+    expect(left.stdout).toBe("");
+  });
+
   it("can be fetched concurrently", async () => {
     const heads = [base, await commitFiles({ "a.txt": "2\n" }), await commitFiles({ "a.txt": "3\n" })];
 
