@@ -72,10 +72,9 @@ export function retryStatus(task: CodingTask, { why, atMs, attempts }: Retry): C
   return { phase: "Waiting", nextAttemptTime, message, ...keptFields(task), attempts };
 }
 
-/** The process stops, and another replica continues. The interrupted attempt does not count. */
-export function handedOverStatus(task: CodingTask): CodingTaskStatus {
-  const attempts = Math.max(0, (task.status?.attempts ?? 1) - 1);
-  return { phase: "Waiting", message: "handed over by a stopping replica", ...keptFields(task), attempts };
+/** The current attempt ended for a reason outside of the task, and does not count. `attempts`: those before it. */
+export function uncountedStatus(task: CodingTask, message: string, attempts: number): CodingTaskStatus {
+  return { phase: "Waiting", message, ...keptFields(task), attempts };
 }
 
 /** Starts or resumes the task. The start time is kept as a step, which stays in every later phase. */
