@@ -51,8 +51,9 @@ class JobRun {
       return coderFailure("NotStarted", `The request is larger than a Job accepts, ${largestMessage} bytes.`);
     }
     try {
-      const outcome = await this.#outcome(await this.#awaitJob(input, signal), signal);
-      if (outcome.kind === "failed") await this.#remove(signal);
+      const job = await this.#awaitJob(input, signal);
+      const outcome = await this.#outcome(job, signal);
+      if (outcome.kind === "failed") await this.#delete(job);
       return outcome;
     } catch (error) {
       if (signal.aborted) await this.#stop();
@@ -154,30 +155,22 @@ class JobRun {
     return { timeoutMs, memory: resources.memory };
   }
 
-  /** Returns when the Job and its pods are deleted. */
-  async #remove(signal: AbortSignal): Promise<void> {
-    const { client } = this.#options;
-    for (;;) {
-      const job = await client.get(this.#engine.runs, this.#ref, { signal });
-      if (!job) return;
-      const preconditions = job.metadata.uid === undefined ? {} : { uid: job.metadata.uid };
-      if (!job.metadata.deletionTimestamp)
-        await client.delete(this.#engine.runs, this.#ref, { preconditions, propagation: "Foreground" }, { signal });
-      else await this.#change(job, signal);
-    }
+  /** Does not wait for the end of the deletion, which a lost node can delay: the next run of that name does. */
+  async #delete({ metadata: { uid = "" } }: KubeObject): Promise<void> {
+    const options = { preconditions: { uid }, propagation: "Foreground" } as const;
+    await this.#options.client.delete(this.#engine.runs, this.#ref, options);
   }
 
   /** Called after an abort: nothing of the Job is running when this returns. */
   async #stop(): Promise<void> {
     const { client, clock } = this.#options;
-    const { signal } = new AbortController();
-    const giveUpAt = clock.now() + longestStopMs;
+    const giveUpAt = clock.now() + maxStopMs;
     while (clock.now() < giveUpAt) {
       const job = await client.get(this.#engine.runs, this.#ref);
       if (!job) return;
       const { kind } = this.#engine.stateOf(job);
       if (kind === "succeeded") return;
-      if (kind === "failed" && !(await this.#engine.readFailure(job)).unfinished) return await this.#remove(signal);
+      if (kind === "failed" && !(await this.#engine.readFailure(job)).unfinished) return await this.#delete(job);
       if (kind !== "failed") await client.patch(this.#engine.runs, this.#ref, this.#engine.cancel(job));
       await sleep(clock, 200);
     }
@@ -203,4 +196,4 @@ class JobRun {
 }
 
 const lookAgainMs = 30_000;
-const longestStopMs = 120_000;
+const maxStopMs = 120_000;
