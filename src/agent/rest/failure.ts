@@ -29,12 +29,14 @@ function errorKind(status: number): RemoteErrorKind {
   return status >= 500 || [408, 425, 429].includes(status) ? "unavailable" : "refused";
 }
 
+/** A longer delay is a mistake of the server or of a proxy: the task would wait although the server has recovered. */
+const maxRetryAfterMs = 3_600_000;
+
 /** Seconds or a date. */
 function retryAfter(value: string | null, wallMs: number): number | undefined {
   if (value === null) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - wallMs);
+  const delayMs = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - wallMs;
+  return Number.isNaN(delayMs) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, delayMs));
 }
 
 /** Extracts the message from the JSON of GitLab and Jira; other text is returned unchanged. */
