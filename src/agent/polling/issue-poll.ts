@@ -30,8 +30,8 @@ export interface IssuePollOptions {
 export class IssuePoll {
   readonly #options: IssuePollOptions;
   #repository: Project | undefined;
-  /** By key, the change up to which an issue is processed. It only saves requests. */
-  #snapshot = new Map<string, string>();
+  /** By key, the version of the issue that is processed. It only saves requests. */
+  #processed = new Map<string, string>();
 
   constructor(options: IssuePollOptions) {
     this.#options = options;
@@ -41,12 +41,12 @@ export class IssuePoll {
   async poll(signal: AbortSignal): Promise<"polled"> {
     const { jira, source } = this.#options;
     const found = await jira.issuesIn(source.project, source.triggerStatus, signal);
-    const snapshot = new Map<string, string>();
+    const processed = new Map<string, string>();
     for (const issue of found) {
-      const isDone = this.#snapshot.get(issue.key) === issue.updatedAt || (await this.#process(issue, signal));
-      if (isDone) snapshot.set(issue.key, issue.updatedAt);
+      const isDone = this.#processed.get(issue.key) === issue.updatedAt || (await this.#process(issue, signal));
+      if (isDone) processed.set(issue.key, issue.updatedAt);
     }
-    this.#snapshot = snapshot;
+    this.#processed = processed;
     return "polled";
   }
 
