@@ -1,4 +1,4 @@
-import type { Clock } from "../../time/index.ts";
+import { type Clock, timeLimit } from "../../time/index.ts";
 import { ProcessError } from "../run-child.ts";
 import { type Git, type GitEnvironment, systemGit } from "./system-git.ts";
 
@@ -50,7 +50,7 @@ const settings: readonly (readonly [string, string])[] = [
 export function hardenedGit(options: HardenedGitOptions): Git {
   const git = systemGit(environment(options));
   return async (args, run) => {
-    using limit = timeLimit(options, run.signal);
+    using limit = timeLimit(options.clock, options.timeLimitMs, run.signal);
     try {
       return await git(args, { ...run, signal: limit.signal });
     } catch (error) {
@@ -90,14 +90,5 @@ function environment({ env, home, protocols }: HardenedGitOptions): GitEnvironme
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
     ...gitSettings(protocols),
-  };
-}
-
-function timeLimit({ clock, timeLimitMs }: HardenedGitOptions, caller: AbortSignal | undefined) {
-  const late = new AbortController();
-  const timer = clock.after(timeLimitMs, () => late.abort());
-  return {
-    signal: caller ? AbortSignal.any([caller, late.signal]) : late.signal,
-    [Symbol.dispose]: () => timer.cancel(),
   };
 }
