@@ -138,7 +138,6 @@ export interface Changes {
 export interface FileChange {
   readonly oldPath: string;
   readonly newPath: string;
-  readonly kind: "added" | "deleted" | "renamed" | "changed";
   /** Unified diff without its file header; empty where GitLab omits it as too large or binary. */
   readonly diff: string;
 }

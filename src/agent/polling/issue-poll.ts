@@ -1,6 +1,6 @@
 import { claimKeys, type TaskDraft, type TaskIntake } from "../../tasks/index.ts";
 import type { GitLab, Project } from "../gitlab/gitlab.ts";
-import type { FoundIssue, Jira, JiraIssue } from "../jira/jira.ts";
+import { type FoundIssue, isSameStatus, type Jira, type JiraIssue } from "../jira/jira.ts";
 import type { ItemIntake } from "./item-intake.ts";
 
 /** Maps a project of Jira to the project of GitLab in which its issues are solved. */
@@ -58,7 +58,7 @@ export class IssuePoll {
     const found = await items.read(id, () => jira.issue(key, signal));
     if (found.kind === "unreadable") return found.finished;
     const { value: issue } = found;
-    if (issue.status.toLowerCase() !== source.triggerStatus.toLowerCase()) return true;
+    if (!isSameStatus(issue.status, source.triggerStatus)) return true;
     const subject = { object: "issue", issue: key, author: issue.reporter } as const;
     return items.create(`${id} since ${issue.statusSince}`, await this.#draft(issue, signal), subject);
   }

@@ -152,7 +152,7 @@ async function ask(
   await new Promise((resolve) => server?.once("listening", resolve));
   const { port } = server.address() as AddressInfo;
   const rest = restClient({
-    ...{ name: "The server", url: `http://127.0.0.1:${port}/base`, timeLimitMs: 30_000 },
+    ...{ name: "The server", url: `http://127.0.0.1:${port}/`, basePath: "base", timeLimitMs: 30_000 },
     token,
     fixes: { 401: "replace the token" },
     credentials: (token) => ({ headers: { "x-token": token }, secrets: [token] }),

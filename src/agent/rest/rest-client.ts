@@ -1,14 +1,23 @@
-import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
+import { backoffMs, type Clock, type Random, sleep, timeLimit } from "../../time/index.ts";
 import { isRemoteError, RemoteError } from "../remote-error.ts";
 import { toRemoteError } from "./failure.ts";
 
-export interface RestOptions {
-  /** The name of the server, for messages. */
-  readonly name: string;
-  /** The base URL of all paths, without a slash at its end. */
+export interface ServerOptions {
+  /** The URL of the server, as operators write it. */
   readonly url: string;
   /** Called for each request, because tokens change. */
   readonly token: AccessToken;
+  /** The maximum time of one request, its response included. */
+  readonly timeLimitMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+interface RestOptions extends ServerOptions {
+  /** The name of the server, for messages. */
+  readonly name: string;
+  /** The path of the API on the server, such as `api/v4`. */
+  readonly basePath: string;
   /** Returns the header that authenticates with the token. */
   readonly credentials: (token: string) => {
     readonly headers: Readonly<Record<string, string>>;
@@ -16,15 +25,11 @@ export interface RestOptions {
   };
   /** By status, the action of an operator that a response calls for. */
   readonly fixes: Readonly<Record<number, string>>;
-  /** The maximum time of one request, its response included. */
-  readonly timeLimitMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 export interface RestRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Relative to the base URL; parts from outside are encoded. */
+  /** Relative to the base path; parts from outside are encoded. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
@@ -89,18 +94,14 @@ async function sendOnce(ask: RestRequest, token: string, options: RestOptions): 
   const { signal } = ask;
   signal?.throwIfAborted();
   const { clock, timeLimitMs, name } = options;
-  const late = new AbortController();
-  const timer = clock.after(timeLimitMs, () => late.abort());
+  using limit = timeLimit(clock, timeLimitMs, signal);
   try {
-    const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-    return await send({ ...ask, signal: either }, token, options);
+    return await send({ ...ask, signal: limit.signal }, token, options);
   } catch (error) {
     signal?.throwIfAborted();
     if (isRemoteError(error)) throw error;
-    const because = late.signal.aborted ? `did not respond within ${timeLimitMs / 1_000} s` : describeCause(error);
+    const because = limit.signal.aborted ? `did not respond within ${timeLimitMs / 1_000} s` : describeCause(error);
     throw new RemoteError("unavailable", `${name} ${because}`);
-  } finally {
-    timer.cancel();
   }
 }
 
@@ -127,10 +128,10 @@ async function send(
   return { body: parseBody(text, options.name), headers: response.headers };
 }
 
-function toUrl({ path, query = {} }: RestRequest, { url }: RestOptions): string {
+function toUrl({ path, query = {} }: RestRequest, { url, basePath }: RestOptions): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
-  return `${url}/${path}${search.size > 0 ? `?${search}` : ""}`;
+  return `${url.replace(/\/+$/, "")}/${basePath}/${path}${search.size > 0 ? `?${search}` : ""}`;
 }
 
 function parseBody(text: string, name: string): unknown {

@@ -1,31 +1,19 @@
 import type { z } from "../../../schema/index.ts";
-import type { Clock, Random } from "../../../time/index.ts";
 import { isRemoteError, RemoteError, unlessMissing } from "../../remote-error.ts";
 import { parseResponse } from "../../rest/response.ts";
-import type { AccessToken } from "../../rest/rest-client.ts";
-import { type RestRequest, restClient } from "../../rest/rest-client.ts";
+import { type Rest, type RestRequest, restClient, type ServerOptions } from "../../rest/rest-client.ts";
 import type { GitLab, GitLabUser, MergeRequest, MergeRequestDraft, MergeRequestRef, Position } from "../gitlab.ts";
 import { readChanges } from "./changes.ts";
 import { discussionSchema, memberSchema, mergeRequestSchema, noteSchema, projectSchema, userSchema } from "./decode.ts";
 import { mergeRequestsSince } from "./merge-requests-since.ts";
 import { readPages } from "./pages.ts";
 
-export interface GitLabHttpOptions {
-  /** The URL of the server, as operators write it. */
-  readonly url: string;
-  readonly token: AccessToken;
-  /** The maximum time of one request. */
-  readonly timeLimitMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 /** GitLab over its REST API v4. */
-export function gitlabHttp(options: GitLabHttpOptions): GitLab {
+export function gitlabHttp(options: ServerOptions): GitLab {
   const rest = restClient({
     ...options,
     name: "GitLab",
-    url: `${options.url.replace(/\/+$/, "")}/api/v4`,
+    basePath: "api/v4",
     credentials: (token) => ({ headers: { "PRIVATE-TOKEN": token }, secrets: [token] }),
     fixes,
   });
@@ -46,11 +34,9 @@ const fixes = {
 /** Requests one thing, and checks the response. `what` is its name in errors. */
 type Read = <S extends z.ZodType>(what: string, schema: S, ask: RestRequest) => Promise<z.output<S>>;
 
-type Rest = ReturnType<typeof restClient>;
-
 function accountCalls(
   read: Read,
-  { token: currentToken, clock }: Pick<GitLabHttpOptions, "token" | "clock">,
+  { token: currentToken, clock }: Pick<ServerOptions, "token" | "clock">,
 ): Pick<GitLab, "self" | "project" | "accessLevel"> {
   // The user of a token never changes.
   let us: { readonly token: string; readonly user: GitLabUser } | undefined;
