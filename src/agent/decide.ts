@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { type Decision, decision, nothing, requeueAfter } from "../kube/index.ts";
 import { type Pause, type Paused, taskPause } from "../policy/index.ts";
 import { begunAt, type CodingTask, type CodingTaskStatus, readCancelRequest } from "../resources/index.ts";
+import { cancelledEnd } from "./end.ts";
 import { byCreation, isClosed, isWriting } from "./queue.ts";
-import { cancelledStatus, isPaused, pausedStatus, queuedStatus, resumedStatus } from "./statuses.ts";
+import { endedStatus, isPaused, pausedStatus, queuedStatus, resumedStatus } from "./statuses.ts";
 import type { Interruption, Work } from "./work/workers.ts";
 
 /** A task and the state that its decision depends on. */
@@ -77,7 +78,7 @@ function decideOpen(snapshot: Snapshot): Decision<Action> {
 
   const by = cancelRequest(task);
   if (by !== undefined) {
-    if (!begunAt(task)) return decision({ do: "settle", status: cancelledStatus(task, by, nowMs) });
+    if (!begunAt(task)) return decision({ do: "settle", status: endedStatus(task, cancelledEnd(by), nowMs) });
     // People have read that the work began, so its end is reported to them, too: under the lock, like every report.
     const waitMs = isReporting(task) ? nextAttemptMs(task) - nowMs : 0;
     return waitMs > 0 ? requeueAfter(waitMs) : decision({ do: "work" });

@@ -114,21 +114,24 @@ describe("a task", () => {
     expect(world.notes()).toHaveLength(4);
   });
 
-  it.each(["task.started", "task.ended"])("completes although the ledger does not accept its %s at first", async (type) => {
-    await open({ env: { AGENT_MAX_ATTEMPTS: "1" } });
-    const { append } = world.ledger;
-    let failures = 1;
-    world.ledger.append = async (event) => {
-      if (event.type === type && failures-- > 0) throw new LedgerError("full", "no space left");
-      return append(event);
-    };
+  it.each(["task.started", "task.ended"])(
+    "completes although the ledger does not accept its %s at first",
+    async (type) => {
+      await open({ env: { AGENT_MAX_ATTEMPTS: "1" } });
+      const { append } = world.ledger;
+      let failures = 1;
+      world.ledger.append = async (event) => {
+        if (event.type === type && failures-- > 0) throw new LedgerError("full", "no space left");
+        return append(event);
+      };
 
-    await world.openMergeRequest();
+      await world.openMergeRequest();
 
-    const [task] = await world.allEnded(1);
-    expect(task?.status).toMatchObject({ phase: "Completed", attempts: 1 });
-    expect(world.notes()).toHaveLength(4);
-  });
+      const [task] = await world.allEnded(1);
+      expect(task?.status).toMatchObject({ phase: "Completed", attempts: 1 });
+      expect(world.notes()).toHaveLength(4);
+    },
+  );
 
   it("reports that the branch was deleted", async () => {
     await open();

@@ -545,19 +545,17 @@ describe("a push", () => {
     expect(outcome).toEqual({ kind: "pushed" });
     expect(await workshop.branchHead(repository, "agent/x", signal)).toBe(sha);
     await using other = await open();
-    const search = { head: sha, taskUid: "task-1", depth: 20 };
-    expect(await other.findTask(repository, search, signal)).toBe(sha);
-    expect(await other.findTask(repository, { ...search, taskUid: "task" }, signal)).toBeUndefined();
+    expect(await other.findTask(repository, sha, "task-1", signal)).toBe(sha);
+    expect(await other.findTask(repository, sha, "task", signal)).toBeUndefined();
   });
 
-  it("is found below later commits, up to the depth", async () => {
+  it("is found below later commits", async () => {
     const task = await commitFiles({ "a.txt": "x\n" }, { message: "do it\n\nInterlock-Task: task-9\n" });
     await commitFiles({ "a.txt": "y\n" });
     const head = await commitFiles({ "a.txt": "z\n" });
     await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
 
-    expect(await workshop.findTask(repository, { head, taskUid: "task-9", depth: 3 }, signal)).toBe(task);
-    expect(await workshop.findTask(repository, { head, taskUid: "task-9", depth: 2 }, signal)).toBeUndefined();
+    expect(await workshop.findTask(repository, head, "task-9", signal)).toBe(task);
   });
 
   it("does not move a branch that has moved, and is refused with an older lease", async () => {
@@ -565,7 +563,10 @@ describe("a push", () => {
     const order = { branch: "topic", expectedSha: undefined, commit: sha, lease: lease(5n) };
     await workshop.push(repository, order, signal);
 
-    expect(await workshop.push(repository, { ...order, lease: lease(4n) }, signal)).toEqual({ kind: "stale" });
+    expect(await workshop.push(repository, { ...order, lease: lease(4n) }, signal)).toEqual({
+      kind: "stale",
+      fence: 5n,
+    });
     const later = { ...order, expectedSha: base, lease: lease(6n) };
     expect(await workshop.push(repository, later, signal)).toEqual({ kind: "moved", sha });
   });

@@ -79,7 +79,7 @@ async function attemptUnderLock(
   const isCancelled = cancelRequest(task) !== undefined;
   if (!isCancelled && taskPause(task, deps.pauses(), client.serverNowMs())) return "paused";
 
-  const progress = new TaskProgress(client, task, lease, deps.redact);
+  const progress = new TaskProgress(task, { ...deps, lease });
   const { spec } = task;
   const gitlab = guardGitLab(deps.gitlab, lease);
   const attempt: Attempt = {

@@ -175,7 +175,8 @@ describe("a coder in a Job", { timeout: 90_000 }, () => {
     const { items } = await api.client.list(jobs, { namespace });
     const job = items.find(({ metadata }) => metadata.annotations?.["kubernaut.ai/coding-task-uid"] === wanted.taskUid);
     const ref = { namespace, name: job?.metadata.name ?? "" };
-    const hold = (finalizers: readonly string[]) => api.client.patch(jobs, ref, { merge: { metadata: { finalizers } } });
+    const hold = (finalizers: readonly string[]) =>
+      api.client.patch(jobs, ref, { merge: { metadata: { finalizers } } });
     await hold(["example.com/lost-node"]);
 
     expect(await running).toMatchObject({ kind: "failed", reason: "ExitCode" });

@@ -1,6 +1,6 @@
 import { type Engine, jobEngine, listJobPods, type Pod } from "../../../engines/index.ts";
 import { type KubeClient, KubeError, type KubeObject, nameHash, type ObjectRef } from "../../../kube/index.ts";
-import { type Clock, sleep } from "../../../time/index.ts";
+import { type Clock, sleep, timeLimit } from "../../../time/index.ts";
 import { checkPatch } from "../../git/parse-patch.ts";
 import type { PatchLimits, PatchReading } from "../../git/workshop.ts";
 import { cleanText } from "../clean-text.ts";
@@ -8,7 +8,7 @@ import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
 import { coderFailure, describeExit, toOutcome } from "../conclude.ts";
 import { type CoderJobSettings, coderJob } from "./coder-job.ts";
 import { type ConfigMap, configMaps, largestMessage, type PodOrder, type PodResult, readResult } from "./messages.ts";
-import { explainFailure, explainKill, type PodEnd, type PodLimits } from "./pod-end.ts";
+import { explainFailure, explainKill, type PodEnd } from "./pod-end.ts";
 
 export interface JobCoderOptions {
   readonly client: KubeClient;
@@ -105,7 +105,7 @@ class JobRun {
   }
 
   async #outcome(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
-    const { client, patch, secrets, maxAddedFiles } = this.#options;
+    const { client, settings, patch, secrets, maxAddedFiles } = this.#options;
     if (this.#engine.stateOf(job).kind === "failed") return await this.#failure(job, signal);
     const place = { ...this.#ref, name: `${this.#ref.name}-result` };
     const found = await client.get(configMaps, place, { signal });
@@ -118,8 +118,9 @@ class JobRun {
         "WorkTreeTooLarge",
         `The coder created more than ${maxAddedFiles} files, see agent.maxDiskFiles.`,
       );
-    if (result.code === 137)
-      return await this.#toFailure("The coder", explainKill(await this.#pod(job, signal), this.#limits));
+    if (result.code === 137) {
+      return await this.#toFailure("The coder", explainKill(await this.#pod(job, signal), settings));
+    }
     const known = await secrets();
     if (result.code === 126 || result.code === 127)
       return coderFailure("NotStarted", describeExit("could not be started", result, known));
@@ -137,7 +138,7 @@ class JobRun {
 
   async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
     const failure = await this.#engine.readFailure(job, signal);
-    const end = explainFailure(await this.#pod(job, signal), failure, this.#limits);
+    const end = explainFailure(await this.#pod(job, signal), failure, this.#options.settings);
     return await this.#toFailure(end.reason === "OOMKilled" ? "The coder" : `The Job ${this.#ref.name}`, end);
   }
 
@@ -148,11 +149,6 @@ class JobRun {
   /** The Job has one pod, unless another client deletes it. */
   async #pod(job: KubeObject, signal: AbortSignal): Promise<Pod | undefined> {
     return (await listJobPods(this.#options.client, job, signal))?.[0];
-  }
-
-  get #limits(): PodLimits {
-    const { timeoutMs, resources } = this.#options.settings;
-    return { timeoutMs, memory: resources.memory };
   }
 
   /** Does not wait for the end of the deletion, which a lost node can delay: the next run of that name does. */
@@ -180,17 +176,13 @@ class JobRun {
   /** Waits until the Job may have changed: a watch can end and fall behind. */
   async #change({ metadata: { resourceVersion = "" } }: KubeObject, signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
-    const over = new AbortController();
-    const timer = clock.after(lookAgainMs, () => over.abort());
+    using limit = timeLimit(clock, lookAgainMs, signal);
     const { namespace, name } = this.#ref;
     const query = { namespace, fieldSelector: `metadata.name=${name}`, resourceVersion };
     try {
-      for await (const _ of client.watch(this.#engine.runs, query, { signal: AbortSignal.any([signal, over.signal]) }))
-        return;
+      for await (const _ of client.watch(this.#engine.runs, query, { signal: limit.signal })) return;
     } catch (error) {
       if (!(error instanceof KubeError) || error.code !== "gone") throw error;
-    } finally {
-      timer.cancel();
     }
   }
 }
