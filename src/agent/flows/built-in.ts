@@ -54,8 +54,8 @@ async function reviewAgain(attempt: CommandAttempt, mergeRequest: MergeRequest, 
   if (moved?.retry) throw new RemoteError("unavailable", moved.message);
   if (moved) return `Not reviewed: ${moved.message}.`;
   const { note, ...rest } = spec;
-  const place = { host: spec.project.host, ...mergeRequestRef(spec) };
-  const claimKey = claimKeys.reviewAgain(place, headSha, note.id);
+  const key = { host: spec.project.host, ...mergeRequestRef(spec) };
+  const claimKey = claimKeys.reviewAgain(key, headSha, note.id);
   await addTask(attempt, {
     ...rest,
     type: "Review",

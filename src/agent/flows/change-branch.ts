@@ -53,13 +53,13 @@ export async function changeBranch(attempt: Attempt, order: BranchOrder): Promis
       return failedEnd("ForkMoved", `${branch} has new commits since the request: read them, then ask again`);
     }
 
-    if (!edit || edit.isSpent) {
+    if (!edit || edit.hasConflict) {
       const outcome = await runCoder(attempt, order, start, startBranch);
       if (outcome.kind !== "edit") return outcome;
       edit = outcome;
     }
     const pushed = await commitAndPush(attempt, order, edit, { head, start });
-    if (pushed.kind === "again") edit = { ...edit, isSpent: pushed.because === "conflict" };
+    if (pushed.kind === "retry") edit = { ...edit, hasConflict: pushed.reason === "conflict" };
     else return pushed;
   }
   return failedEnd("BranchMoved", `other users kept pushing to ${branch}; will retry`, true);
@@ -71,7 +71,7 @@ interface Edit {
   readonly message: string;
   readonly patch: Patch;
   /** The patch conflicts with commits that were pushed meanwhile: the coder has to run again. */
-  readonly isSpent: boolean;
+  readonly hasConflict: boolean;
 }
 
 async function runCoder(
@@ -93,10 +93,10 @@ async function runCoder(
   // The title has words of people.
   const subject = commitMessage ?? cleanCommitMessage(title, maxTitleLength, []);
   const message = `${subject}\n\nInterlock-Task: ${uid}\n`;
-  return { kind: "edit", summary, message, patch: change.patch, isSpent: false };
+  return { kind: "edit", summary, message, patch: change.patch, hasConflict: false };
 }
 
-type Pushed = BranchOutcome | { readonly kind: "again"; readonly because: "moved" | "conflict" };
+type Pushed = BranchOutcome | { readonly kind: "retry"; readonly reason: "moved" | "conflict" };
 
 async function commitAndPush(
   { workshop, lease, signal, settings, progress }: Attempt,
@@ -109,7 +109,7 @@ async function commitAndPush(
   const atSeconds = Math.floor(Date.parse(startTime ?? "") / 1_000);
   const draft = { parent: start, patch, message, author: settings.author, atSeconds };
   const commit = await workshop.commit(repository, draft, signal);
-  if (commit.kind === "conflict") return { kind: "again", because: "conflict" };
+  if (commit.kind === "conflict") return { kind: "retry", reason: "conflict" };
 
   const refusal = await checkBeforePush?.();
   if (refusal) return refusal;
@@ -119,7 +119,7 @@ async function commitAndPush(
     case "pushed":
       return { kind: "pushed", sha: commit.sha, summary };
     case "moved":
-      return { kind: "again", because: "moved" };
+      return { kind: "retry", reason: "moved" };
     case "stale":
       return failedEnd("LockLost", "another replica pushed under a later lock; will retry", true);
   }

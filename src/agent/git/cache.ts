@@ -73,11 +73,11 @@ function waitUnlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Prom
     const stop = () => reject(signal.reason);
     if (signal.aborted) return stop();
     signal.addEventListener("abort", stop, { once: true });
-    const goOn = () => {
+    const proceed = () => {
       signal.removeEventListener("abort", stop);
       resolve();
     };
-    waiting.then(goOn, goOn);
+    waiting.then(proceed, proceed);
   });
 }
 

@@ -5,7 +5,7 @@ import type { Git, GitEnvironment, GitOptions } from "../../process/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import { type Cache, type Fetching, fetchCommit, fetchHistory, makeCache, runInTurn } from "./cache.ts";
-import { asWorkTree, type Checkout, checkOut } from "./checkout.ts";
+import { type Checkout, checkOut } from "./checkout.ts";
 import { makeCommit } from "./make-commit.ts";
 import { ownFolder, removeFolder } from "./own-folder.ts";
 import { readPatch } from "./read-patch.ts";
@@ -37,7 +37,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const openCache = cacheOpener(folder.path, git, server);
   const checkouts = new Map<string, Checkout>();
   const warnUnfenced = unfencedWarning(log);
-  const newPlace = (kind: string) => join(folder.path, kind, random.id());
+  const newPath = (kind: string) => join(folder.path, kind, random.id());
 
   async function openFetch(repository: Repository, signal: AbortSignal, kind?: "history"): Promise<Fetching> {
     return { git: remoteGit, cache: await openCache(repository, kind), repository, signal };
@@ -64,17 +64,22 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
 
     async checkout(repository, sha, signal) {
       checkSha(sha);
-      const place = newPlace("trees");
+      const path = newPath("trees");
       const { directory: cache } = await openCache(repository);
-      const checkout = await checkOut({ git, cache, sha, place, signal }).catch(async (error) => {
-        await removeFolder(place);
+      const checkout = await checkOut({ git, cache, sha, folder: path, signal }).catch(async (error) => {
+        await removeFolder(path);
         throw error;
       });
-      checkouts.set(checkout.directory, checkout);
-      return asWorkTree(checkout, async () => {
-        checkouts.delete(checkout.directory);
-        await removeFolder(place);
-      });
+      const { directory } = checkout;
+      checkouts.set(directory, checkout);
+      return {
+        directory,
+        sha,
+        async [Symbol.asyncDispose]() {
+          checkouts.delete(directory);
+          await removeFolder(path);
+        },
+      };
     },
 
     async createPatch({ directory }, limits, signal) {
@@ -86,7 +91,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     async commit(repository, draft, signal) {
       checkSha(draft.parent);
       const { directory: cache } = await openCache(repository);
-      return await makeCommit({ git, cache, draft, place: newPlace("commits"), signal });
+      return await makeCommit({ git, cache, draft, folder: newPath("commits"), signal });
     },
 
     async push(repository, { branch, expectedSha, commit, lease }, signal) {
@@ -109,10 +114,10 @@ function cacheOpener(directory: string, git: Git, server: GitServer): OpenCache 
   return (repository, kind = "cache") => {
     checkAddress(repository, server);
     const key = `${kind} ${repository.cloneUrl}`;
-    const known = caches.get(key) ?? makeCache(join(directory, kind, `${repository.projectId}-${caches.size}`), git);
-    caches.set(key, known);
-    known.catch(() => caches.delete(key));
-    return known;
+    const cached = caches.get(key) ?? makeCache(join(directory, kind, `${repository.projectId}-${caches.size}`), git);
+    caches.set(key, cached);
+    cached.catch(() => caches.delete(key));
+    return cached;
   };
 }
 

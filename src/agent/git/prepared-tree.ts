@@ -31,7 +31,7 @@ export async function prepareTree(order: TreeOrder, server: GitServer, options: 
   const git = await gitIn(options, gitProtocols(server));
   const cache = await makeCache(join(directory, "cache"), git);
   await fetchCommit({ git: gitOnServer(git, server), cache, repository, signal }, sha, ref);
-  const checkout = await checkOut({ git, cache: cache.directory, sha, place: join(directory, "place"), signal });
+  const checkout = await checkOut({ git, cache: cache.directory, sha, folder: join(directory, "place"), signal });
   await writeFile(join(directory, "checkout.json"), JSON.stringify(checkout));
 }
 

@@ -2,7 +2,7 @@ import { withoutSecrets } from "../../telemetry/index.ts";
 import { RemoteError, type RemoteErrorKind } from "../remote-error.ts";
 
 export interface FailedResponse {
-  readonly ask: { readonly method: string; readonly path: string };
+  readonly request: { readonly method: string; readonly path: string };
   readonly response: { readonly status: number; readonly headers: Headers };
   readonly text: string;
   readonly secrets: readonly string[];
@@ -11,15 +11,15 @@ export interface FailedResponse {
 
 /** Returns the error for a response with an error status. It contains the server's message, without our secrets. */
 export function toRemoteError(
-  { ask, response, text, secrets, wallMs }: FailedResponse,
+  { request, response, text, secrets, wallMs }: FailedResponse,
   { name, fixes }: { readonly name: string; readonly fixes: Readonly<Record<number, string>> },
 ): RemoteError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers.get("retry-after"), wallMs);
-  const path = withoutSecrets(ask.path, secrets);
+  const path = withoutSecrets(request.path, secrets);
   const detail = withoutSecrets(extractMessage(text).replace(/\s+/g, " ").trim(), secrets).slice(0, 500);
   const fix = fixes[status] ? `; ${fixes[status]}` : "";
-  const message = `${name} responded ${status} to ${ask.method} ${path}${detail && `: ${detail}`}${fix}`;
+  const message = `${name} responded ${status} to ${request.method} ${path}${detail && `: ${detail}`}${fix}`;
   return new RemoteError(errorKind(status), message, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 

@@ -43,60 +43,60 @@ export interface RestResponse {
 }
 
 /** Sends a request; rejects with a `RemoteError`, or with the signal's reason. */
-export type Rest = (ask: RestRequest) => Promise<RestResponse>;
+export type Rest = (request: RestRequest) => Promise<RestResponse>;
 
 const maxTries = 4;
 const backoff = { baseMs: 250, maxMs: 4_000, jitter: 0.5 };
 /** A longer wait is returned to the caller, who retries later. */
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /**
  * A client of a server's REST API. Only requests that change nothing are retried: after any other failure the caller
  * first checks whether the request took effect.
  */
 export function restClient(options: RestOptions): Rest {
-  return async (ask) => {
+  return async (request) => {
     for (let tries = 1; ; tries++) {
       try {
-        return await sendWithToken(ask, options);
+        return await sendWithToken(request, options);
       } catch (error) {
         const waitMs =
-          tries < maxTries ? retryInMs(ask, error, { tries, chance: options.random.fraction() }) : undefined;
+          tries < maxTries ? retryInMs(request, error, { tries, fraction: options.random.fraction() }) : undefined;
         if (waitMs === undefined) throw error;
-        await sleep(options.clock, waitMs, ask.signal);
+        await sleep(options.clock, waitMs, request.signal);
       }
     }
   };
 }
 
-function retryInMs({ method }: RestRequest, error: unknown, { tries, chance }: { tries: number; chance: number }) {
+function retryInMs({ method }: RestRequest, error: unknown, { tries, fraction }: { tries: number; fraction: number }) {
   if (method !== "GET" || !isRemoteError(error, "unavailable")) return undefined;
   const { retryAfterMs } = error;
   // Jitter: many clients get the same delay, and should not all return at once.
-  const waitMs = retryAfterMs === undefined ? backoffMs(tries, backoff, chance) : retryAfterMs * (1 + chance / 4);
-  return waitMs <= longestWaitMs ? waitMs : undefined;
+  const waitMs = retryAfterMs === undefined ? backoffMs(tries, backoff, fraction) : retryAfterMs * (1 + fraction / 4);
+  return waitMs <= maxWaitMs ? waitMs : undefined;
 }
 
 /** A rejected request has changed nothing, so any request is repeated if there is a new token. */
-async function sendWithToken(ask: RestRequest, options: RestOptions): Promise<RestResponse> {
+async function sendWithToken(request: RestRequest, options: RestOptions): Promise<RestResponse> {
   const token = await options.token({ refused: false });
   try {
-    return await sendOnce(ask, token, options);
+    return await sendOnce(request, token, options);
   } catch (error) {
     if (!isRemoteError(error) || error.status !== 401) throw error;
     const other = await options.token({ refused: true });
     if (other === token) throw error;
-    return await sendOnce(ask, other, options);
+    return await sendOnce(request, other, options);
   }
 }
 
-async function sendOnce(ask: RestRequest, token: string, options: RestOptions): Promise<RestResponse> {
-  const { signal } = ask;
+async function sendOnce(request: RestRequest, token: string, options: RestOptions): Promise<RestResponse> {
+  const { signal } = request;
   signal?.throwIfAborted();
   const { clock, timeLimitMs, name } = options;
   using limit = timeLimit(clock, timeLimitMs, signal);
   try {
-    return await send({ ...ask, signal: limit.signal }, token, options);
+    return await send({ ...request, signal: limit.signal }, token, options);
   } catch (error) {
     signal?.throwIfAborted();
     if (isRemoteError(error)) throw error;
@@ -106,25 +106,25 @@ async function sendOnce(ask: RestRequest, token: string, options: RestOptions): 
 }
 
 async function send(
-  ask: RestRequest & { readonly signal: AbortSignal },
+  request: RestRequest & { readonly signal: AbortSignal },
   token: string,
   options: RestOptions,
 ): Promise<RestResponse> {
   const { headers, secrets } = options.credentials(token);
-  const response = await fetch(toUrl(ask, options), {
-    method: ask.method,
+  const response = await fetch(toUrl(request, options), {
+    method: request.method,
     headers: {
       ...headers,
       accept: "application/json",
-      ...(ask.body !== undefined && { "content-type": "application/json" }),
+      ...(request.body !== undefined && { "content-type": "application/json" }),
     },
-    ...(ask.body !== undefined && { body: JSON.stringify(ask.body) }),
+    ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
     // A redirect could send our token to another server.
     redirect: "manual",
-    signal: ask.signal,
+    signal: request.signal,
   });
   const text = await readBody(response, options.name);
-  if (!response.ok) throw toRemoteError({ ask, response, text, secrets, wallMs: options.clock.wallMs() }, options);
+  if (!response.ok) throw toRemoteError({ request, response, text, secrets, wallMs: options.clock.wallMs() }, options);
   return { body: parseBody(text, options.name), headers: response.headers };
 }
 

@@ -61,23 +61,19 @@ export function hardenedGit(options: HardenedGitOptions): Git {
   };
 }
 
-/** Git reads settings from its environment, where they do not appear in the process list. */
-function toEnvironment(pairs: readonly (readonly [string, string])[]): Record<string, string> {
+/** Our settings and those of one run, as environment variables: arguments would appear in the process list. */
+export function gitSettings(
+  protocols: HardenedGitOptions["protocols"],
+  more: readonly (readonly [string, string])[] = [],
+): Record<string, string> {
+  const allowed = protocols.map((name) => [`protocol.${name}.allow`, "always"] as const);
+  const pairs = [...settings, ...allowed, ...more];
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(pairs.length) };
   for (const [i, [key, value]] of pairs.entries()) {
     env[`GIT_CONFIG_KEY_${i}`] = key;
     env[`GIT_CONFIG_VALUE_${i}`] = value;
   }
   return env;
-}
-
-/** Our settings and those of one run, as variables. */
-export function gitSettings(
-  protocols: HardenedGitOptions["protocols"],
-  more: readonly (readonly [string, string])[] = [],
-): Record<string, string> {
-  const allowed = protocols.map((name) => [`protocol.${name}.allow`, "always"] as const);
-  return toEnvironment([...settings, ...allowed, ...more]);
 }
 
 function environment({ env, home, protocols }: HardenedGitOptions): GitEnvironment {

@@ -52,7 +52,7 @@ class JobRun {
     }
     try {
       const job = await this.#awaitJob(input, signal);
-      const outcome = await this.#outcome(job, signal);
+      const outcome = await this.#readOutcome(job, signal);
       if (outcome.kind === "failed") await this.#delete(job);
       return outcome;
     } catch (error) {
@@ -85,7 +85,7 @@ class JobRun {
         await client.patch(this.#engine.runs, this.#ref, this.#engine.start(job), { signal });
         continue;
       }
-      await this.#change(job, signal);
+      await this.#awaitChange(job, signal);
     }
   }
 
@@ -104,11 +104,11 @@ class JobRun {
     }
   }
 
-  async #outcome(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
+  async #readOutcome(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
     const { client, settings, patch, secrets, maxAddedFiles } = this.#options;
-    if (this.#engine.stateOf(job).kind === "failed") return await this.#failure(job, signal);
-    const place = { ...this.#ref, name: `${this.#ref.name}-result` };
-    const found = await client.get(configMaps, place, { signal });
+    if (this.#engine.stateOf(job).kind === "failed") return await this.#readFailure(job, signal);
+    const resultRef = { ...this.#ref, name: `${this.#ref.name}-result` };
+    const found = await client.get(configMaps, resultRef, { signal });
     const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid);
     const result = found && isOurs ? readResult(found, patch.maxBytes) : undefined;
     if (!result) return coderFailure("BadAnswer", `The Job ${this.#ref.name} succeeded, but left no readable result.`);
@@ -119,15 +119,15 @@ class JobRun {
         `The coder created more than ${maxAddedFiles} files, see agent.maxDiskFiles.`,
       );
     if (result.code === 137) {
-      return await this.#toFailure("The coder", explainKill(await this.#pod(job, signal), settings));
+      return await this.#toFailure("The coder", explainKill(await this.#readPod(job, signal), settings));
     }
-    const known = await secrets();
+    const secretTexts = await secrets();
     if (result.code === 126 || result.code === 127)
-      return coderFailure("NotStarted", describeExit("could not be started", result, known));
+      return coderFailure("NotStarted", describeExit("could not be started", result, secretTexts));
     if (result.code !== 0)
-      return coderFailure("ExitCode", describeExit(`exited with code ${result.code}`, result, known));
+      return coderFailure("ExitCode", describeExit(`exited with code ${result.code}`, result, secretTexts));
     const change = async () => this.#checkChange(result.change);
-    return await toOutcome(this.#order.request.kind, result.stdout, { secrets: known, change });
+    return await toOutcome(this.#order.request.kind, result.stdout, { secrets: secretTexts, change });
   }
 
   /** The result of the pod is checked again: the coder ran beside the container that created it. */
@@ -136,9 +136,9 @@ class JobRun {
     return checkPatch({ base: this.#order.sha, bytes: change.bytes }, this.#options.patch);
   }
 
-  async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
+  async #readFailure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
     const failure = await this.#engine.readFailure(job, signal);
-    const end = explainFailure(await this.#pod(job, signal), failure, this.#options.settings);
+    const end = explainFailure(await this.#readPod(job, signal), failure, this.#options.settings);
     return await this.#toFailure(end.reason === "OOMKilled" ? "The coder" : `The Job ${this.#ref.name}`, end);
   }
 
@@ -147,7 +147,7 @@ class JobRun {
   }
 
   /** The Job has one pod, unless another client deletes it. */
-  async #pod(job: KubeObject, signal: AbortSignal): Promise<Pod | undefined> {
+  async #readPod(job: KubeObject, signal: AbortSignal): Promise<Pod | undefined> {
     return (await listJobPods(this.#options.client, job, signal))?.[0];
   }
 
@@ -174,7 +174,7 @@ class JobRun {
   }
 
   /** Waits until the Job may have changed: a watch can end and fall behind. */
-  async #change({ metadata: { resourceVersion = "" } }: KubeObject, signal: AbortSignal): Promise<void> {
+  async #awaitChange({ metadata: { resourceVersion = "" } }: KubeObject, signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
     using limit = timeLimit(clock, lookAgainMs, signal);
     const { namespace, name } = this.#ref;

@@ -23,8 +23,8 @@ export function jiraHttp(options: JiraHttpOptions): Jira {
     const basic = Buffer.from(`${options.email}:${token}`).toString("base64");
     return { headers: { authorization: `Basic ${basic}` }, secrets: [token, basic] };
   }
-  async function read<S extends z.ZodType>(what: string, schema: S, ask: RestRequest): Promise<z.output<S>> {
-    return parseResponse(schema, (await rest(ask)).body, `Jira's ${what}`);
+  async function read<S extends z.ZodType>(what: string, schema: S, request: RestRequest): Promise<z.output<S>> {
+    return parseResponse(schema, (await rest(request)).body, `Jira's ${what}`);
   }
 
   return {
