@@ -12,6 +12,7 @@ export interface FakeGitLabOptions {
 /** The part of GitLab that a poller reads: lists, the clock, and `updated_at`, which changes at most every 60 s. */
 export class FakeGitLab {
   readonly requests: string[] = [];
+  defaultBranch = "trunk";
   /** Rejects the calls for which it returns something. */
   fault: (call: string) => RemoteError | undefined = () => undefined;
   readonly #clock: Clock;
@@ -103,7 +104,7 @@ export class FakeGitLab {
 
   #project(id: number) {
     if (Number.isNaN(id)) throw new RemoteError("missing", "there is no such project");
-    return { id, path: `group/p${id}`, webUrl: "", cloneUrl: "", defaultBranch: "trunk" };
+    return { id, path: `group/p${id}`, webUrl: "", cloneUrl: "", defaultBranch: this.defaultBranch };
   }
 
   #list(projectId: number, fromMs: number, limit = Number.POSITIVE_INFINITY) {
