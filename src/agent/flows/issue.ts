@@ -1,3 +1,4 @@
+import { cleanCommitMessage } from "../coder/clean-text.ts";
 import { type End, failedEnd } from "../end.ts";
 import type { MergeRequest, Project } from "../gitlab/gitlab.ts";
 import { isSameStatus, type Jira, type JiraComment, type JiraIssue } from "../jira/jira.ts";
@@ -121,5 +122,5 @@ function ignoreRefusal(error: unknown): void {
 }
 
 function commitTitle(key: string, summary: string): string {
-  return `feat(${key}): ${summary.replace(/\s+/g, " ").trim()}`.slice(0, 200);
+  return cleanCommitMessage(`feat(${key}): ${summary.replace(/\s+/g, " ").trim()}`, 200, []);
 }
