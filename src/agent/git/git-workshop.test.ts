@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { silentLogger } from "../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
+import { diskUse } from "../coder/disk-use.ts";
 import { type GitWorkshopOptions, gitWorkshop } from "./git-workshop.ts";
 import { checkPatch } from "./parse-patch.ts";
 import type { CommitDraft, Patch, PatchLimits, PatchReading, Repository, Workshop, WorkTree } from "./workshop.ts";
@@ -89,6 +91,20 @@ describe("a commit on the server", () => {
     expect((await run("git", ["rev-list", "--count", "HEAD"], { cwd: tree.directory })).stdout).toBe("1\n");
   });
 
+  it("is fetched without the files that it has in common with the last one", async () => {
+    const first = await commitFiles({ "large.txt": randomBytes(500_000).toString("hex") });
+    await workshop.fetchCommit(repository, first, "refs/heads/main", signal);
+    const { bytes } = await diskUse([join(root, "work")]);
+
+    const second = await commitFiles({ "a.txt": "newer\n" });
+    await workshop.fetchCommit(repository, second, "refs/heads/main", signal);
+
+    expect((await diskUse([join(root, "work")])).bytes - bytes).toBeLessThan(100_000);
+    await using tree = await workshop.checkout(repository, second, signal);
+    expect(await contentOf(tree, "large.txt")).toHaveLength(1_000_000);
+    expect(await contentOf(tree, "a.txt")).toBe("newer\n");
+  });
+
   it("is missing if the named ref does not contain it", async () => {
     const fetching = workshop.fetchCommit(repository, "1".repeat(40), "refs/heads/main", signal);
 
@@ -104,7 +120,7 @@ describe("a commit on the server", () => {
   it("is fetched by its ref if the server allows no fetch by hash, at any depth", async () => {
     const shim = `#!/bin/sh
 for last; do :; done
-case "$1 $last" in "fetch ${base}") echo "fatal: remote error: upload-pack: not our ref ${base}" >&2; exit 128;; esac
+case "$1 $last" in "fetch +${base}:"*) echo "fatal: remote error: upload-pack: not our ref ${base}" >&2; exit 128;; esac
 exec ${(await run("which", ["git"])).stdout.trim()} "$@"
 `;
     const bin = await mkdtemp(join(root, "bin-"));
@@ -121,7 +137,7 @@ exec ${(await run("which", ["git"])).stdout.trim()} "$@"
   it("is fetched after an earlier fetch was killed, and the remains of that one are removed", async () => {
     // git creates these files before the first byte of a pack arrives, and cannot remove them when it is killed.
     const shim = `#!/bin/sh
-case "$1" in fetch) [ -e ${root}/killed ] || { touch shallow.lock objects/pack/tmp_pack_1 ${root}/killed; exec sleep 600; };; esac
+case "$1" in fetch) [ -e ${root}/killed ] || { mkdir -p refs/interlock; touch shallow.lock refs/interlock/last-fetched.lock objects/pack/tmp_pack_1 ${root}/killed; exec sleep 600; };; esac
 exec ${(await run("which", ["git"])).stdout.trim()} "$@"
 `;
     const bin = await mkdtemp(join(root, "bin-"));
