@@ -38,7 +38,7 @@ export async function gitAlone(directory: string, { url, token }: { readonly url
       const startedAt = machineMs();
       await workshop.branchHead(repository, branch, signal);
       await workshop.fetchCommit(repository, sha, `refs/heads/${branch}`, signal);
-      await workshop.findTask(repository, { head: sha, taskUid: "none", depth: 200 }, signal);
+      await workshop.findTask(repository, sha, "none", signal);
       await workshop.fetchCommit(repository, sha, `refs/heads/${branch}`, signal);
       return checkout(repository, sha, startedAt);
     },

@@ -5,8 +5,9 @@ import { draftTask } from "../tasks/index.ts";
 import { promMetrics, silentLogger } from "../telemetry/index.ts";
 import { announcer } from "./announce.ts";
 import { cancelRequest } from "./decide.ts";
+import { cancelledEnd } from "./end.ts";
 import { agentMetrics } from "./metrics.ts";
-import { cancelledStatus } from "./statuses.ts";
+import { endedStatus } from "./statuses.ts";
 
 describe("a cancelled task", () => {
   it("is in the ledger with the operator and the reason", async () => {
@@ -16,7 +17,7 @@ describe("a cancelled task", () => {
 
     await announcer({ ledger, metrics, log: silentLogger, nowMs: () => 0 }).recordEnd(
       task,
-      cancelledStatus(task, cancelRequest(task) ?? "", 0),
+      endedStatus(task, cancelledEnd(cancelRequest(task) ?? ""), 0),
     );
 
     expect(ledger.events()).toMatchObject([

@@ -6,41 +6,36 @@ import { taskFacts, taskReceivedEvent } from "../tasks/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { AgentMetrics } from "./metrics.ts";
 
-/** Reports the progress of tasks to the ledger, the metrics and the log. */
-export interface AnnounceTask {
-  /** Appended before the status is written, once for each set of pauses. */
-  recordPause(task: CodingTask, paused: Paused): Promise<void>;
-  /** Appended before the work begins. */
-  recordStart(task: CodingTask, isFirstTry: boolean): Promise<void>;
-  /** Appended before the status is written: a closed task is not observed again. */
-  recordEnd(task: CodingTask, status: CodingTaskStatus): Promise<void>;
-  /** Called after this process has written the final status. */
-  reportEnd(task: CodingTask): void;
-}
+export type AnnounceTask = ReturnType<typeof announcer>;
 
-interface Audience {
+interface AnnouncerDeps {
   readonly ledger: Ledger;
   readonly metrics: AgentMetrics;
   readonly log: Logger;
   readonly nowMs: () => number;
 }
 
-export function announcer({ ledger, metrics, log, nowMs }: Audience): AnnounceTask {
+/** Reports the progress of tasks to the ledger, the metrics and the log. */
+export function announcer({ ledger, metrics, log, nowMs }: AnnouncerDeps) {
   return {
-    async recordPause(task, paused) {
+    /** Called before the status is written, once for each set of pauses. */
+    async recordPause(task: CodingTask, paused: Paused): Promise<void> {
       await ledger.append(pausedEvent(task, paused, nowMs()));
       log.info("task paused", { ...logFields(task), pauses: paused.pauses.map(({ name }) => name) });
     },
-    async recordStart(task, isFirstTry) {
+    /** Called before the work begins. */
+    async recordStart(task: CodingTask, isFirstTry: boolean): Promise<void> {
       // The creator of the task may have died before it was recorded. The ledger keeps one event per id.
       await Promise.all([taskReceivedEvent(task), startedEvent(task)].map((event) => ledger.append(event)));
       if (isFirstTry) metrics.countStart(task, nowMs());
       log.info("task started", { ...logFields(task), attempt: task.status?.attempts });
     },
-    async recordEnd(task, status) {
+    /** Called before the status is written: a closed task is not observed again. */
+    async recordEnd(task: CodingTask, status: CodingTaskStatus): Promise<void> {
       await ledger.append(endedEvent(task, status));
     },
-    reportEnd(task) {
+    /** Called after this process has written the final status. */
+    reportEnd(task: CodingTask): void {
       const { status } = task;
       metrics.countEnd(task);
       log.info("task ended", {

@@ -24,6 +24,16 @@ describe("a coding task", () => {
       { phase: "Waiting", attempts: 1, nextAttemptInMs: 9, cancel: true },
       "work",
     ],
+    [
+      "waits for the next attempt to report a cancellation",
+      { phase: "Waiting", attempts: 1, nextAttemptInMs: 9, cancel: true, reported: "cancelled" },
+      "look-again",
+    ],
+    [
+      "waits for the next attempt to report a failure, also if it is cancelled meanwhile",
+      { phase: "Waiting", attempts: 1, nextAttemptInMs: 9, cancel: true, reported: "failed" },
+      "look-again",
+    ],
     ["keeps a closed task during its retention", { phase: "Completed", endedAgoMs: day - 1 }, "look-again"],
     ["removes a closed task after its retention", { phase: "Completed", endedAgoMs: day }, "remove"],
   ])("%s", (_what, making, expected) => {
@@ -242,6 +252,8 @@ interface Making {
   readonly endedAgoMs: number;
   readonly createdAgoMs: number;
   readonly cancel: boolean;
+  /** The step that records an end whose report is not posted yet. */
+  readonly reported: "failed" | "cancelled";
 }
 
 function task(making: Partial<Making>): CodingTask {
@@ -273,7 +285,8 @@ function statusOf(making: Partial<Making>): CodingTaskStatus {
   const acknowledged = [{ name: "acknowledge", completedAt: iso(nowMs) }];
   const { phase = "Pending", attempts = 0, nextAttemptInMs, endedAgoMs = 0 } = making;
   const started = attempts > 0 ? [{ name: "started", completedAt: iso(nowMs) }] : [];
-  const { steps = [...acknowledged, ...started] } = making;
+  const ended = making.reported === undefined ? [] : [{ name: making.reported, completedAt: iso(nowMs) }];
+  const { steps = [...acknowledged, ...started, ...ended] } = making;
   const startTime = iso(nowMs);
   const completionTime = iso(nowMs - endedAgoMs);
   const next = nextAttemptInMs === undefined ? {} : { nextAttemptTime: iso(nowMs + nextAttemptInMs) };

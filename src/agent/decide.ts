@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { type Decision, decision, nothing, requeueAfter } from "../kube/index.ts";
 import { type Pause, type Paused, taskPause } from "../policy/index.ts";
 import { begunAt, type CodingTask, type CodingTaskStatus, readCancelRequest } from "../resources/index.ts";
+import { cancelledEnd } from "./end.ts";
 import { byCreation, isClosed, isWriting } from "./queue.ts";
-import { cancelledStatus, isPaused, pausedStatus, queuedStatus, resumedStatus } from "./statuses.ts";
+import { endedStatus, isPaused, pausedStatus, queuedStatus, resumedStatus } from "./statuses.ts";
 import type { Interruption, Work } from "./work/workers.ts";
 
 /** A task and the state that its decision depends on. */
@@ -77,8 +78,10 @@ function decideOpen(snapshot: Snapshot): Decision<Action> {
 
   const by = cancelRequest(task);
   if (by !== undefined) {
+    if (!begunAt(task)) return decision({ do: "settle", status: endedStatus(task, cancelledEnd(by), nowMs) });
     // People have read that the work began, so its end is reported to them, too: under the lock, like every report.
-    return decision(begunAt(task) ? { do: "work" } : { do: "settle", status: cancelledStatus(task, by, nowMs) });
+    const waitMs = isReporting(task) ? nextAttemptMs(task) - nowMs : 0;
+    return waitMs > 0 ? requeueAfter(waitMs) : decision({ do: "work" });
   }
   if (needsAcknowledgement(task)) return decision({ do: "acknowledge" });
 
@@ -136,6 +139,11 @@ function decideClosed({ task: { spec, status }, nowMs, keepFinishedMs }: Snapsho
 
 function needsAcknowledgement({ spec, status }: CodingTask): boolean {
   return spec.type === "Command" && !status?.steps?.some(({ name }) => name === "acknowledge");
+}
+
+/** Whether only the report of its end is left: it is retried when GitLab or Jira allows that. */
+function isReporting({ status }: CodingTask): boolean {
+  return status?.steps?.some(({ name }) => name === "failed" || name === "cancelled") ?? false;
 }
 
 function nextAttemptMs({ status }: CodingTask): number {

@@ -9,11 +9,8 @@ export const markers = {
   answer: (uid: string) => mark(`answer=${uid}`),
   /** The summary of all reviews of a merge request, with the reviewed commits, newest first. */
   summary: (shas: readonly string[]) => mark(`reviewed=${shas.join(",")}`),
-} as const;
-
-/** For systems that display HTML comments. */
-export const plainMarkers = {
-  answer: (uid: string) => `[interlock ${uid}]`,
+  /** The comment of a task on Jira, which displays HTML comments. */
+  jiraAnswer: (uid: string) => `[interlock ${uid}]`,
 } as const;
 
 /** Returns the commits that a summary lists as reviewed, newest first; undefined if the text is no summary. */

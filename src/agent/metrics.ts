@@ -4,11 +4,7 @@ import type { Metrics } from "../telemetry/index.ts";
 import { type ClosedTaskPhase, closedTaskPhases } from "./queue.ts";
 import { isPaused } from "./statuses.ts";
 
-export interface AgentMetrics {
-  /** The first attempt began. */
-  countStart(task: CodingTask, nowMs: number): void;
-  countEnd(task: CodingTask): void;
-}
+export type AgentMetrics = ReturnType<typeof agentMetrics>;
 
 type TaskType = CodingTaskSpec["type"];
 const types = ["Review", "Command", "Issue"] as const satisfies readonly TaskType[];
@@ -25,7 +21,7 @@ const buckets = [0.05, 0.25, 1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600];
 export function agentMetrics(
   metrics: Metrics,
   { tasks, nowMs }: { readonly tasks: Pick<Informer<CodingTask>, "list">; readonly nowMs: () => number },
-): AgentMetrics {
+) {
   const inPhase = (phase: OpenPhase) => tasks.list().filter((task) => displayPhase(task) === phase);
   metrics.gauge("agent_open_tasks", "Open coding tasks by phase.", ({ phase }) => inPhase(phase).length, {
     phase: openPhases,
@@ -60,10 +56,11 @@ export function agentMetrics(
     { type: types, outcome: closedTaskPhases },
   );
   return {
-    countStart({ spec }, nowMs) {
+    /** Called when the first attempt begins. */
+    countStart({ spec }: CodingTask, nowMs: number): void {
       waited.with({ type: spec.type }).observe(Math.max(0, nowMs - Date.parse(spec.receivedTime)) / 1_000);
     },
-    countEnd({ spec, status }) {
+    countEnd({ spec, status }: CodingTask): void {
       const outcome = (status?.phase ?? "Completed") as ClosedTaskPhase;
       const seconds = durationSeconds(status);
       if (spec.type === "Review") {

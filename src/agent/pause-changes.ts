@@ -32,7 +32,7 @@ export function pauseChanges(
         const ends = lasting.flatMap(({ spec }) => (spec.until === undefined ? [] : [Date.parse(spec.until)]));
         if (ends.length === 0) return;
         // The clock may be adjusted meanwhile: a key that is added too early is added again in time.
-        const delayMs = Math.min(longestMs, Math.max(1, Math.min(...ends) - nowMs()));
+        const delayMs = Math.max(1, Math.min(...ends) - nowMs());
         timer = clock.after(delayMs, () => [addKeys(), plan()], { background: true });
       };
       const unsubscribe = pauses.subscribe((_event, pause, previous) => {
@@ -46,6 +46,3 @@ export function pauseChanges(
     },
   };
 }
-
-/** A timer with a longer delay than 24 days fires at once. */
-const longestMs = 24 * 3_600_000;

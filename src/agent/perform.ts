@@ -80,7 +80,7 @@ async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): P
   const { spec } = task;
   if (spec.type !== "Command") return;
   const { gitlab, caches, log, settings } = deps;
-  const place = { projectId: spec.project.id, iid: spec.mergeRequest.iid };
+  const ref = { projectId: spec.project.id, iid: spec.mergeRequest.iid };
   let result = {};
   try {
     const level = await gitlab.accessLevel(spec.project.id, spec.note.authorId, signal);
@@ -93,7 +93,7 @@ async function acknowledge(task: CodingTask, deps: Deps, signal: AbortSignal): P
       const end = { kind: "cancelled", message: `not served: ${refusal.message}`, reason: refusal.reason } as const;
       return await settle(task, endedStatus(task, end, caches.client.serverNowMs()), deps, signal);
     }
-    await gitlab.award(place, spec.note.id, "eyes", signal);
+    await gitlab.award(ref, spec.note.id, "eyes", signal);
   } catch (error) {
     if (!isRemoteError(error) || error.kind === "unavailable") throw error;
     // The mark is optional. Whether the comment is acted on is decided when the work begins.
@@ -123,8 +123,8 @@ async function setStatus(
   { caches, redact }: Deps,
   { signal, record }: SetStatusOptions,
 ): Promise<CodingTask | undefined> {
-  const wanted = await redactedStatus(status, redact);
-  if (isDeepStrictEqual(task.status, wanted)) return undefined;
+  const next = await redactedStatus(status, redact);
+  if (isDeepStrictEqual(task.status, next)) return undefined;
   await record?.();
-  return writeStatus(caches.client, codingTasks, { ...task, status: wanted }, signal);
+  return writeStatus(caches.client, codingTasks, { ...task, status: next }, signal);
 }

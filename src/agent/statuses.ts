@@ -1,7 +1,7 @@
 import { iso } from "../kube/index.ts";
 import type { Paused } from "../policy/index.ts";
 import { begunAt, begunStep, type CodingTask, type CodingTaskStatus, type CodingTaskStep } from "../resources/index.ts";
-import { cancelledEnd, type End } from "./end.ts";
+import type { End } from "./end.ts";
 
 /** The fields that stay the same from one phase to the next. */
 function keptFields({ status }: CodingTask) {
@@ -18,12 +18,9 @@ export function queuedStatus(task: CodingTask, position: number, first: CodingTa
   const { name = "" } = first.metadata;
   const since = first.status?.phase === "Running" ? first.status.startTime : undefined;
   return {
-    phase: "Waiting",
+    ...waitingStatus(task, `position ${position} in the queue, behind ${describeTask(first)}`),
     position,
     holder: { identity: describeTask(first), task: name, ...(since === undefined ? {} : { since }) },
-    message: `position ${position} in the queue, behind ${describeTask(first)}`,
-    ...nextAttemptField(task),
-    ...keptFields(task),
   };
 }
 
@@ -31,33 +28,25 @@ export function queuedStatus(task: CodingTask, position: number, first: CodingTa
 export function pausedStatus(task: CodingTask, { pauses, evidence, clears }: Paused): CodingTaskStatus {
   const [{ name, spec }] = pauses;
   const { requestedBy, reason, until } = spec;
-  return {
-    phase: "Waiting",
-    pause: { name, requestedBy, reason, ...(until === undefined ? {} : { until }) },
-    message: `${evidence}; clears ${clears}`,
-    ...nextAttemptField(task),
-    ...keptFields(task),
-  };
+  const pause = { name, requestedBy, reason, ...(until === undefined ? {} : { until }) };
+  return { ...waitingStatus(task, `${evidence}; clears ${clears}`), pause };
 }
 
 /** The pause has ended, and no attempt has started yet. */
 export function resumedStatus(task: CodingTask): CodingTaskStatus {
-  return {
-    phase: "Waiting",
-    message: "no longer paused; queued",
-    ...nextAttemptField(task),
-    ...keptFields(task),
-  };
+  return waitingStatus(task, "no longer paused; queued");
 }
 
 export function isPaused({ status }: CodingTask): boolean {
   return status?.phase === "Waiting" && status.pause !== undefined;
 }
 
-/** The next attempt after a failure is kept, whatever the task waits for. */
-function nextAttemptField({ status }: CodingTask): { readonly nextAttemptTime?: string } {
-  const at = status?.phase === "Waiting" ? status.nextAttemptTime : undefined;
-  return at === undefined ? {} : { nextAttemptTime: at };
+/** The time of the next attempt after a failure is kept, whatever the task waits for. */
+function waitingStatus(task: CodingTask, message: string) {
+  const { status } = task;
+  const nextAttemptTime = status?.phase === "Waiting" ? status.nextAttemptTime : undefined;
+  const kept = { ...(nextAttemptTime === undefined ? {} : { nextAttemptTime }), ...keptFields(task) };
+  return { phase: "Waiting", message, ...kept } as const;
 }
 
 export interface Retry {
@@ -72,10 +61,9 @@ export function retryStatus(task: CodingTask, { why, atMs, attempts }: Retry): C
   return { phase: "Waiting", nextAttemptTime, message, ...keptFields(task), attempts };
 }
 
-/** The process stops, and another replica continues. The interrupted attempt does not count. */
-export function handedOverStatus(task: CodingTask): CodingTaskStatus {
-  const attempts = Math.max(0, (task.status?.attempts ?? 1) - 1);
-  return { phase: "Waiting", message: "handed over by a stopping replica", ...keptFields(task), attempts };
+/** The current attempt ended for a reason outside of the task, and does not count. `attempts`: those before it. */
+export function uncountedStatus(task: CodingTask, message: string, attempts: number): CodingTaskStatus {
+  return { phase: "Waiting", message, ...keptFields(task), attempts };
 }
 
 /** Starts or resumes the task. The start time is kept as a step, which stays in every later phase. */
@@ -117,10 +105,6 @@ export function endedStatus(task: CodingTask, end: End, nowMs: number): CodingTa
       return { phase: "Failed", ...(startTime === undefined ? {} : { startTime }), completionTime, failure, ...rest };
     }
   }
-}
-
-export function cancelledStatus(task: CodingTask, by: string, nowMs: number): CodingTaskStatus {
-  return endedStatus(task, cancelledEnd(by), nowMs);
 }
 
 function withoutFindings({ name, completedAt, result }: CodingTaskStep): CodingTaskStep {

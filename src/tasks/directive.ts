@@ -14,14 +14,14 @@ export interface Directive {
  * characters. Our own comments contain no command.
  */
 export function parseDirective(body: string, username?: string): Directive | undefined {
-  // A mark of ours that a person quotes is not theirs.
+  // A user may quote one of our comments, so marks in quotes do not count.
   if (ownMark.test(maskText(body, quotes))) return undefined;
   const beginning = body.slice(0, maxReadLength);
   const text = afterCommand(beginning) ?? (username ? afterMention(beginning, username) : undefined);
   if (text === undefined) return undefined;
   const instruction = toStorable(text);
   if (instruction === "") return { verb: "help", instruction };
-  // "status of the build is red" does not ask for the status: a built-in command stands alone.
+  // "status of the build is red" is an instruction: a built-in command has no further words.
   const word = /^(review|retry|cancel|status|help)[\s.,:;!?…]*$/i.exec(instruction)?.[1]?.toLowerCase();
   return { verb: (word as CodingVerb | undefined) ?? "do", instruction };
 }

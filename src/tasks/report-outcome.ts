@@ -57,13 +57,13 @@ export function commandOutcome(
   if (!directive) return ignoredOutcome("NotForUs", "it neither starts with /copilot nor mentions the agent");
   if (mergeRequest.headSha === undefined) return ignoredOutcome("NoCommit", "its merge request has no commit yet");
 
-  const place = { host: project.host, projectId: project.id, iid: mergeRequest.iid };
+  const key = { host: project.host, projectId: project.id, iid: mergeRequest.iid };
   return {
     kind: "task",
     draft: {
       type: "Command",
       ...originFields({ ...origin, requestedBy: note.author.username }),
-      claimKey: claimKeys.note(place, note.id),
+      claimKey: claimKeys.note(key, note.id),
       mergeRequest: mergeRequestFields(mergeRequest, mergeRequest.headSha, project.id),
       note: {
         id: note.id,
@@ -104,7 +104,7 @@ function clip(text: string): string {
 }
 
 /** Identifies a merge request on GitLab. */
-interface MergeRequestPlace {
+interface MergeRequestKey {
   readonly host: string;
   readonly projectId: number;
   readonly iid: number;
@@ -112,12 +112,11 @@ interface MergeRequestPlace {
 
 /** The keys that are the same for all reports of one item, from a webhook or a poll. */
 export const claimKeys = {
-  review: ({ host, projectId, iid }: MergeRequestPlace, headSha: string) =>
+  review: ({ host, projectId, iid }: MergeRequestKey, headSha: string) =>
     `review:${host}:${projectId}:${iid}:${headSha}`,
-  /** A review that a person asked for is done again, once per request. */
-  reviewAgain: (place: MergeRequestPlace, headSha: string, noteId: number) =>
-    `${claimKeys.review(place, headSha)}:${noteId}`,
-  note: ({ host, projectId, iid }: MergeRequestPlace, noteId: number) => `note:${host}:${projectId}:${iid}:${noteId}`,
+  /** A review that a user requested is repeated, once per request. */
+  reviewAgain: (key: MergeRequestKey, headSha: string, noteId: number) => `${claimKeys.review(key, headSha)}:${noteId}`,
+  note: ({ host, projectId, iid }: MergeRequestKey, noteId: number) => `note:${host}:${projectId}:${iid}:${noteId}`,
   /** `since`: when the issue entered the trigger status. An issue that is moved back there is a new task. */
   issue: (site: string, key: string, since: string) => `jira:${site}:${key}:${since}`,
 } as const;

@@ -70,17 +70,17 @@ const maxTries = 20;
  * again, because the newer commit was removed.
  */
 async function createOnce(client: KubeClient, task: CodingTask, call: Call = {}): Promise<TaskCreation> {
-  let wanted = task;
+  let candidate = task;
   for (let tries = 0; tries < maxTries; tries++) {
-    const created = await create(client, wanted, call);
+    const created = await create(client, candidate, call);
     if (created.kind !== "exists") return created;
-    const { name = "", namespace = "" } = wanted.metadata;
+    const { name = "", namespace = "" } = candidate.metadata;
     const existing = await client.get(codingTasks, { name, namespace }, call);
     if (!existing) continue;
     if (existing.status?.phase !== "Superseded") return { kind: "existing", task: existing };
-    wanted = withClaimKey(task, `${existing.spec.claimKey}:after:${existing.status.supersededBy}`);
+    candidate = withClaimKey(task, `${existing.spec.claimKey}:after:${existing.status.supersededBy}`);
   }
-  throw new KubeError("unavailable", `the task ${wanted.metadata.name} is created and deleted repeatedly`);
+  throw new KubeError("unavailable", `the task ${candidate.metadata.name} is created and deleted repeatedly`);
 }
 
 async function create(

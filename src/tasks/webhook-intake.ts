@@ -48,7 +48,7 @@ export function webhookIntake(options: WebhookIntakeOptions): WebhookIntake {
         if (admission.kind === "ignored" && subject) {
           await intake.recordIgnored({ ...admission, subject, source: "webhook" });
         }
-        observe(admission, object, metrics, log);
+        countAdmission(admission, object, metrics, log);
         return admission;
       } catch (error) {
         log.warn("webhook intake failed", { object, error });
@@ -109,7 +109,12 @@ async function create(draft: TaskDraft, { intake, log }: WebhookIntakeOptions): 
   return creation.kind === "created" ? { kind: "queued", task } : { kind: "duplicate", of: "task", task };
 }
 
-function observe(admission: TaskAdmission, object: TaskReport["object"], metrics: WebhookMetrics, log: Logger): void {
+function countAdmission(
+  admission: TaskAdmission,
+  object: TaskReport["object"],
+  metrics: WebhookMetrics,
+  log: Logger,
+): void {
   switch (admission.kind) {
     case "queued":
       return;

@@ -4,3 +4,4 @@ export { type Clock, Pacer, sleep, type Timer } from "./clock.ts";
 export { formatDuration, parseDuration } from "./duration.ts";
 export { type Random, systemRandom } from "./random.ts";
 export { systemClock } from "./system-clock.ts";
+export { timeLimit } from "./time-limit.ts";

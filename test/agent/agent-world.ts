@@ -26,7 +26,7 @@ const run = promisify(execFile);
 const secret = "the-secret-of-the-webhook";
 
 export interface AgentWorldOptions {
-  /** What the coder does. It gets a folder of the test's, for what it waits for and writes down. */
+  /** The script of the coder. `folder` is for its records, and for files that it waits for. */
   readonly script?: (folder: string) => CoderScript | readonly CoderStep[];
   readonly agents?: number;
   readonly gateways?: number;
@@ -37,14 +37,14 @@ export interface AgentWorldOptions {
   readonly yaml?: string;
   /** Whether issues of the Jira project APP are solved in the project on GitLab. */
   readonly jira?: boolean;
-  /** Between what the agents do and the API server. */
+  /** Wraps the client of the agents, for example with faults. */
   readonly client?: (client: KubeClient) => KubeClient;
 }
 
-/** What the stages find in a cluster: theirs, and that of the watermarks. */
+/** The namespaces that exist in a cluster: that of the stages, and that of the watermarks. */
 const namespaces = ["kubernaut-system", "interlock-watermarks"];
 
-/** A team with GitLab and Jira, gateways that GitLab's webhooks go to, and agents: all real but for GitLab and Jira themselves. */
+/** Gateways and agents as in production, with doubles of GitLab and Jira. */
 export class AgentWorld implements AsyncDisposable {
   readonly clock = systemClock();
   readonly random = systemRandom();
@@ -84,7 +84,7 @@ export class AgentWorld implements AsyncDisposable {
 
   static async open(options: AgentWorldOptions = {}): Promise<AgentWorld> {
     const directory = await mkdtemp(join(tmpdir(), "interlock-agent-"));
-    // The coder may be another user, and writes down what it does in here.
+    // The coder may run as another user, and records its runs in this folder.
     await chmod(directory, 0o1777);
     const gitlab = await startGitLab();
     const bot = gitlab.addUser("copilot");
@@ -121,7 +121,7 @@ export class AgentWorld implements AsyncDisposable {
     return this.gitlab.root;
   }
 
-  /** Another agent: with more settings, or with other rights than those of the shipped roles. */
+  /** Opens another agent, with further settings or other rights than those of the shipped roles. */
   async openAgent({
     env = {},
     client = permittedClient(this.#options.client?.(this.client) ?? this.client, "agent"),
@@ -157,7 +157,7 @@ export class AgentWorld implements AsyncDisposable {
     return { close };
   }
 
-  /** What a person does by GitLab's own API. */
+  /** Sends a request to GitLab's API as the user kim. */
   async asKim(method: string, path: string): Promise<void> {
     const headers = { "PRIVATE-TOKEN": this.kim.token };
     const { status } = await fetch(`${this.gitlab.url}/api/v4${path}`, { method, headers });
@@ -168,7 +168,7 @@ export class AgentWorld implements AsyncDisposable {
     return (await this.client.list(codingTasks)).items;
   }
 
-  /** Waits until `count` tasks are there and all of them have ended. */
+  /** Waits until at least `count` tasks exist and all have ended. */
   async allEnded(count = 1, timeout = 30_000): Promise<readonly CodingTask[]> {
     await this.gitlab.webhooks.settled();
     await expect
@@ -186,28 +186,28 @@ export class AgentWorld implements AsyncDisposable {
     return this.tasks();
   }
 
-  /** What the agent wrote on merge requests, that is still there. */
+  /** The notes of the agent on merge requests, without deleted ones. */
   notes() {
     return this.gitlab.whatHappened().notes.filter(({ author, isDeleted }) => author === "copilot" && !isDeleted);
   }
 
-  /** The one note per merge request that sums up its reviews. */
+  /** The summary notes of reviews. */
   summaries() {
     return this.notes().filter(({ body }) => body.includes("Code Review Summary"));
   }
 
-  /** What it pushed. */
+  /** The pushes of the agent to branches. */
   pushes() {
     const isBranch = (ref: string) => ref.startsWith("refs/heads/");
     return this.gitlab.whatHappened().pushes.filter(({ user, ref }) => user === "copilot" && isBranch(ref));
   }
 
-  /** Git, asked on the server. */
+  /** Runs git in the repository of the server. */
   async git(...args: readonly string[]): Promise<string> {
     return (await run("git", ["--git-dir", this.project.repository.directory, ...args])).stdout;
   }
 
-  /** What the coder wrote down, a line of JSON for each time. */
+  /** The records of the coder, one line of JSON per run. */
   async witnessed(file: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
     const text = await readFile(join(this.directory, file), "utf8").catch(() => "");
     return text
@@ -216,7 +216,7 @@ export class AgentWorld implements AsyncDisposable {
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
-  /** Makes a file that the coder waits for. */
+  /** Creates a file that the coder waits for. */
   async openGate(file: string): Promise<void> {
     await writeFile(join(this.directory, file), "");
   }

@@ -225,6 +225,23 @@ describe("a comment with a built-in command", () => {
     expect(world.notes().some(({ body }) => body.startsWith("🛑 cancelled: requested by kim"))).toBe(true);
   });
 
+  it("cancel: reports the end of the running task after the delay that GitLab asks for", async () => {
+    world = await AgentWorld.open({ script: () => ({ cases: [{ kind: "edit", steps: [{ do: "hang" }] }] }) });
+    const mr = await world.openMergeRequest();
+    await world.gitlab.commentOn(mr, world.kim, "/copilot hang");
+    await expect.poll(() => world.notes().some(({ body }) => body.startsWith("⏳"))).toBe(true);
+    world.gitlab.faults.failNext({ method: "PUT", path: "/notes/:note", status: 429, retryAfterSeconds: 2 });
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot cancel");
+
+    const tasks = await world.allEnded(3);
+    const status = tasks.map((task) => task.status).find((status) => status?.phase === "Cancelled");
+    const cancelledAt = status?.steps?.find(({ name }) => name === "cancelled")?.completedAt ?? "";
+    const endedAt = status && "completionTime" in status ? status.completionTime : "";
+    expect(Date.parse(endedAt) - Date.parse(cancelledAt)).toBeGreaterThanOrEqual(2_000);
+    expect(world.notes().filter(({ body }) => body.startsWith("🛑 cancelled: requested by kim"))).toHaveLength(1);
+  });
+
   it("retry: retries the failed task", async () => {
     world = await AgentWorld.open({
       env: { AGENT_MAX_ATTEMPTS: "1" },

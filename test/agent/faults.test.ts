@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { type KubeClient, KubeError } from "../../src/kube/index.ts";
+import { LedgerError } from "../../src/ledger/index.ts";
 import { codingTasks } from "../../src/resources/index.ts";
 import { AgentWorld, type AgentWorldOptions, lines } from "./agent-world.ts";
 
@@ -112,6 +113,25 @@ describe("a task", () => {
     expect(task?.status).toMatchObject({ phase: "Completed", attempts: 1 });
     expect(world.notes()).toHaveLength(4);
   });
+
+  it.each(["task.started", "task.ended"])(
+    "completes although the ledger does not accept its %s at first",
+    async (type) => {
+      await open({ env: { AGENT_MAX_ATTEMPTS: "1" } });
+      const { append } = world.ledger;
+      let failures = 1;
+      world.ledger.append = async (event) => {
+        if (event.type === type && failures-- > 0) throw new LedgerError("full", "no space left");
+        return append(event);
+      };
+
+      await world.openMergeRequest();
+
+      const [task] = await world.allEnded(1);
+      expect(task?.status).toMatchObject({ phase: "Completed", attempts: 1 });
+      expect(world.notes()).toHaveLength(4);
+    },
+  );
 
   it("reports that the branch was deleted", async () => {
     await open();

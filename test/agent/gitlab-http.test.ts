@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Finding, findPosition, type GitLab, type GitLabHttpOptions, gitlabHttp } from "../../src/agent/index.ts";
+import { type Finding, findPosition, type GitLab, gitlabHttp, type ServerOptions } from "../../src/agent/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import type { MergeRequest, Project, User } from "../doubles/gitlab/model.ts";
 import type { FileChanges } from "../doubles/gitlab/repository.ts";
@@ -168,7 +168,7 @@ describe("changes", () => {
     for (; !changes && tries < 10; tries++) changes = await gitlab.changes(place);
 
     expect(tries).toBeGreaterThan(0);
-    expect(changes?.files).toMatchObject([{ newPath: "a.txt", kind: "added" }]);
+    expect(changes?.files).toMatchObject([{ newPath: "a.txt" }]);
   });
 
   it("have positions that GitLab accepts: added, removed, unchanged, far from any change, renamed, deleted", async () => {
@@ -363,7 +363,7 @@ describe("while GitLab is unavailable", () => {
   });
 });
 
-function client(some: Partial<GitLabHttpOptions> = {}): GitLab {
+function client(some: Partial<ServerOptions> = {}): GitLab {
   const token = async () => bot.token;
   return gitlabHttp({
     ...{ url: `${server.url}/`, token, timeLimitMs: 10_000, clock: systemClock(), random: systemRandom() },

@@ -30,6 +30,18 @@ describe("an issue", () => {
     expect(await world.git("show", "agent/app-1:fixed.txt")).toBe("done\n");
   });
 
+  it("has a merge request with a valid title although its summary is cut within a character", async () => {
+    world = await AgentWorld.open({ jira: true, script: () => edits("fixed.txt") });
+    const prefix = "feat(APP-1): ";
+
+    world.jira.addIssue(world.issues, { summary: `${"x".repeat(199 - prefix.length)}😀${"y".repeat(20)}` });
+
+    await issueTasks(1);
+    const title = openRequests()[0]?.title ?? "";
+    expect(title).toHaveLength(200);
+    expect(Buffer.from(title).toString()).toBe(title);
+  });
+
   it("reaches the coder with its description, in any format", async () => {
     world = await AgentWorld.open({ jira: true, script: (folder) => [{ do: "echo", file: join(folder, "echo") }] });
     const description = {

@@ -102,8 +102,7 @@ describe("a workshop at GitLab", () => {
 
     await workshop.fetchCommit(repository, newer, "refs/heads/agent/x", signal);
 
-    const search = { head: newer, taskUid: "task-1", depth: 10 };
-    expect(await workshop.findTask(repository, search, signal)).toBe(commit);
+    expect(await workshop.findTask(repository, newer, "task-1", signal)).toBe(commit);
   });
 
   it("adopts a push whose response was lost", async () => {
@@ -218,7 +217,7 @@ describe("a workshop at GitLab", () => {
       const outcome = await push(theirs, "agent/x", undefined, { fence: 2n, at: other });
 
       expect(outcome).toEqual({ kind: "moved", sha: mine });
-      expect(await other.findTask(repository, { head: mine, taskUid: "task-1", depth: 10 }, signal)).toBe(mine);
+      expect(await other.findTask(repository, mine, "task-1", signal)).toBe(mine);
     });
   });
 

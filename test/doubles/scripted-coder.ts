@@ -27,7 +27,7 @@ export type CoderStep =
   | { readonly do: "commit"; readonly message: string }
   | { readonly do: "hook"; readonly name: string; readonly text: string }
   | { readonly do: "git-config"; readonly name: string; readonly value: string }
-  /** Searches its own and its parent's environment, files of git and all command lines, and answers with what fits. */
+  /** Searches its environment and that of its parent, the files of git and all command lines, and prints the matches. */
   | { readonly do: "look-for-secrets"; readonly pattern: string }
   /** Writes down its request, folder, user and environment, a line of JSON for each run. */
   | { readonly do: "echo"; readonly file: string }

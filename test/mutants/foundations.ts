@@ -140,7 +140,7 @@ export const foundationMutants = [
   ]),
   ...mutantsOf({ file: "src/agent/git/parse-patch.ts", suite: "src/agent/git/check-patch.test.ts" }, [
     ["applies what it refuses", "return refusal ?? {", "return {"],
-    ["accepts a patch of any size", "if (bytes.length > limits.maxBytes) return tooLarge(limits);", ""],
+    ["accepts a patch of any size", "if (bytes.length > limits.maxBytes) return refuseSize(limits);", ""],
   ]),
   ...mutantsOf({ file: "src/tasks/directive.ts", suite: "src/tasks/directive.test.ts" }, [
     ["answers its own notes", "if (ownMark.test(maskText(body, quotes))) return undefined;", ""],

@@ -178,7 +178,8 @@ export const stageMutants = [
     ["works during a pause", "if (paused) return changeStatus(", "if (paused && !task) return changeStatus("],
     ["overtakes a task on the same branch", "byCreation(other, task) < 0", "byCreation(other, task) > 0"],
     ["waits behind a closed task", "!isClosed(other) && ", ""],
-    ["works on a cancelled task that has not begun", 'begunAt(task) ? { do: "work" } :', 'task ? { do: "work" } :'],
+    ["works on a cancelled task that has not begun", "if (!begunAt(task)) return", "if (!task) return"],
+    ["reports a cancellation again and again", "isReporting(task) ? nextAttemptMs(task) - nowMs : 0", "0"],
     ["forgets issues like other tasks", 'spec.type === "Issue" ? issuesKept : 1', "1"],
     ["acknowledges again and again", "!status?.steps?.some(", "status?.steps?.some("],
     ["starts a task that another replica works on", "if (busyMs > 0)", "if (busyMs > nowMs)"],
@@ -194,12 +195,12 @@ export const stageMutants = [
   ...mutantsOf({ file: "src/agent/flows/review.ts", suite: "test/agent/review.test.ts" }, [
     [
       "posts a review although the head moved while the coder ran",
-      "const meanwhile = await checkCurrent(attempt, await gitlab.mergeRequest(place, signal));",
+      "const meanwhile = await checkCurrent(attempt, await gitlab.mergeRequest(ref, signal));",
       "const meanwhile = undefined;",
     ],
   ]),
   ...mutantsOf({ file: "src/agent/flows/command.ts", suite: "test/agent/forged-command.test.ts" }, [
-    ["carries out the text of a webhook", "if (changed) return changed;", ""],
+    ["carries out the text of a webhook", "parseDirective(note.body,", "parseDirective(spec.note.body,"],
     ["publishes internal comments", 'note.internal ? "fix: requested change" :', ""],
   ]),
   ...mutantsOf({ file: "src/agent/gitlab/http/decode.ts", suite: "test/agent/forged-command.test.ts" }, [

@@ -10,10 +10,10 @@ import type {
   MergeRequest,
   Note,
   PushOrder,
-  PushOutcome,
   Workshop,
 } from "../../src/agent/index.ts";
 import { RemoteError } from "../../src/agent/index.ts";
+import type { FencedPushOutcome } from "../../src/coordination/index.ts";
 import { sleep } from "../../src/time/index.ts";
 import { Network } from "./network.ts";
 import type { Process, World } from "./world.ts";
@@ -175,9 +175,9 @@ export class AgentRemote {
     return {
       branchHead: (_repository, branch) => call(() => this.branches.get(branch)),
       fetchCommit: () => call(() => undefined),
-      findTask: async (_repository, { head, taskUid, depth }) =>
+      findTask: async (_repository, head, taskUid) =>
         this.history(head)
-          .slice(0, depth)
+          .slice(0, 200)
           .find(({ message }) => message.includes(`Interlock-Task: ${taskUid}`))?.sha,
       checkout: () => Promise.reject(new TypeError("there are no files here")),
       createPatch: () => Promise.reject(new TypeError("there are no files here")),
@@ -283,10 +283,10 @@ export class AgentRemote {
     return sha;
   }
 
-  #push({ branch, expectedSha, commit, lease }: PushOrder): PushOutcome {
+  #push({ branch, expectedSha, commit, lease }: PushOrder): FencedPushOutcome {
     const fence = this.#fences.get(branch);
     const head = this.branches.get(branch);
-    if (fence && fence.fence > lease.fence) return { kind: "stale" };
+    if (fence && fence.fence > lease.fence) return { kind: "stale", fence: fence.fence };
     if (head === commit && fence?.commit === commit) return { kind: "pushed" };
     if (head !== expectedSha) return { kind: "moved", sha: head };
     this.#fences.set(branch, { fence: lease.fence, commit });

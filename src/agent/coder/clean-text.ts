@@ -7,17 +7,17 @@ import { hasQuickAction } from "../note-text.ts";
  * `toNoteText` makes it inert on GitLab.
  */
 export function cleanText(text: string, maxLength: number, secrets: readonly string[]): string {
-  return shorten(withoutMarks(withoutSecrets(plain(text), secrets)).trim(), maxLength);
+  return shorten(withoutMarks(withoutSecrets(removeHidden(text), secrets)).trim(), maxLength);
 }
 
 /** The end of the coder's output. Secrets are removed first: a cut could leave half of one. */
 export function cleanEnd(text: string, maxLength: number, secrets: readonly string[]): string {
-  return cleanText(withoutSecrets(plain(text), secrets).slice(-4 * maxLength), maxLength, secrets);
+  return cleanText(withoutSecrets(removeHidden(text), secrets).slice(-4 * maxLength), maxLength, secrets);
 }
 
 /** A commit message. Trailers with our name are removed: by them we recognise our own commits. */
 export function cleanCommitMessage(text: string, maxLength: number, secrets: readonly string[]): string {
-  const lines = plain(text)
+  const lines = removeHidden(text)
     .split("\n")
     .filter((line) => !/^\s*Interlock-[\w-]*\s*:/i.test(line));
   return shorten(withoutSecrets(lines.join("\n"), secrets).trim(), maxLength);
@@ -25,14 +25,14 @@ export function cleanCommitMessage(text: string, maxLength: number, secrets: rea
 
 /** Lines that replace others: returned unchanged, or not at all, if they may end their code block or are quick actions. */
 export function cleanSuggestion(text: string, maxLength: number, secrets: readonly string[]): string | undefined {
-  const shown = plain(text);
+  const shown = removeHidden(text);
   if (shown.length > maxLength || shown.includes("```") || hasQuickAction(shown)) return undefined;
   return withoutSecrets(shown, secrets) === shown ? shown : undefined;
 }
 
 /** Removes control characters, and characters that change the direction of the text. */
-function plain(text: string): string {
-  return wellFormed(text).replace(/\r\n?/g, "\n").replace(hidden, "");
+function removeHidden(text: string): string {
+  return replaceHalfCharacters(text).replace(/\r\n?/g, "\n").replace(hidden, "");
 }
 
 const hidden =
@@ -40,10 +40,10 @@ const hidden =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
 
 /** A cut may leave half of a character, which no server accepts. */
-function wellFormed(text: string): string {
+function replaceHalfCharacters(text: string): string {
   return Buffer.from(text).toString();
 }
 
 function shorten(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : `${wellFormed(text.slice(0, maxLength - 1))}…`;
+  return text.length <= maxLength ? text : `${replaceHalfCharacters(text.slice(0, maxLength - 1))}…`;
 }

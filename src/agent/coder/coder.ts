@@ -91,7 +91,7 @@ export interface Finding {
 }
 
 /** The placeholders of `agent.command`. */
-interface Places {
+interface CommandPaths {
   /** The folder with the files, which is also the working directory. */
   readonly workTree: string;
   /** A file with the request, which is also on standard input. */
@@ -99,8 +99,8 @@ interface Places {
 }
 
 /** Returns the command with `{workTree}` and `{requestFile}` filled in. No shell interprets the arguments. */
-export function fillCommand(command: readonly string[], places: Places): readonly string[] {
+export function fillCommand(command: readonly string[], paths: CommandPaths): readonly string[] {
   return command.map((argument) =>
-    argument.replace(/\{(workTree|requestFile)\}/g, (_, name: keyof Places) => places[name]),
+    argument.replace(/\{(workTree|requestFile)\}/g, (_, name: keyof CommandPaths) => paths[name]),
   );
 }

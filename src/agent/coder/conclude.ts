@@ -24,11 +24,11 @@ export function describeExit(
 
 /** Returns the outcome of a coder that exited with code 0. `change` is called only for an edit with a valid result. */
 export async function toOutcome(
-  asked: CoderRequest["kind"],
+  kind: CoderRequest["kind"],
   output: string,
   { secrets, change }: { readonly secrets: readonly string[]; readonly change: () => Promise<PatchReading> },
 ): Promise<CoderOutcome> {
-  const answer = readAnswer(asked, output, secrets);
+  const answer = readAnswer(kind, output, secrets);
   switch (answer.kind) {
     case "bad":
       return coderFailure("BadAnswer", answer.message);

@@ -106,7 +106,7 @@ const findingSchema = z.preprocess(
   }),
 );
 
-/** Undefined for a finding without a usable place or message. */
+/** Undefined for a finding without a usable path or message. */
 function readFinding(value: unknown, secrets: readonly string[]): Finding | undefined {
   const { data } = findingSchema.safeParse(value);
   if (!data) return undefined;

@@ -8,27 +8,19 @@ import { byCreation, isClosed } from "../queue.ts";
 import { RemoteError } from "../remote-error.ts";
 import { describeTask } from "../statuses.ts";
 import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
-import { checkForkHead, findNote, findRefusal, reply } from "./command.ts";
+import { checkForkHead, readCommand, reply } from "./command.ts";
 import { addTask } from "./review.ts";
 
 /** Carries out a built-in command of a comment, and posts one reply. */
 export async function runBuiltIn(attempt: CommandAttempt): Promise<End> {
-  const { spec, gitlab, conversation, signal } = attempt;
-  const { verb } = spec.note;
-  const [mergeRequest, discussions] = await Promise.all([
-    gitlab.mergeRequest(mergeRequestRef(spec), signal),
-    conversation.discussions(signal),
-  ]);
-  const refusal = await findRefusal(attempt, mergeRequest, discussions);
-  if (refusal) return refusal;
-  const note = findNote(attempt, discussions);
-  if (!note) throw new TypeError("findRefusal refuses a deleted comment");
-  const { answer } = await attempt.progress.step("done", async () => {
-    const done = await carryOut(attempt, mergeRequest, note);
+  const command = await readCommand(attempt);
+  if (command.kind !== "accepted") return command;
+  const { answer = "" } = await attempt.progress.step("done", async () => {
+    const done = await carryOut(attempt, command.mergeRequest, command.note);
     return { answer: [done, ...pauseText(attempt)].join("\n\n") };
   });
-  await reply(attempt, answer ?? "");
-  return { kind: "completed", message: `answered: ${verb}` };
+  await reply(attempt, answer);
+  return { kind: "completed", message: `answered: ${command.directive.verb}` };
 }
 
 /** The paragraph of the reply that explains why the task waits. */
@@ -62,8 +54,8 @@ async function reviewAgain(attempt: CommandAttempt, mergeRequest: MergeRequest, 
   if (moved?.retry) throw new RemoteError("unavailable", moved.message);
   if (moved) return `Not reviewed: ${moved.message}.`;
   const { note, ...rest } = spec;
-  const place = { host: spec.project.host, ...mergeRequestRef(spec) };
-  const claimKey = claimKeys.reviewAgain(place, headSha, note.id);
+  const key = { host: spec.project.host, ...mergeRequestRef(spec) };
+  const claimKey = claimKeys.reviewAgain(key, headSha, note.id);
   await addTask(attempt, {
     ...rest,
     type: "Review",

@@ -2,7 +2,7 @@ import { coderStep } from "../../resources/index.ts";
 import { cleanCommitMessage } from "../coder/clean-text.ts";
 import type { EditRequest } from "../coder/coder.ts";
 import { type Failed, failedEnd } from "../end.ts";
-import type { Patch, PatchReading, Repository } from "../git/workshop.ts";
+import type { Patch, Repository } from "../git/workshop.ts";
 import type { Attempt } from "../work/attempt.ts";
 
 export interface BranchOrder {
@@ -24,9 +24,6 @@ export type BranchOutcome =
   | { readonly kind: "nothing"; readonly summary: string }
   | Failed;
 
-/** How far back our own commit is searched. Other users never push more while one task is worked on. */
-const searchDepth = 200;
-
 const maxTitleLength = 250;
 
 /** How often another push may be first. */
@@ -39,26 +36,30 @@ const maxRounds = 3;
  */
 export async function changeBranch(attempt: Attempt, order: BranchOrder): Promise<BranchOutcome> {
   const { workshop, progress, signal, uid } = attempt;
-  const { repository, branch } = order;
+  const { repository, branch, from } = order;
   let edit: Edit | undefined;
   for (let round = 1; round <= maxRounds; round++) {
     const head = await workshop.branchHead(repository, branch, signal);
-    const start = head ?? (await findStart(attempt, order));
-    if (start === undefined) return missingBranch(order);
-    await workshop.fetchCommit(repository, start, `refs/heads/${head ? branch : order.from}`, signal);
-    const found = head && (await workshop.findTask(repository, { head, taskUid: uid, depth: searchDepth }, signal));
+    const start = head ?? (from && (await workshop.branchHead(repository, from, signal)));
+    if (start === undefined) {
+      const message = `the branch ${from ?? branch} does not exist; push it again, then ask again`;
+      return failedEnd("BranchMissing", message);
+    }
+    const startBranch = head === undefined ? (from ?? branch) : branch;
+    await workshop.fetchCommit(repository, start, `refs/heads/${startBranch}`, signal);
+    const found = head && (await workshop.findTask(repository, head, uid, signal));
     if (found) return { kind: "pushed", sha: found, summary: progress.resultOf(coderStep)?.["summary"] ?? "" };
     if (order.onlyAt !== undefined && start !== order.onlyAt) {
       return failedEnd("ForkMoved", `${branch} has new commits since the request: read them, then ask again`);
     }
 
-    if (!edit || edit.isSpent) {
-      const asked = await runCoder(attempt, order, start, head ? branch : (order.from ?? branch));
-      if (asked.kind !== "edit") return asked;
-      edit = asked;
+    if (!edit || edit.hasConflict) {
+      const outcome = await runCoder(attempt, order, start, startBranch);
+      if (outcome.kind !== "edit") return outcome;
+      edit = outcome;
     }
     const pushed = await commitAndPush(attempt, order, edit, { head, start });
-    if (pushed.kind === "again") edit = { ...edit, isSpent: pushed.because === "conflict" };
+    if (pushed.kind === "retry") edit = { ...edit, hasConflict: pushed.reason === "conflict" };
     else return pushed;
   }
   return failedEnd("BranchMoved", `other users kept pushing to ${branch}; will retry`, true);
@@ -70,7 +71,7 @@ interface Edit {
   readonly message: string;
   readonly patch: Patch;
   /** The patch conflicts with commits that were pushed meanwhile: the coder has to run again. */
-  readonly isSpent: boolean;
+  readonly hasConflict: boolean;
 }
 
 async function runCoder(
@@ -87,15 +88,15 @@ async function runCoder(
   if (outcome.kind === "reviewed") return failedEnd("BadAnswer", "the coder reviewed instead of editing", true);
   const { summary, change, commitMessage } = outcome;
   if (change.kind === "nothing") return { kind: "nothing", summary };
-  if (change.kind === "refused") return refusedPatch(change);
+  if (change.kind === "refused") return failedEnd(`Patch${change.reason}`, change.message);
   await progress.record(coderStep, { summary, files: change.patch.files.slice(0, 100).join("\n") });
   // The title has words of people.
   const subject = commitMessage ?? cleanCommitMessage(title, maxTitleLength, []);
   const message = `${subject}\n\nInterlock-Task: ${uid}\n`;
-  return { kind: "edit", summary, message, patch: change.patch, isSpent: false };
+  return { kind: "edit", summary, message, patch: change.patch, hasConflict: false };
 }
 
-type Pushed = BranchOutcome | { readonly kind: "again"; readonly because: "moved" | "conflict" };
+type Pushed = BranchOutcome | { readonly kind: "retry"; readonly reason: "moved" | "conflict" };
 
 async function commitAndPush(
   { workshop, lease, signal, settings, progress }: Attempt,
@@ -108,7 +109,7 @@ async function commitAndPush(
   const atSeconds = Math.floor(Date.parse(startTime ?? "") / 1_000);
   const draft = { parent: start, patch, message, author: settings.author, atSeconds };
   const commit = await workshop.commit(repository, draft, signal);
-  if (commit.kind === "conflict") return { kind: "again", because: "conflict" };
+  if (commit.kind === "conflict") return { kind: "retry", reason: "conflict" };
 
   const refusal = await checkBeforePush?.();
   if (refusal) return refusal;
@@ -118,24 +119,8 @@ async function commitAndPush(
     case "pushed":
       return { kind: "pushed", sha: commit.sha, summary };
     case "moved":
-      return { kind: "again", because: "moved" };
+      return { kind: "retry", reason: "moved" };
     case "stale":
       return failedEnd("LockLost", "another replica pushed under a later lock; will retry", true);
   }
-}
-
-async function findStart(
-  { workshop, signal }: Attempt,
-  { repository, from }: BranchOrder,
-): Promise<string | undefined> {
-  return from === undefined ? undefined : workshop.branchHead(repository, from, signal);
-}
-
-function missingBranch({ branch, from }: BranchOrder): Failed {
-  const name = from ?? branch;
-  return failedEnd("BranchMissing", `the branch ${name} does not exist; push it again, then ask again`);
-}
-
-function refusedPatch({ reason, message }: Extract<PatchReading, { kind: "refused" }>): Failed {
-  return failedEnd(`Patch${reason}`, message);
 }

@@ -11,22 +11,17 @@ import { checkAccess } from "./check-access.ts";
  * result.
  */
 export async function runCommand(attempt: CommandAttempt): Promise<End> {
-  const { spec, gitlab, conversation, signal } = attempt;
-  const [mergeRequest, discussions] = await Promise.all([
-    gitlab.mergeRequest(mergeRequestRef(spec), signal),
-    conversation.discussions(signal),
-  ]);
-  const refusal = await findRefusal(attempt, mergeRequest, discussions);
-  if (refusal) return refusal;
+  const command = await readCommand(attempt);
+  if (command.kind !== "accepted") return command;
 
   await reply(attempt, "⏳ Working on it.");
-  const outcome = await changeSourceBranch(attempt, mergeRequest, discussions);
+  const outcome = await changeSourceBranch(attempt, command);
   if (outcome.kind === "failed") return outcome;
-  const text = replyText(outcome, mergeRequest);
-  await reply(attempt, text);
+  const { sourceBranch } = command.mergeRequest;
+  await reply(attempt, replyText(outcome, sourceBranch));
   if (outcome.kind === "nothing") return { kind: "completed", message: "no file changes needed" };
-  const result = { summary: outcome.summary, branch: mergeRequest.sourceBranch, commitSha: outcome.sha };
-  return { kind: "completed", message: `pushed ${outcome.sha.slice(0, 8)} to ${mergeRequest.sourceBranch}`, result };
+  const result = { summary: outcome.summary, branch: sourceBranch, commitSha: outcome.sha };
+  return { kind: "completed", message: `pushed ${outcome.sha.slice(0, 8)} to ${sourceBranch}`, result };
 }
 
 /** Posts the only reply of the task below the comment, or changes it. */
@@ -37,46 +32,45 @@ export async function reply(attempt: CommandAttempt, text: string): Promise<void
   await postAnswer(attempt, text, discussionId);
 }
 
+/** A comment that may be carried out, as GitLab returns it now. */
+interface AcceptedCommand {
+  readonly kind: "accepted";
+  readonly mergeRequest: MergeRequest;
+  readonly note: Note;
+  readonly directive: Directive;
+  /** The thread of the comment, the oldest note first. */
+  readonly thread: readonly Note[];
+}
+
 /**
- * Returns why a comment is not acted on. Access is checked first: a comment of a user who is not served gets no reply.
+ * Reads the comment, and checks that it may be carried out. Access is checked first: a comment of a user who is not served
+ * gets no reply.
  */
-export async function findRefusal(
-  attempt: CommandAttempt,
-  mergeRequest: MergeRequest,
-  discussions: readonly Discussion[],
-): Promise<End | undefined> {
-  const { spec, gitlab, signal, progress } = attempt;
-  const note = findNote(attempt, discussions);
-  if (!note) {
-    return { kind: "cancelled", message: "the comment was deleted", isQuiet: progress.isFirstAttempt };
-  }
-  const { id: selfId } = await gitlab.self(signal);
-  if (note.author.id === selfId) return { kind: "cancelled", message: "it is our own comment", isQuiet: true };
+export async function readCommand(attempt: CommandAttempt): Promise<AcceptedCommand | End> {
+  const { spec, gitlab, conversation, signal, progress, settings } = attempt;
+  const [mergeRequest, discussions, self] = await Promise.all([
+    gitlab.mergeRequest(mergeRequestRef(spec), signal),
+    conversation.discussions(signal),
+    gitlab.self(signal),
+  ]);
+  const isQuiet = progress.isFirstAttempt;
+  const { notes: thread = [] } = findThread(attempt, discussions) ?? {};
+  const note = thread.find(({ id }) => id === spec.note.id);
+  if (!note) return { kind: "cancelled", message: "the comment was deleted", isQuiet };
+  if (note.author.id === self.id) return { kind: "cancelled", message: "it is our own comment", isQuiet: true };
   // The author as GitLab reports it, not as the webhook does.
   const refusal = await checkAccess(attempt, mergeRequest, { user: note.author, isRequested: true });
   if (refusal) return refusal;
-  const changed = await checkDirective(attempt, note);
-  if (changed) return changed;
+  // A sender who has the secret of the webhooks could otherwise give commands in the name of each author of a comment.
+  const directive = parseDirective(note.body, settings.username ?? self.username);
+  if (!directive) return { kind: "cancelled", message: "the comment on GitLab is not a command", isQuiet };
+  if (directive.verb !== spec.note.verb) {
+    return { kind: "cancelled", message: "the comment was changed: write a new one", isQuiet };
+  }
   const { state } = mergeRequest;
   if (state !== "opened") return failedEnd("NotOpen", `the merge request is ${state}: reopen it, then ask again`);
-  return spec.note.verb === "do" ? checkForkHead(attempt, mergeRequest, note) : undefined;
-}
-
-/**
- * The comment as GitLab returns it has to be the command of the task. A sender who has the secret of the webhooks could
- * otherwise give commands in the name of each author of a comment.
- */
-async function checkDirective(attempt: CommandAttempt, note: Note): Promise<End | undefined> {
-  const { spec, progress } = attempt;
-  const directive = await readDirective(attempt, note);
-  if (directive?.verb === spec.note.verb) return undefined;
-  const message = directive ? "the comment was changed: write a new one" : "the comment on GitLab is not a command";
-  return { kind: "cancelled", message, isQuiet: progress.isFirstAttempt };
-}
-
-async function readDirective({ gitlab, settings, signal }: CommandAttempt, note: Note): Promise<Directive | undefined> {
-  const { username } = settings.username === undefined ? await gitlab.self(signal) : settings;
-  return parseDirective(note.body, username);
+  const moved = directive.verb === "do" ? await checkForkHead(attempt, mergeRequest, note) : undefined;
+  return moved ?? { kind: "accepted", mergeRequest, note, directive, thread };
 }
 
 /**
@@ -105,40 +99,29 @@ export async function checkForkHead(
 /** The step that records the fork's commit that a member asked about. */
 const forkHead = "fork-head";
 
-/** The comment as it is on GitLab now; undefined if it was deleted. */
-export function findNote({ spec }: CommandAttempt, discussions: readonly Discussion[]): Note | undefined {
-  return discussions.flatMap(({ notes }) => notes).find(({ id }) => id === spec.note.id);
-}
-
 async function changeSourceBranch(
   attempt: CommandAttempt,
-  mergeRequest: MergeRequest,
-  discussions: readonly Discussion[],
+  { mergeRequest, note, directive, thread }: AcceptedCommand,
 ): Promise<BranchOutcome> {
-  const { spec, gitlab, signal } = attempt;
+  const { gitlab, signal, progress } = attempt;
   const { title, description, sourceBranch, targetBranch, sourceProjectId } = mergeRequest;
-  const project = await gitlab.project(sourceProjectId, signal);
-  const thread = findThread(attempt, discussions)?.notes ?? [];
-  const { id } = spec.note;
-  const note = findNote(attempt, discussions);
-  const directive = note && (await readDirective(attempt, note));
-  if (!directive) throw new TypeError("findRefusal refuses a comment that is no command");
+  const { id, path, webUrl, cloneUrl } = await gitlab.project(sourceProjectId, signal);
   const { instruction } = directive;
   return changeBranch(attempt, {
-    repository: { projectId: project.id, cloneUrl: project.cloneUrl },
+    repository: { projectId: id, cloneUrl },
     branch: sourceBranch,
-    checkBeforePush: () => checkBeforePush(attempt, mergeRequest, discussions),
-    onlyAt: attempt.progress.resultOf(forkHead)?.["sha"],
+    checkBeforePush: () => checkBeforePush(attempt, mergeRequest, note),
+    onlyAt: progress.resultOf(forkHead)?.["sha"],
     // More users can read the commit than an internal comment.
     title: note.internal ? "fix: requested change" : `fix: ${firstLine(instruction).slice(0, 50)}`,
     request: {
       version: 1,
       kind: "edit",
-      project: { path: project.path, url: project.webUrl },
+      project: { path, url: webUrl },
       instruction,
       mergeRequest: { title, description, sourceBranch, targetBranch },
       thread: thread
-        .filter((note) => note.id < id && !note.system)
+        .filter((earlier) => earlier.id < note.id && !earlier.system)
         .map(({ author, body }) => ({ author: author.username, text: body })),
     },
   });
@@ -150,10 +133,9 @@ async function changeSourceBranch(
 async function checkBeforePush(
   attempt: CommandAttempt,
   mergeRequest: MergeRequest,
-  discussions: readonly Discussion[],
+  { author }: Note,
 ): Promise<Failed | undefined> {
-  const user = findNote(attempt, discussions)?.author ?? { id: 0, username: "" };
-  const refusal = await checkAccess(attempt, mergeRequest, { user, isRequested: true });
+  const refusal = await checkAccess(attempt, mergeRequest, { user: author, isRequested: true });
   if (!refusal) return undefined;
   if (refusal.kind === "failed") return { ...refusal, isQuiet: false };
   return failedEnd((refusal.kind === "cancelled" && refusal.reason) || "NotServed", refusal.message);
@@ -163,7 +145,7 @@ function findThread({ spec }: CommandAttempt, discussions: readonly Discussion[]
   return discussions.find(({ notes }) => notes.some(({ id }) => id === spec.note.id));
 }
 
-function replyText(outcome: Exclude<BranchOutcome, { kind: "failed" }>, { sourceBranch }: MergeRequest): string {
+function replyText(outcome: Exclude<BranchOutcome, { kind: "failed" }>, sourceBranch: string): string {
   const { summary } = outcome;
   if (outcome.kind === "nothing") return `ℹ️ No file changes needed.\n\n${summary}`;
   return `✅ Changes pushed to \`${sourceBranch}\`: ${outcome.sha}\n\n${summary}`;

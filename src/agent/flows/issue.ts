@@ -1,8 +1,8 @@
-import { sleep } from "../../time/index.ts";
+import { cleanCommitMessage } from "../coder/clean-text.ts";
 import { type End, failedEnd } from "../end.ts";
 import type { MergeRequest, Project } from "../gitlab/gitlab.ts";
-import type { Jira, JiraComment, JiraIssue } from "../jira/jira.ts";
-import { plainMarkers } from "../markers.ts";
+import { isSameStatus, type Jira, type JiraComment, type JiraIssue } from "../jira/jira.ts";
+import { markers } from "../markers.ts";
 import { toNoteText } from "../note-text.ts";
 import { isRemoteError } from "../remote-error.ts";
 import type { IssueAttempt, SpecOf } from "../work/attempt.ts";
@@ -91,29 +91,22 @@ function toBranchOrder({ branch, targetBranch, issue }: SpecOf<"Issue">, found: 
 }
 
 async function openMergeRequest(attempt: IssueAttempt, found: JiraIssue, summary: string): Promise<MergeRequest> {
-  const { spec, gitlab, settings, signal, clock } = attempt;
+  const { spec, gitlab, settings, signal } = attempt;
   const draft = {
     sourceBranch: spec.branch,
     targetBranch: spec.targetBranch,
     title: `${settings.draftMergeRequests ? "Draft: " : ""}${toNoteText(commitTitle(found.key, found.summary))}`,
     description: `${toNoteText(summary)}\n\nFor [${found.key}](${found.webUrl}).`,
   };
-  for (let tries = 1; ; tries++) {
-    try {
-      // A branch has at most one open merge request: a repeated call returns the existing one.
-      return await gitlab.createMergeRequest(spec.project.id, draft, signal);
-    } catch (error) {
-      if (!isRemoteError(error, "unavailable") || tries === 3) throw error;
-      await sleep(clock, 1_000, signal);
-    }
-  }
+  // A branch has at most one open merge request: the next attempt gets the existing one if the response is lost.
+  return gitlab.createMergeRequest(spec.project.id, draft, signal);
 }
 
 /** Each task has one comment, which is changed as the work proceeds. */
 export async function postComment({ spec, uid, jira, signal }: IssueAttempt, text: string): Promise<void> {
   if (!jira) return;
   const { key } = spec.issue;
-  const mark = plainMarkers.answer(uid);
+  const mark = markers.jiraAnswer(uid);
   const body = `${text}\n\n${mark}`;
   const selfId = await jira.self(signal);
   const isOurs = ({ authorId, text }: JiraComment) => authorId === selfId && text.includes(mark);
@@ -129,9 +122,5 @@ function ignoreRefusal(error: unknown): void {
 }
 
 function commitTitle(key: string, summary: string): string {
-  return `feat(${key}): ${summary.replace(/\s+/g, " ").trim()}`.slice(0, 200);
-}
-
-function isSameStatus(a: string, b: string): boolean {
-  return a.trim().toLowerCase() === b.trim().toLowerCase();
+  return cleanCommitMessage(`feat(${key}): ${summary.replace(/\s+/g, " ").trim()}`, 200, []);
 }

@@ -1,3 +1,4 @@
+import { longestBacktickRun } from "../code-fence.ts";
 import type { Finding } from "../coder/coder.ts";
 import type { Changes, Note, Position } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
@@ -64,10 +65,6 @@ async function removeDuplicates(attempt: ReviewAttempt, count: number): Promise<
 function findingText({ severity, message, suggestion }: Finding): string {
   const text = `**[${severity.toUpperCase()}]** ${toNoteText(message)}`;
   if (suggestion === undefined) return text;
-  const fence = "`".repeat(Math.max(3, longestRun(suggestion) + 1));
+  const fence = "`".repeat(Math.max(3, longestBacktickRun(suggestion) + 1));
   return `${text}\n\n${fence}suggestion:-0+0\n${withoutMarks(suggestion)}\n${fence}`;
-}
-
-function longestRun(text: string): number {
-  return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
 }

@@ -16,10 +16,10 @@ import { postSummary } from "./post-summary.ts";
  */
 export async function runReview(attempt: ReviewAttempt): Promise<End> {
   const { spec, gitlab, conversation, progress, signal } = attempt;
-  const place = mergeRequestRef(spec);
+  const ref = mergeRequestRef(spec);
   // Each request to GitLab can take long: independent ones are sent at once.
   const [mergeRequest, discussions, { id: selfId }] = await Promise.all([
-    gitlab.mergeRequest(place, signal),
+    gitlab.mergeRequest(ref, signal),
     conversation.discussions(signal),
     gitlab.self(signal),
   ]);
@@ -32,14 +32,14 @@ export async function runReview(attempt: ReviewAttempt): Promise<End> {
     return { kind: "completed", message: "this commit is already reviewed" };
   }
 
-  const [changes, project] = await Promise.all([awaitChanges(attempt, place), gitlab.project(spec.project.id, signal)]);
+  const [changes, project] = await Promise.all([awaitChanges(attempt, ref), gitlab.project(spec.project.id, signal)]);
   if (!changes) return failedEnd("ChangesMissing", "GitLab has not computed the changes of the merge request", true);
   const context = { project, mergeRequest, changes, earlierFindings: earlierFindings(own) };
   const found = await findings(attempt, context);
   if (found.kind === "failed") return failedEnd(found.reason, found.message, found.retry);
 
   // The coder takes minutes: a review of a commit that is no longer the newest is not posted.
-  const meanwhile = await checkCurrent(attempt, await gitlab.mergeRequest(place, signal));
+  const meanwhile = await checkCurrent(attempt, await gitlab.mergeRequest(ref, signal));
   if (meanwhile) return meanwhile;
   const comments = await postFindings(attempt, changes, found.findings);
   await postSummary(attempt, found);
@@ -74,11 +74,11 @@ function isReviewed(own: readonly Note[], sha: string): boolean {
 /** GitLab computes the changes in the background, usually within two seconds of the push. */
 async function awaitChanges(
   { spec, gitlab, clock, signal }: ReviewAttempt,
-  place: MergeRequestRef,
+  ref: MergeRequestRef,
 ): Promise<Changes | undefined> {
   for (const waitMs of [0, 1_000, 2_000, 4_000]) {
     if (waitMs > 0) await sleep(clock, waitMs, signal);
-    const changes = await gitlab.changes(place, signal);
+    const changes = await gitlab.changes(ref, signal);
     if (changes?.refs.headSha === spec.mergeRequest.headSha) return changes;
   }
   return undefined;
@@ -146,9 +146,9 @@ function earlierFindings(own: readonly Note[]): readonly string[] {
  */
 async function reviewHead(attempt: ReviewAttempt, headSha: string): Promise<void> {
   const { spec } = attempt;
-  const place = { host: spec.project.host, ...mergeRequestRef(spec) };
+  const key = { host: spec.project.host, ...mergeRequestRef(spec) };
   const { again: _, requesterId: __, ...rest } = spec;
-  const claimKey = claimKeys.review(place, headSha);
+  const claimKey = claimKeys.review(key, headSha);
   await addTask(attempt, { ...rest, claimKey, mergeRequest: { ...spec.mergeRequest, headSha } });
 }
 

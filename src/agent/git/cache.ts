@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Git } from "../../process/index.ts";
 import { RemoteError } from "../remote-error.ts";
@@ -9,9 +9,14 @@ import type { Repository } from "./workshop.ts";
 /** A bare repository with the objects that were fetched from the server. */
 export interface Cache {
   readonly directory: string;
+  /** The fetched commits. A commit alone proves nothing: its files may be missing after a killed fetch. */
+  readonly commits: Set<string>;
   /** Settles when no transfer with the server is running: transfers change the same files. */
   turn: Promise<unknown>;
 }
+
+/** The last fetched commit. Git offers the server the commits of refs, and gets only the objects that they lack. */
+const lastFetched = "refs/interlock/last-fetched";
 
 /** Disables the attributes of the repository: every file has the committed bytes. */
 const noAttributes =
@@ -22,7 +27,7 @@ export async function makeCache(directory: string, git: Git): Promise<Cache> {
   await expectOutput("init", git(["init", "--quiet", "--bare", "--template="], { cwd: directory }));
   await mkdir(join(directory, "info"), { recursive: true });
   await writeFile(join(directory, "info", "attributes"), noAttributes);
-  return { directory, turn: Promise.resolve() };
+  return { directory, commits: new Set(), turn: Promise.resolve() };
 }
 
 export interface Fetching {
@@ -36,16 +41,19 @@ const everything = 2 ** 31 - 1;
 
 /** Fetches a commit, alone if the server allows a fetch by hash, else with as much history of the ref as needed. */
 export async function fetchCommit(fetching: Fetching, sha: string, ref: string): Promise<void> {
-  if (await hasCommit(fetching, sha)) return;
-  const byHash = await fetchObjects(fetching, sha, 1);
-  if (!byHash || (byHash.kind === "missing" && (await fetchByRef(fetching, sha, ref)))) return;
-  if (byHash.kind !== "missing") throw byHash;
-  throw new RemoteError("missing", `commit ${sha} is not on ${ref}; it may have been replaced by a force push`);
+  const { commits } = fetching.cache;
+  if (commits.has(sha)) return;
+  const failure = await fetchObjects(fetching, `+${sha}:${lastFetched}`, 1);
+  if (failure && failure.kind !== "missing") throw failure;
+  if (failure && !(await fetchByRef(fetching, sha, ref))) {
+    throw new RemoteError("missing", `commit ${sha} is not on ${ref}; it may have been replaced by a force push`);
+  }
+  commits.add(sha);
 }
 
 async function fetchByRef(fetching: Fetching, sha: string, ref: string): Promise<boolean> {
   for (const depth of [100, everything]) {
-    const failure = await fetchObjects(fetching, ref, depth);
+    const failure = await fetchObjects(fetching, `+${ref}:${lastFetched}`, depth);
     if (failure) throw failure;
     if (await hasCommit(fetching, sha)) return true;
   }
@@ -73,11 +81,11 @@ function waitUnlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Prom
     const stop = () => reject(signal.reason);
     if (signal.aborted) return stop();
     signal.addEventListener("abort", stop, { once: true });
-    const goOn = () => {
+    const proceed = () => {
       signal.removeEventListener("abort", stop);
       resolve();
     };
-    waiting.then(goOn, goOn);
+    waiting.then(proceed, proceed);
   });
 }
 
@@ -97,12 +105,27 @@ async function hasCommit({ git, cache, signal }: Fetching, sha: string): Promise
 
 async function fetchObjects(
   { git, cache, repository, signal }: Fetching,
-  what: string,
+  refspec: string,
   depth: number,
   more: string[] = [],
 ) {
   const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance"];
-  const args = ["fetch", ...options, "--refmap=", ...more, `--depth=${depth}`, "--", repository.cloneUrl, what];
-  const { code, stderr } = await runInTurn(cache, signal, () => git(args, { cwd: cache.directory, signal }));
+  const args = ["fetch", ...options, "--refmap=", ...more, `--depth=${depth}`, "--", repository.cloneUrl, refspec];
+  const { code, stderr } = await runInTurn(cache, signal, async () => {
+    await removeLeftovers(cache);
+    return git(args, { cwd: cache.directory, signal });
+  });
   return code === 0 ? undefined : remoteFailure("fetch", stderr);
+}
+
+/**
+ * A fetch that was killed, at its time limit or because its task was cancelled, leaves its locks, with which every later
+ * fetch fails, and the received part of a pack.
+ */
+async function removeLeftovers({ directory }: Cache): Promise<void> {
+  for (const locked of ["shallow", lastFetched]) await rm(join(directory, `${locked}.lock`), { force: true });
+  const packs = join(directory, "objects", "pack");
+  for (const name of await readdir(packs)) {
+    if (name.startsWith("tmp_")) await rm(join(packs, name), { force: true });
+  }
 }

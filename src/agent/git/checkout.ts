@@ -2,7 +2,6 @@ import { copyFile, mkdir, readlink, realpath, rm, writeFile } from "node:fs/prom
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import type { Git } from "../../process/index.ts";
 import { expectOutput } from "./run-git.ts";
-import type { WorkTree } from "./workshop.ts";
 
 /** A work tree, and the state beside it from which its change is computed later. */
 export interface Checkout {
@@ -20,7 +19,7 @@ export interface CheckoutOrder {
   readonly cache: string;
   readonly sha: string;
   /** A new folder for this checkout alone. */
-  readonly place: string;
+  readonly folder: string;
   readonly signal: AbortSignal;
 }
 
@@ -28,12 +27,12 @@ export interface CheckoutOrder {
 const maxListBytes = 256 * 1024 * 1024;
 
 export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
-  const { git, cache, sha, place, signal } = order;
-  await mkdir(join(place, "files"), { recursive: true, mode: 0o700 });
-  await mkdir(join(place, "state", "objects"), { recursive: true, mode: 0o700 });
+  const { git, cache, sha, folder, signal } = order;
+  await mkdir(join(folder, "files"), { recursive: true, mode: 0o700 });
+  await mkdir(join(folder, "state", "objects"), { recursive: true, mode: 0o700 });
   // Links are checked by their targets, so the folder's own path must not contain a link.
-  const directory = await realpath(join(place, "files"));
-  const checkout = { directory, sha, cache, state: join(place, "state") };
+  const directory = await realpath(join(folder, "files"));
+  const checkout = { directory, sha, cache, state: join(folder, "state") };
   const run = (args: readonly string[], input?: string) =>
     expectOutput(
       args[0] ?? "",
@@ -64,7 +63,8 @@ export async function checkOut(order: CheckoutOrder): Promise<Checkout> {
 
   /** A link out of the folder would show files of this machine to the coder, and through it to others. */
   async function removeLinks(links: readonly string[]) {
-    const outside = await outsideLinks(directory, links);
+    const outside: string[] = [];
+    for (const link of links) if (await leadsOut(directory, link)) outside.push(link);
     if (outside.length === 0) return;
     for (const path of outside) await rm(join(directory, path), { force: true });
     await run(["update-index", "-z", "--skip-worktree", "--stdin"], outside.map((path) => `${path}\0`).join(""));
@@ -81,10 +81,6 @@ export function ownEnvironment({ cache, state, directory }: Omit<Checkout, "subm
     GIT_OBJECT_DIRECTORY: join(state, "objects"),
     GIT_ALTERNATE_OBJECT_DIRECTORIES: join(cache, "objects"),
   };
-}
-
-export function asWorkTree({ directory, sha }: Checkout, remove: () => Promise<void>): WorkTree {
-  return { directory, sha, [Symbol.asyncDispose]: remove };
 }
 
 function parseEntries(output: Buffer): { mode: string; path: string }[] {
@@ -117,13 +113,7 @@ async function makeThrowawayGit(
   await writeFile(join(gitDirectory, "HEAD"), `${sha}\n`);
 }
 
-/** Returns the links that lead, or may lead, out of the folder; `root` is its real path. */
-async function outsideLinks(root: string, links: readonly string[]): Promise<string[]> {
-  const outside: string[] = [];
-  for (const link of links) if (await leadsOut(root, link)) outside.push(link);
-  return outside;
-}
-
+/** Whether a link leads, or may lead, out of the folder; `root` is its real path. */
 async function leadsOut(root: string, link: string): Promise<boolean> {
   const target = await readlink(join(root, link));
   // `a/..` is the parent of `a` only if `a` is not a link.

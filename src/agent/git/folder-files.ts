@@ -15,9 +15,9 @@ export function folderReader(root: string): (path: string) => Promise<FolderEntr
   const folders = new Map<string, Promise<boolean>>();
 
   function isRealFolder(path: string): Promise<boolean> {
-    const known = folders.get(path) ?? lookUp(path);
-    folders.set(path, known);
-    return known;
+    const cached = folders.get(path) ?? lookUp(path);
+    folders.set(path, cached);
+    return cached;
   }
   async function lookUp(path: string): Promise<boolean> {
     if (!(await hasRealParent(path))) return false;

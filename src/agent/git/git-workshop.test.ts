@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { silentLogger } from "../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
+import { diskUse } from "../coder/disk-use.ts";
 import { type GitWorkshopOptions, gitWorkshop } from "./git-workshop.ts";
 import { checkPatch } from "./parse-patch.ts";
 import type { CommitDraft, Patch, PatchLimits, PatchReading, Repository, Workshop, WorkTree } from "./workshop.ts";
@@ -89,6 +91,20 @@ describe("a commit on the server", () => {
     expect((await run("git", ["rev-list", "--count", "HEAD"], { cwd: tree.directory })).stdout).toBe("1\n");
   });
 
+  it("is fetched without the files that it has in common with the last one", async () => {
+    const first = await commitFiles({ "large.txt": randomBytes(500_000).toString("hex") });
+    await workshop.fetchCommit(repository, first, "refs/heads/main", signal);
+    const { bytes } = await diskUse([join(root, "work")]);
+
+    const second = await commitFiles({ "a.txt": "newer\n" });
+    await workshop.fetchCommit(repository, second, "refs/heads/main", signal);
+
+    expect((await diskUse([join(root, "work")])).bytes - bytes).toBeLessThan(100_000);
+    await using tree = await workshop.checkout(repository, second, signal);
+    expect(await contentOf(tree, "large.txt")).toHaveLength(1_000_000);
+    expect(await contentOf(tree, "a.txt")).toBe("newer\n");
+  });
+
   it("is missing if the named ref does not contain it", async () => {
     const fetching = workshop.fetchCommit(repository, "1".repeat(40), "refs/heads/main", signal);
 
@@ -104,7 +120,7 @@ describe("a commit on the server", () => {
   it("is fetched by its ref if the server allows no fetch by hash, at any depth", async () => {
     const shim = `#!/bin/sh
 for last; do :; done
-case "$1 $last" in "fetch ${base}") echo "fatal: remote error: upload-pack: not our ref ${base}" >&2; exit 128;; esac
+case "$1 $last" in "fetch +${base}:"*) echo "fatal: remote error: upload-pack: not our ref ${base}" >&2; exit 128;; esac
 exec ${(await run("which", ["git"])).stdout.trim()} "$@"
 `;
     const bin = await mkdtemp(join(root, "bin-"));
@@ -116,6 +132,30 @@ exec ${(await run("which", ["git"])).stdout.trim()} "$@"
 
     await using tree = await other.checkout(repository, base, signal);
     expect(await contentOf(tree, "a.txt")).toBe("one\ntwo\nthree\n");
+  });
+
+  it("is fetched after an earlier fetch was killed, and the remains of that one are removed", async () => {
+    // git creates these files before the first byte of a pack arrives, and cannot remove them when it is killed.
+    const shim = `#!/bin/sh
+case "$1" in fetch) [ -e ${root}/killed ] || { mkdir -p refs/interlock; touch shallow.lock refs/interlock/last-fetched.lock objects/pack/tmp_pack_1 ${root}/killed; exec sleep 600; };; esac
+exec ${(await run("which", ["git"])).stdout.trim()} "$@"
+`;
+    const bin = await mkdtemp(join(root, "bin-"));
+    await writeFile(join(bin, "git"), shim, { mode: 0o755 });
+    await using other = await open({ env: { PATH: `${bin}:${process.env["PATH"]}` } });
+    const cancelled = new AbortController();
+    const first = other.fetchCommit(repository, base, "refs/heads/main", cancelled.signal);
+    const rejected = expect(first).rejects.toThrow("cancelled");
+    await expect.poll(() => readdir(root)).toContain("killed");
+    cancelled.abort(new Error("cancelled"));
+    await rejected;
+
+    await other.fetchCommit(repository, base, "refs/heads/main", signal);
+
+    await using tree = await other.checkout(repository, base, signal);
+    expect(await contentOf(tree, "a.txt")).toBe("one\ntwo\nthree\n");
+    const left = await run("find", [join(root, "work"), "-name", "tmp_pack_*"]);
+    expect(left.stdout).toBe("");
   });
 
   it("can be fetched concurrently", async () => {
@@ -521,19 +561,17 @@ describe("a push", () => {
     expect(outcome).toEqual({ kind: "pushed" });
     expect(await workshop.branchHead(repository, "agent/x", signal)).toBe(sha);
     await using other = await open();
-    const search = { head: sha, taskUid: "task-1", depth: 20 };
-    expect(await other.findTask(repository, search, signal)).toBe(sha);
-    expect(await other.findTask(repository, { ...search, taskUid: "task" }, signal)).toBeUndefined();
+    expect(await other.findTask(repository, sha, "task-1", signal)).toBe(sha);
+    expect(await other.findTask(repository, sha, "task", signal)).toBeUndefined();
   });
 
-  it("is found below later commits, up to the depth", async () => {
+  it("is found below later commits", async () => {
     const task = await commitFiles({ "a.txt": "x\n" }, { message: "do it\n\nInterlock-Task: task-9\n" });
     await commitFiles({ "a.txt": "y\n" });
     const head = await commitFiles({ "a.txt": "z\n" });
     await workshop.fetchCommit(repository, head, "refs/heads/main", signal);
 
-    expect(await workshop.findTask(repository, { head, taskUid: "task-9", depth: 3 }, signal)).toBe(task);
-    expect(await workshop.findTask(repository, { head, taskUid: "task-9", depth: 2 }, signal)).toBeUndefined();
+    expect(await workshop.findTask(repository, head, "task-9", signal)).toBe(task);
   });
 
   it("does not move a branch that has moved, and is refused with an older lease", async () => {
@@ -541,7 +579,10 @@ describe("a push", () => {
     const order = { branch: "topic", expectedSha: undefined, commit: sha, lease: lease(5n) };
     await workshop.push(repository, order, signal);
 
-    expect(await workshop.push(repository, { ...order, lease: lease(4n) }, signal)).toEqual({ kind: "stale" });
+    expect(await workshop.push(repository, { ...order, lease: lease(4n) }, signal)).toEqual({
+      kind: "stale",
+      fence: 5n,
+    });
     const later = { ...order, expectedSha: base, lease: lease(6n) };
     expect(await workshop.push(repository, later, signal)).toEqual({ kind: "moved", sha });
   });

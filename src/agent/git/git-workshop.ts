@@ -1,18 +1,18 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { fencedPush, isCoordinationError } from "../../coordination/index.ts";
-import type { GitEnvironment, HardenedGitOptions } from "../../process/index.ts";
+import type { Git, GitEnvironment, GitOptions } from "../../process/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 import { type Cache, type Fetching, fetchCommit, fetchHistory, makeCache, runInTurn } from "./cache.ts";
-import { asWorkTree, type Checkout, checkOut } from "./checkout.ts";
+import { type Checkout, checkOut } from "./checkout.ts";
 import { makeCommit } from "./make-commit.ts";
 import { ownFolder, removeFolder } from "./own-folder.ts";
 import { readPatch } from "./read-patch.ts";
 import { remoteFailure } from "./remote-failure.ts";
 import { expectOutput, openGit } from "./run-git.ts";
-import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
-import type { PushOutcome, Repository, Workshop } from "./workshop.ts";
+import { checkAddress, type GitServer, gitOnServer, gitProtocols } from "./server.ts";
+import type { Repository, Workshop } from "./workshop.ts";
 
 export interface GitWorkshopOptions {
   /** The folder for repositories and work trees; several processes may share it. */
@@ -32,13 +32,12 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const folder = await ownFolder(options.directory, random);
   const home = join(folder.path, "home");
   await mkdir(home);
-  const protocols = gitProtocols(server);
-  const git = openGit({ ...options, home, protocols });
-  const remoteGit = gitOnServer(git, server, protocols);
+  const git = openGit({ ...options, home, protocols: gitProtocols(server) });
+  const remoteGit = gitOnServer(git, server);
   const openCache = cacheOpener(folder.path, git, server);
   const checkouts = new Map<string, Checkout>();
   const warnUnfenced = unfencedWarning(log);
-  const newPlace = (kind: string) => join(folder.path, kind, random.id());
+  const newPath = (kind: string) => join(folder.path, kind, random.id());
 
   async function openFetch(repository: Repository, signal: AbortSignal, kind?: "history"): Promise<Fetching> {
     return { git: remoteGit, cache: await openCache(repository, kind), repository, signal };
@@ -56,26 +55,31 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
       await fetchCommit(await openFetch(repository, signal), sha, ref);
     },
 
-    async findTask(repository, { head, taskUid, depth }, signal) {
+    async findTask(repository, head, taskUid, signal) {
       checkSha(head);
       const order = await openFetch(repository, signal, "history");
-      await fetchHistory(order, head, depth);
-      return findCommitOfTask(git, { head, taskUid, depth }, { cwd: order.cache.directory, signal });
+      await fetchHistory(order, head, searchDepth);
+      return findCommitOfTask(git, { head, taskUid }, { cwd: order.cache.directory, signal });
     },
 
     async checkout(repository, sha, signal) {
       checkSha(sha);
-      const place = newPlace("trees");
+      const path = newPath("trees");
       const { directory: cache } = await openCache(repository);
-      const checkout = await checkOut({ git, cache, sha, place, signal }).catch(async (error) => {
-        await removeFolder(place);
+      const checkout = await checkOut({ git, cache, sha, folder: path, signal }).catch(async (error) => {
+        await removeFolder(path);
         throw error;
       });
-      checkouts.set(checkout.directory, checkout);
-      return asWorkTree(checkout, async () => {
-        checkouts.delete(checkout.directory);
-        await removeFolder(place);
-      });
+      const { directory } = checkout;
+      checkouts.set(directory, checkout);
+      return {
+        directory,
+        sha,
+        async [Symbol.asyncDispose]() {
+          checkouts.delete(directory);
+          await removeFolder(path);
+        },
+      };
     },
 
     async createPatch({ directory }, limits, signal) {
@@ -87,7 +91,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     async commit(repository, draft, signal) {
       checkSha(draft.parent);
       const { directory: cache } = await openCache(repository);
-      return await makeCommit({ git, cache, draft, place: newPlace("commits"), signal });
+      return await makeCommit({ git, cache, draft, folder: newPath("commits"), signal });
     },
 
     async push(repository, { branch, expectedSha, commit, lease }, signal) {
@@ -95,7 +99,7 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
       const order = { workTree: cache.directory, remote: repository.cloneUrl, branch, expectedSha, commit, lease };
       const withoutFence = () => warnUnfenced(repository);
       const pushing = runInTurn(cache, signal, () => fencedPush({ ...order, git: remoteGit, signal, withoutFence }));
-      return toPushOutcome(await pushing.catch(throwRemoteError));
+      return await pushing.catch(throwRemoteError);
     },
 
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
@@ -110,10 +114,10 @@ function cacheOpener(directory: string, git: Git, server: GitServer): OpenCache 
   return (repository, kind = "cache") => {
     checkAddress(repository, server);
     const key = `${kind} ${repository.cloneUrl}`;
-    const known = caches.get(key) ?? makeCache(join(directory, kind, `${repository.projectId}-${caches.size}`), git);
-    caches.set(key, known);
-    known.catch(() => caches.delete(key));
-    return known;
+    const cached = caches.get(key) ?? makeCache(join(directory, kind, `${repository.projectId}-${caches.size}`), git);
+    caches.set(key, cached);
+    cached.catch(() => caches.delete(key));
+    return cached;
   };
 }
 
@@ -130,13 +134,10 @@ function unfencedWarning(log: Logger): (repository: Repository) => void {
   };
 }
 
-type Git = ReturnType<typeof openGit>;
-type GitCall = Parameters<Git>[1];
-
 async function readBranchHead(
   git: Git,
   { url, branch }: { readonly url: string; readonly branch: string },
-  call: GitCall,
+  call: GitOptions,
 ): Promise<string | undefined> {
   const ref = `refs/heads/${branch}`;
   const { code, stdout, stderr } = await git(["ls-remote", "--", url, ref], call);
@@ -145,22 +146,19 @@ async function readBranchHead(
   return lines.find((line) => line.endsWith(`\t${ref}`))?.split("\t")[0];
 }
 
-/** The commit whose trailer names the task, among the latest `depth` commits of a history that was fetched. */
+/** How far back our own commit is searched. Other users never push more while one task is worked on. */
+const searchDepth = 200;
+
+/** The commit whose trailer names the task, in a history that was fetched. */
 async function findCommitOfTask(
   git: Git,
-  { head, taskUid, depth }: Parameters<Workshop["findTask"]>[1],
-  call: GitCall,
+  { head, taskUid }: { readonly head: string; readonly taskUid: string },
+  call: GitOptions,
 ): Promise<string | undefined> {
   const format = "--format=%H %(trailers:key=Interlock-Task,valueonly,separator=%x20)";
-  const args = ["log", `--max-count=${depth}`, format, "--end-of-options", head];
+  const args = ["log", `--max-count=${searchDepth}`, format, "--end-of-options", head];
   const lines = (await expectOutput("log", git(args, call))).toString().split("\n");
   return lines.find((line) => line.split(" ").slice(1).includes(taskUid))?.split(" ")[0];
-}
-
-function gitProtocols({ origin }: GitServer): HardenedGitOptions["protocols"] {
-  const protocol = origin.split(":")[0];
-  if (protocol === "https" || protocol === "http" || protocol === "file") return [protocol];
-  throw new TypeError(`unsupported git protocol ${JSON.stringify(protocol)}`);
 }
 
 function checkSha(sha: string): void {
@@ -172,11 +170,6 @@ function checkRef(ref: string): void {
 }
 
 function throwRemoteError(error: unknown): never {
-  if (isCoordinationError(error, "unavailable"))
-    throw remoteFailure("push", error.message.replace(/^git [\w-]+ failed: /, ""));
-  throw error;
-}
-
-function toPushOutcome(outcome: Awaited<ReturnType<typeof fencedPush>>): PushOutcome {
-  return outcome.kind === "stale" ? { kind: "stale" } : outcome;
+  if (!isCoordinationError(error, "unavailable")) throw error;
+  throw remoteFailure("push", error.message.replace(/^git [\w-]+ failed: /, ""));
 }

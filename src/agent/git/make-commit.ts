@@ -11,18 +11,18 @@ export interface CommitOrder {
   readonly cache: string;
   readonly draft: CommitDraft;
   /** A new folder for this commit alone. */
-  readonly place: string;
+  readonly folder: string;
   readonly signal: AbortSignal;
 }
 
 type GitRun = (args: readonly string[], options?: Partial<GitOptions>) => ReturnType<Git>;
 
 /** Creates the commit from the patch and an index, without a work tree. */
-export async function makeCommit({ git, cache, draft, place, signal }: CommitOrder): Promise<CommitOutcome> {
-  const env = { GIT_DIR: cache, GIT_INDEX_FILE: join(place, "index") };
+export async function makeCommit({ git, cache, draft, folder, signal }: CommitOrder): Promise<CommitOutcome> {
+  const env = { GIT_DIR: cache, GIT_INDEX_FILE: join(folder, "index") };
   const run: GitRun = (args, options) =>
-    git(args, { cwd: place, signal, ...options, env: { ...env, ...options?.env } });
-  await mkdir(place, { recursive: true });
+    git(args, { cwd: folder, signal, ...options, env: { ...env, ...options?.env } });
+  await mkdir(folder, { recursive: true });
   try {
     await expectOutput("read-tree", run(["read-tree", draft.parent]));
     const files = await applyPatch(run, draft);
@@ -31,7 +31,7 @@ export async function makeCommit({ git, cache, draft, place, signal }: CommitOrd
     checkTree(await treeChanges(run, draft.parent, tree), draft);
     return { kind: "committed", sha: await commitTree(run, tree, draft) };
   } finally {
-    await rm(place, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

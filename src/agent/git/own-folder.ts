@@ -51,14 +51,14 @@ export async function removeFolder(path: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "EACCES" && code !== "EPERM" && code !== "ENOTEMPTY") throw error;
-    await takeBack(path);
+    await restoreAccess(path);
     await rm(path, { recursive: true, force: true });
   }
 }
 
-async function takeBack(folder: string): Promise<void> {
+async function restoreAccess(folder: string): Promise<void> {
   await chmod(folder, 0o700);
   for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await takeBack(join(folder, entry.name));
+    if (entry.isDirectory()) await restoreAccess(join(folder, entry.name));
   }
 }

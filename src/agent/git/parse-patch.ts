@@ -1,5 +1,5 @@
 import { inflateSync } from "node:zlib";
-import { findViolation, refuse, type TreeChange, tooLarge } from "./tree-change.ts";
+import { findViolation, refuse, refuseSize, type TreeChange } from "./tree-change.ts";
 import type { Patch, PatchLimits, PatchReading } from "./workshop.ts";
 
 export type ParsedPatch =
@@ -205,7 +205,7 @@ function decodeLine(line: string): Buffer {
 /** Checks a patch that was created in another process, by the same rules as a patch that is created here. */
 export function checkPatch({ base, bytes }: Omit<Patch, "files">, limits: PatchLimits): PatchReading {
   if (bytes.length === 0) return { kind: "nothing" };
-  if (bytes.length > limits.maxBytes) return tooLarge(limits);
+  if (bytes.length > limits.maxBytes) return refuseSize(limits);
   const parsed = parsePatch(bytes);
   if (parsed.kind === "problem") return refuse("Unreadable", `the patch is unreadable: ${parsed.problem}`);
   const refusal = findViolation(parsed.changes, limits);

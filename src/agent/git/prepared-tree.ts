@@ -5,7 +5,7 @@ import { fetchCommit, makeCache } from "./cache.ts";
 import { type Checkout, checkOut } from "./checkout.ts";
 import { readPatch } from "./read-patch.ts";
 import { openGit } from "./run-git.ts";
-import { checkAddress, type GitServer, gitOnServer } from "./server.ts";
+import { checkAddress, type GitServer, gitOnServer, gitProtocols } from "./server.ts";
 import type { PatchLimits, PatchReading, Repository } from "./workshop.ts";
 
 /**
@@ -28,11 +28,10 @@ export async function prepareTree(order: TreeOrder, server: GitServer, options: 
   const { directory, signal } = options;
   const { repository, sha, ref } = order;
   checkAddress(repository, server);
-  const protocol = server.origin.split(":")[0] as HardenedGitOptions["protocols"][number];
-  const git = await gitIn(options, [protocol]);
+  const git = await gitIn(options, gitProtocols(server));
   const cache = await makeCache(join(directory, "cache"), git);
-  await fetchCommit({ git: gitOnServer(git, server, [protocol]), cache, repository, signal }, sha, ref);
-  const checkout = await checkOut({ git, cache: cache.directory, sha, place: join(directory, "place"), signal });
+  await fetchCommit({ git: gitOnServer(git, server), cache, repository, signal }, sha, ref);
+  const checkout = await checkOut({ git, cache: cache.directory, sha, folder: join(directory, "place"), signal });
   await writeFile(join(directory, "checkout.json"), JSON.stringify(checkout));
 }
 

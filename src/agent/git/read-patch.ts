@@ -7,11 +7,11 @@ import { expectOutput } from "./run-git.ts";
 import {
   checkPath,
   findViolation,
+  quotePath,
   type Refused,
   refuse,
-  shown,
-  tooLarge,
-  tooManyFiles,
+  refuseCount,
+  refuseSize,
   treeChanges,
 } from "./tree-change.ts";
 import type { PatchLimits, PatchReading } from "./workshop.ts";
@@ -54,30 +54,30 @@ async function submoduleProblem({ checkout }: PatchOrder): Promise<Refused | und
   const read = folderReader(checkout.directory);
   for (const path of checkout.submodules) {
     const isEmpty = (await read(path)).kind === "folder" && (await read(`${path}/.git`)).kind === "missing";
-    if (!isEmpty) return refuse("Submodule", `${shown(path)} is a submodule and changed: leave it as it is`);
+    if (!isEmpty) return refuse("Submodule", `${quotePath(path)} is a submodule and changed: leave it as it is`);
   }
   return undefined;
 }
 
 async function pipeProblem({ checkout, signal }: PatchOrder): Promise<Refused | undefined> {
   const path = await blockingFile(checkout.directory, signal);
-  return path === undefined ? undefined : refuse("BadMode", `${shown(path)} is not a regular file: leave it out`);
+  return path === undefined ? undefined : refuse("BadMode", `${quotePath(path)} is not a regular file: leave it out`);
 }
 
 async function changedPaths(order: PatchOrder): Promise<Refused | readonly string[]> {
   const args = ["ls-files", "-z", "--modified", "--others", "--exclude-standard"];
   const running = run(order, args, { maxBytes: maxListBytes });
-  if ((await running).truncated) return tooManyFiles(order.limits);
+  if ((await running).truncated) return refuseCount(order.limits);
   const names = (await expectOutput("ls-files", running)).toString().split("\0").filter(Boolean);
 
   const repository = names.find((name) => name.endsWith("/"));
-  if (repository) return refuse("Submodule", `${shown(repository)} is a repository of its own: remove its .git`);
+  if (repository) return refuse("Submodule", `${quotePath(repository)} is a repository of its own: remove its .git`);
   const paths = [...new Set(names)];
   for (const path of paths) {
     const refusal = checkPath(path);
     if (refusal) return refusal;
   }
-  return paths.length > order.limits.maxFiles ? tooManyFiles(order.limits) : paths;
+  return paths.length > order.limits.maxFiles ? refuseCount(order.limits) : paths;
 }
 
 type Entries = ReadonlyMap<string, FolderEntry>;
@@ -88,12 +88,12 @@ async function readEntries({ checkout, limits }: PatchOrder, paths: readonly str
   let size = 0;
   for (const path of paths) {
     const entry = await read(path);
-    if (entry.kind === "symlink") return refuse("Symlink", `${shown(path)} is a symbolic link: leave it out`);
-    if (entry.kind === "other") return refuse("BadMode", `${shown(path)} is not a regular file: leave it out`);
+    if (entry.kind === "symlink") return refuse("Symlink", `${quotePath(path)} is a symbolic link: leave it out`);
+    if (entry.kind === "other") return refuse("BadMode", `${quotePath(path)} is not a regular file: leave it out`);
     if (entry.kind === "file") size += entry.size;
     entries.set(path, entry);
   }
-  return size > limits.maxBytes * filesPerPatchByte ? tooLarge(limits) : entries;
+  return size > limits.maxBytes * filesPerPatchByte ? refuseSize(limits) : entries;
 }
 
 /** Writes the tree of the commit. Files are stored as their bytes: no filter, no line-end or encoding conversion. */
@@ -119,7 +119,7 @@ async function hashFiles(order: PatchOrder, files: readonly { path: string }[]):
   const input = files.map(({ path }) => `./${path}\n`).join("");
   const hashing = run(order, ["hash-object", "-w", "--no-filters", "--stdin-paths"], { input });
   const [, unreadable] = /could not open '\.\/(.*)' for reading/.exec((await hashing).stderr) ?? [];
-  if (unreadable !== undefined) return refuse("BadMode", `${shown(unreadable)} cannot be read: leave it readable`);
+  if (unreadable !== undefined) return refuse("BadMode", `${quotePath(unreadable)} cannot be read: leave it readable`);
   return (await expectOutput("hash-object", hashing)).toString().split("\n");
 }
 
@@ -135,7 +135,7 @@ async function diff(order: PatchOrder, tree: string): Promise<PatchReading> {
   const args = ["diff-tree", "-r", "-p", ...shape, "--src-prefix=a/", "--dst-prefix=b/", `--output=${file}`];
   await expectOutput("diff-tree", run(order, [...args, checkout.sha, tree]));
   try {
-    if ((await stat(file)).size > limits.maxBytes) return tooLarge(limits);
+    if ((await stat(file)).size > limits.maxBytes) return refuseSize(limits);
     const bytes = await readFile(file);
     return { kind: "patch", patch: { base: checkout.sha, bytes, files: changes.map(({ path }) => path) } };
   } finally {

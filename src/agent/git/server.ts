@@ -11,11 +11,18 @@ export interface GitServer {
   readonly token: AccessToken;
 }
 
+/** The only protocol that git may use. */
+export function gitProtocols({ origin }: GitServer): HardenedGitOptions["protocols"] {
+  const protocol = origin.split(":")[0];
+  if (protocol === "https" || protocol === "http" || protocol === "file") return [protocol];
+  throw new TypeError(`unsupported git protocol ${JSON.stringify(protocol)}`);
+}
+
 /**
  * Git with our token, which is passed by environment, for this server alone, and is removed from the output. A rejected
  * run has changed nothing, and is repeated if there is a new token.
  */
-export function gitOnServer(git: Git, server: GitServer, protocols: HardenedGitOptions["protocols"]): Git {
+export function gitOnServer(git: Git, server: GitServer): Git {
   return async (args, options) => {
     const token = await server.token({ refused: false });
     const output = await runWith(token, args, options);
@@ -27,7 +34,7 @@ export function gitOnServer(git: Git, server: GitServer, protocols: HardenedGitO
   async function runWith(token: string, ...[args, options]: Parameters<Git>): Promise<GitOutput> {
     const basic = Buffer.from(`oauth2:${token}`).toString("base64");
     const header = [`http.${server.origin}/.extraHeader`, `Authorization: Basic ${basic}`] as const;
-    const env = { ...options.env, ...gitSettings(protocols, [header]) };
+    const env = { ...options.env, ...gitSettings(gitProtocols(server), [header]) };
     const output = await git(args, { ...options, env });
     return { ...output, stderr: withoutSecrets(output.stderr, [token, basic]) };
   }

@@ -19,33 +19,33 @@ export function findViolation(changes: readonly TreeChange[], limits: PatchLimit
     const refusal = checkPath(change.path) ?? checkMode(change);
     if (refusal) return refusal;
     if (isProtected(change.path)) {
-      return refuse("ProtectedPath", `${shown(change.path)} is protected: a person has to change it`);
+      return refuse("ProtectedPath", `${quotePath(change.path)} is protected: a person has to change it`);
     }
   }
-  return changes.length > limits.maxFiles ? tooManyFiles(limits) : undefined;
+  return changes.length > limits.maxFiles ? refuseCount(limits) : undefined;
 }
 
 export function refuse(reason: PatchRefusal, message: string): Refused {
   return { kind: "refused", reason, message };
 }
 
-export function tooManyFiles({ maxFiles }: PatchLimits): Refused {
+export function refuseCount({ maxFiles }: PatchLimits): Refused {
   return refuse("TooManyFiles", `more than ${maxFiles} files changed: ask for less at once`);
 }
 
-export function tooLarge({ maxBytes }: PatchLimits): Refused {
+export function refuseSize({ maxBytes }: PatchLimits): Refused {
   return refuse("TooLarge", `the change is larger than ${maxBytes} bytes: ask for less at once`);
 }
 
 /** A path for messages. */
-export function shown(path: string): string {
+export function quotePath(path: string): string {
   return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 }
 
 /** Refuses paths that have another meaning on some systems. */
 export function checkPath(path: string): Refused | undefined {
   const problem = findPathProblem(path);
-  return problem === undefined ? undefined : refuse("BadPath", `${shown(path)} ${problem}: rename it`);
+  return problem === undefined ? undefined : refuse("BadPath", `${quotePath(path)} ${problem}: rename it`);
 }
 
 function findPathProblem(path: string): string | undefined {
@@ -70,11 +70,12 @@ function isDotGit(part: string): boolean {
 
 function checkMode({ path, oldMode, newMode }: TreeChange): Refused | undefined {
   const modes = [oldMode, newMode];
-  if (modes.includes("160000")) return refuse("Submodule", `${shown(path)} is another repository: remove it`);
+  if (modes.includes("160000")) return refuse("Submodule", `${quotePath(path)} is another repository: remove it`);
   if (newMode === undefined) return undefined;
-  if (modes.includes("120000")) return refuse("Symlink", `${shown(path)} is or was a symbolic link: leave it as it is`);
+  if (modes.includes("120000"))
+    return refuse("Symlink", `${quotePath(path)} is or was a symbolic link: leave it as it is`);
   if (newMode === "100644" || newMode === "100755") return undefined;
-  return refuse("BadMode", `${shown(path)} is not a regular file (${newMode})`);
+  return refuse("BadMode", `${quotePath(path)} is not a regular file (${newMode})`);
 }
 
 type GitRun = (args: readonly string[]) => Promise<GitOutput>;

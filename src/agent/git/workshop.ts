@@ -1,4 +1,4 @@
-import type { Lease } from "../../coordination/index.ts";
+import type { FencedPush, FencedPushOutcome } from "../../coordination/index.ts";
 
 /**
  * Port: git, for one agent process. It keeps a bare copy of each repository, so a task fetches only new objects. Tokens
@@ -11,10 +11,10 @@ export interface Workshop {
   /** Fetches the commit, by its hash or, if the server does not allow that, by a ref that contains it. */
   fetchCommit(repository: Repository, sha: string, ref: string, signal: AbortSignal): Promise<void>;
   /**
-   * Returns the commit of the branch, from `head` back through at most `depth`, whose message has the trailer
-   * `Interlock-Task: <uid>`. Any replica may have pushed it for this task.
+   * Returns the commit of the branch, at `head` or somewhat below, whose message has the trailer `Interlock-Task: <uid>`.
+   * Any replica may have pushed it for this task.
    */
-  findTask(repository: Repository, search: TaskSearch, signal: AbortSignal): Promise<string | undefined>;
+  findTask(repository: Repository, head: string, taskUid: string, signal: AbortSignal): Promise<string | undefined>;
   /**
    * Creates a folder with the files of the commit, and a `.git` with this commit and no remote. That `.git` is never
    * read again. The folder is removed on disposal.
@@ -31,19 +31,13 @@ export interface Workshop {
    * Moves the branch under the lock; see `fencedPush`. If the server refuses fence refs, a late push fails only if the
    * branch has moved; otherwise `findTask` recognises it.
    */
-  push(repository: Repository, order: PushOrder, signal: AbortSignal): Promise<PushOutcome>;
+  push(repository: Repository, order: PushOrder, signal: AbortSignal): Promise<FencedPushOutcome>;
 }
 
 export interface Repository {
   readonly projectId: number;
   /** Without credentials. */
   readonly cloneUrl: string;
-}
-
-export interface TaskSearch {
-  readonly head: string;
-  readonly taskUid: string;
-  readonly depth: number;
 }
 
 export interface WorkTree extends AsyncDisposable {
@@ -102,16 +96,4 @@ export type CommitOutcome =
   | { readonly kind: "committed"; readonly sha: string }
   | { readonly kind: "conflict"; readonly files: readonly string[] };
 
-export interface PushOrder {
-  readonly branch: string;
-  /** The head that was read under the lock; undefined: the branch did not exist. */
-  readonly expectedSha: string | undefined;
-  readonly commit: string;
-  readonly lease: Pick<Lease, "fence" | "holder" | "signal" | "assertHeld">;
-}
-
-/** `stale`: another replica holds the lock; stop. `moved`: the branch has moved; read it again. */
-export type PushOutcome =
-  | { readonly kind: "pushed" }
-  | { readonly kind: "stale" }
-  | { readonly kind: "moved"; readonly sha: string | undefined };
+export type PushOrder = Pick<FencedPush, "branch" | "expectedSha" | "commit" | "lease">;

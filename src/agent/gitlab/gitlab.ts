@@ -12,26 +12,26 @@ export interface GitLab {
   /** The user's access level in the project, inherited ones included; 0 for non-members and blocked users. */
   accessLevel(projectId: number, userId: number, signal?: AbortSignal): Promise<number>;
 
-  mergeRequest(place: MergeRequestRef, signal?: AbortSignal): Promise<MergeRequest>;
+  mergeRequest(ref: MergeRequestRef, signal?: AbortSignal): Promise<MergeRequest>;
   /** Changed at or after `updatedAfter`, oldest change first. */
   mergeRequestsSince(projectId: number, since: Since, signal?: AbortSignal): Promise<Listed<MergeRequest>>;
   /** Notes of people on the merge request at or after `from`, oldest first; without system notes. */
-  notesSince(place: MergeRequestRef, from: string, signal?: AbortSignal): Promise<readonly Note[]>;
+  notesSince(ref: MergeRequestRef, from: string, signal?: AbortSignal): Promise<readonly Note[]>;
   /** Creates a merge request, or returns the open one of the same branch. */
   createMergeRequest(projectId: number, draft: MergeRequestDraft, signal?: AbortSignal): Promise<MergeRequest>;
   /** The changes of the newest version of the merge request; undefined while GitLab has not computed them. */
-  changes(place: MergeRequestRef, signal?: AbortSignal): Promise<Changes | undefined>;
+  changes(ref: MergeRequestRef, signal?: AbortSignal): Promise<Changes | undefined>;
 
   /** Every discussion of the merge request, all pages. */
-  discussions(place: MergeRequestRef, signal?: AbortSignal): Promise<readonly Discussion[]>;
-  startDiscussion(place: MergeRequestRef, draft: DiscussionDraft, signal?: AbortSignal): Promise<Discussion>;
+  discussions(ref: MergeRequestRef, signal?: AbortSignal): Promise<readonly Discussion[]>;
+  startDiscussion(ref: MergeRequestRef, draft: DiscussionDraft, signal?: AbortSignal): Promise<Discussion>;
   /** Adds a note, to a discussion if one is given. */
-  addNote(place: MergeRequestRef, body: string, discussionId?: string, signal?: AbortSignal): Promise<Note>;
-  changeNote(place: MergeRequestRef, noteId: number, body: string, signal?: AbortSignal): Promise<void>;
+  addNote(ref: MergeRequestRef, body: string, discussionId?: string, signal?: AbortSignal): Promise<Note>;
+  changeNote(ref: MergeRequestRef, noteId: number, body: string, signal?: AbortSignal): Promise<void>;
   /** Succeeds if the note does not exist. */
-  deleteNote(place: MergeRequestRef, noteId: number, signal?: AbortSignal): Promise<void>;
+  deleteNote(ref: MergeRequestRef, noteId: number, signal?: AbortSignal): Promise<void>;
   /** Succeeds if the award exists. */
-  award(place: MergeRequestRef, noteId: number, emoji: string, signal?: AbortSignal): Promise<void>;
+  award(ref: MergeRequestRef, noteId: number, emoji: string, signal?: AbortSignal): Promise<void>;
 }
 
 /** Identifies a merge request within GitLab. */
@@ -138,7 +138,6 @@ export interface Changes {
 export interface FileChange {
   readonly oldPath: string;
   readonly newPath: string;
-  readonly kind: "added" | "deleted" | "renamed" | "changed";
   /** Unified diff without its file header; empty where GitLab omits it as too large or binary. */
   readonly diff: string;
 }

@@ -47,9 +47,14 @@ export type MoveOutcome =
   | { readonly kind: "moved" }
   | { readonly kind: "impossible"; readonly from: string; readonly reachable: readonly string[] };
 
+/** Compares the names of two statuses as Jira does. */
+export function isSameStatus(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.trim().toLowerCase();
+}
+
 export interface JiraComment {
   readonly id: string;
   readonly authorId: string;
-  /** In plain text. */
+  /** In Markdown. */
   readonly text: string;
 }

@@ -1,6 +1,6 @@
 import { claimKeys, type TaskDraft, type TaskIntake } from "../../tasks/index.ts";
-import type { GitLab, Project } from "../gitlab/gitlab.ts";
-import type { FoundIssue, Jira, JiraIssue } from "../jira/jira.ts";
+import type { GitLab } from "../gitlab/gitlab.ts";
+import { isSameStatus, type Jira, type JiraIssue } from "../jira/jira.ts";
 import type { ItemIntake } from "./item-intake.ts";
 
 /** Maps a project of Jira to the project of GitLab in which its issues are solved. */
@@ -24,60 +24,55 @@ export interface IssuePollOptions {
 }
 
 /**
- * Finds the issues of one project in the trigger status. The search index may be outdated, so the issue itself decides. The
- * time at which it entered the status makes it one task, however often it is found.
+ * Returns a function that finds the issues of one project in the trigger status, once per call; it rejects with an error
+ * that concerns the whole project. The search index may be outdated, so the issue itself decides. The time at which it
+ * entered the status makes it one task, however often it is found.
  */
-export class IssuePoll {
-  readonly #options: IssuePollOptions;
-  #repository: Project | undefined;
-  /** By key, the change up to which an issue is processed. It only saves requests. */
-  #snapshot = new Map<string, string>();
-
-  constructor(options: IssuePollOptions) {
-    this.#options = options;
-  }
-
-  /** Runs one cycle. Throws an error that concerns the whole project. */
-  async poll(signal: AbortSignal): Promise<"polled"> {
-    const { jira, source } = this.#options;
+export function issuePoll(options: IssuePollOptions): (signal: AbortSignal) => Promise<"polled"> {
+  const { jira, source } = options;
+  /** By key, the version of the issue that is processed. It only saves requests. */
+  let processed: ReadonlyMap<string, string> = new Map();
+  return async (signal) => {
     const found = await jira.issuesIn(source.project, source.triggerStatus, signal);
-    const snapshot = new Map<string, string>();
-    for (const issue of found) {
-      const isDone = this.#snapshot.get(issue.key) === issue.updatedAt || (await this.#process(issue, signal));
-      if (isDone) snapshot.set(issue.key, issue.updatedAt);
+    const finished = new Map<string, string>();
+    for (const { key, updatedAt } of found) {
+      const isFinished = processed.get(key) === updatedAt || (await processIssue(key, options, signal));
+      if (isFinished) finished.set(key, updatedAt);
     }
-    this.#snapshot = snapshot;
+    processed = finished;
     return "polled";
-  }
+  };
+}
 
-  /** Returns whether the issue is processed, as long as it does not change. */
-  async #process({ key }: FoundIssue, signal: AbortSignal): Promise<boolean> {
-    const { jira, items, source } = this.#options;
-    const id = `issue ${key}`;
-    if (items.isAbandoned(id)) return true;
-    const found = await items.read(id, () => jira.issue(key, signal));
-    if (found.kind === "unreadable") return found.finished;
-    const { value: issue } = found;
-    if (issue.status.toLowerCase() !== source.triggerStatus.toLowerCase()) return true;
-    const subject = { object: "issue", issue: key, author: issue.reporter } as const;
-    return items.create(`${id} since ${issue.statusSince}`, await this.#draft(issue, signal), subject);
-  }
+/** Returns whether this version of the issue is processed. */
+async function processIssue(key: string, options: IssuePollOptions, signal: AbortSignal): Promise<boolean> {
+  const { jira, items, source } = options;
+  const id = `issue ${key}`;
+  if (items.isAbandoned(id)) return true;
+  const found = await items.read(id, () => jira.issue(key, signal));
+  if (found.kind === "unreadable") return found.finished;
+  const { value: issue } = found;
+  if (!isSameStatus(issue.status, source.triggerStatus)) return true;
+  const subject = { object: "issue", issue: key, author: issue.reporter } as const;
+  return items.create(`${id} since ${issue.statusSince}`, await draftIssueTask(issue, options, signal), subject);
+}
 
-  async #draft(issue: JiraIssue, signal: AbortSignal): Promise<TaskDraft> {
-    const { jira, gitlab, source, intake } = this.#options;
-    const { key, summary, description, statusSince, reporter } = issue;
-    this.#repository ??= await gitlab.project(source.repository, signal);
-    const { id, path, defaultBranch } = this.#repository;
-    return {
-      type: "Issue",
-      project: { host: gitlab.host, id, path },
-      claimKey: claimKeys.issue(jira.site, key, statusSince),
-      source: "poll",
-      ...(reporter === undefined ? {} : { requestedBy: reporter.slice(0, 253) }),
-      receivedTime: intake.now(),
-      issue: { site: jira.site, key, since: statusSince, summary, description },
-      branch: `agent/${key.toLowerCase()}`,
-      targetBranch: source.targetBranch ?? defaultBranch,
-    };
-  }
+async function draftIssueTask(
+  { key, summary, description, statusSince, reporter }: JiraIssue,
+  { jira, gitlab, source, intake }: IssuePollOptions,
+  signal: AbortSignal,
+): Promise<TaskDraft> {
+  // Read each time: the project may get another path or default branch.
+  const { id, path, defaultBranch } = await gitlab.project(source.repository, signal);
+  return {
+    type: "Issue",
+    project: { host: gitlab.host, id, path },
+    claimKey: claimKeys.issue(jira.site, key, statusSince),
+    source: "poll",
+    ...(reporter === undefined ? {} : { requestedBy: reporter.slice(0, 253) }),
+    receivedTime: intake.now(),
+    issue: { site: jira.site, key, since: statusSince, summary, description },
+    branch: `agent/${key.toLowerCase()}`,
+    targetBranch: source.targetBranch ?? defaultBranch,
+  };
 }

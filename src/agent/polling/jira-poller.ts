@@ -1,5 +1,5 @@
 import type { Jira } from "../jira/jira.ts";
-import { IssuePoll, type IssueSource } from "./issue-poll.ts";
+import { type IssueSource, issuePoll } from "./issue-poll.ts";
 import { ItemIntake } from "./item-intake.ts";
 import { type PollerOptions, pollAsLeader, pollProjects } from "./poll-loop.ts";
 
@@ -13,10 +13,7 @@ export async function pollJira(options: JiraPollerOptions): Promise<void> {
   const { jira, sources, intake, log } = options;
   const term = async (_lease: unknown, signal: AbortSignal) => {
     const items = new ItemIntake(intake, log);
-    const polls = sources.map((source) => {
-      const issues = new IssuePoll({ ...options, source, items });
-      return [source.project, (signal: AbortSignal) => issues.poll(signal)] as const;
-    });
+    const polls = sources.map((source) => [source.project, issuePoll({ ...options, source, items })] as const);
     await pollProjects("jira", new Map(polls), options, signal);
   };
   await pollAsLeader("jira", jira.site, term, options);

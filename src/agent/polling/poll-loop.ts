@@ -73,12 +73,12 @@ interface PollLoop extends PollerOptions {
 }
 
 /** The longest delay after a failure. */
-const longestMs = 300_000;
+const maxBackoffMs = 300_000;
 
 /** After a failure it waits longer each time, or as long as the server asks. */
 async function pollRepeatedly(poll: Poll, options: PollLoop): Promise<"stopped" | "superseded"> {
   const { source, project, clock, random, signal, intervalMs, countPoll, log } = options;
-  const backoff = { baseMs: intervalMs, maxMs: Math.max(longestMs, intervalMs), jitter: 0.2 };
+  const backoff = { baseMs: intervalMs, maxMs: Math.max(maxBackoffMs, intervalMs), jitter: 0.2 };
   let failures = 0;
   for (let waitMs = options.firstInMs; ; ) {
     if (waitMs > 0) await sleep(clock, waitMs, signal).catch(() => {});
@@ -92,8 +92,8 @@ async function pollRepeatedly(poll: Poll, options: PollLoop): Promise<"stopped" 
       if (signal.aborted) return "stopped";
       if (isCoordinationError(error, "lost")) return "superseded";
       failures++;
-      const asked = isRemoteError(error) ? (error.retryAfterMs ?? 0) : 0;
-      waitMs = Math.max(asked, backoffMs(failures, backoff, random.fraction()));
+      const requestedMs = isRemoteError(error) ? (error.retryAfterMs ?? 0) : 0;
+      waitMs = Math.max(requestedMs, backoffMs(failures, backoff, random.fraction()));
       countPoll(source, "failed");
       log.warn("project poll failed", { project, nextInMs: Math.round(waitMs), error });
     }

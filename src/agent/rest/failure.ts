@@ -2,7 +2,7 @@ import { withoutSecrets } from "../../telemetry/index.ts";
 import { RemoteError, type RemoteErrorKind } from "../remote-error.ts";
 
 export interface FailedResponse {
-  readonly ask: { readonly method: string; readonly path: string };
+  readonly request: { readonly method: string; readonly path: string };
   readonly response: { readonly status: number; readonly headers: Headers };
   readonly text: string;
   readonly secrets: readonly string[];
@@ -11,15 +11,15 @@ export interface FailedResponse {
 
 /** Returns the error for a response with an error status. It contains the server's message, without our secrets. */
 export function toRemoteError(
-  { ask, response, text, secrets, wallMs }: FailedResponse,
+  { request, response, text, secrets, wallMs }: FailedResponse,
   { name, fixes }: { readonly name: string; readonly fixes: Readonly<Record<number, string>> },
 ): RemoteError {
   const { status, headers } = response;
   const retryAfterMs = retryAfter(headers.get("retry-after"), wallMs);
-  const path = withoutSecrets(ask.path, secrets);
+  const path = withoutSecrets(request.path, secrets);
   const detail = withoutSecrets(extractMessage(text).replace(/\s+/g, " ").trim(), secrets).slice(0, 500);
   const fix = fixes[status] ? `; ${fixes[status]}` : "";
-  const message = `${name} responded ${status} to ${ask.method} ${path}${detail && `: ${detail}`}${fix}`;
+  const message = `${name} responded ${status} to ${request.method} ${path}${detail && `: ${detail}`}${fix}`;
   return new RemoteError(errorKind(status), message, { status, ...(retryAfterMs !== undefined && { retryAfterMs }) });
 }
 
@@ -29,12 +29,14 @@ function errorKind(status: number): RemoteErrorKind {
   return status >= 500 || [408, 425, 429].includes(status) ? "unavailable" : "refused";
 }
 
+/** A longer delay is a mistake of the server or of a proxy: the task would wait although the server has recovered. */
+const maxRetryAfterMs = 3_600_000;
+
 /** Seconds or a date. */
 function retryAfter(value: string | null, wallMs: number): number | undefined {
   if (value === null) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - wallMs);
+  const delayMs = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - wallMs;
+  return Number.isNaN(delayMs) ? undefined : Math.min(maxRetryAfterMs, Math.max(0, delayMs));
 }
 
 /** Extracts the message from the JSON of GitLab and Jira; other text is returned unchanged. */

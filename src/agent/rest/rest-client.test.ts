@@ -2,8 +2,7 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock, systemRandom } from "../../time/index.ts";
-import type { AccessToken } from "./rest-client.ts";
-import { type RestRequest, restClient } from "./rest-client.ts";
+import { type AccessToken, type RestRequest, restClient } from "./rest-client.ts";
 
 let server: Server | undefined;
 
@@ -88,6 +87,15 @@ describe("a response", () => {
     expect(error.retryAfterMs).toBeGreaterThan(3_000_000);
   });
 
+  it.each(["999999999", "99999999999999", "Fri, 31 Dec 2100 23:59:59 GMT"])(
+    "that asks for a retry in years (%s) is retried after an hour",
+    async (date) => {
+      const asking = ask({}, (_, response) => response.writeHead(503, { "retry-after": date }).end());
+
+      await expect(asking).rejects.toMatchObject({ kind: "unavailable", retryAfterMs: 3_600_000 });
+    },
+  );
+
   it("belongs to its request, with query and body", async () => {
     const { body } = await ask(
       { method: "PUT", query: { a: "x y&z", b: undefined, c: 3 }, body: { d: 1 } },
@@ -105,33 +113,33 @@ describe("a response", () => {
 });
 
 describe("a token that the server rejects", () => {
-  const takes = (good: string, snapshot: unknown[]): RequestListener => {
+  const acceptOnly = (good: string, received: unknown[]): RequestListener => {
     return (request, response) => {
-      snapshot.push(request.headers["x-token"]);
+      received.push(request.headers["x-token"]);
       response.writeHead(request.headers["x-token"] === good ? 200 : 401).end("{}");
     };
   };
 
   it("is replaced by the current one, for every method", async () => {
-    const snapshot: unknown[] = [];
+    const received: unknown[] = [];
     const token: AccessToken = async ({ refused }) => (refused ? "new-token" : "old-token");
 
-    await ask({ method: "POST" }, takes("new-token", snapshot), token);
+    await ask({ method: "POST" }, acceptOnly("new-token", received), token);
 
-    expect(snapshot).toEqual(["old-token", "new-token"]);
+    expect(received).toEqual(["old-token", "new-token"]);
   });
 
   it.each([
     ["there is no other", ["old-token"], async () => "old-token"],
     ["the other is no better", ["old-token", "2"], async ({ refused }) => (refused ? "2" : "old-token")],
   ] as [string, string[], AccessToken][])("is an error when %s", async (_when, expected, token) => {
-    const snapshot: unknown[] = [];
+    const received: unknown[] = [];
 
-    const asking = ask({ method: "POST" }, takes("new-token", snapshot), token);
+    const asking = ask({ method: "POST" }, acceptOnly("new-token", received), token);
 
     await expect(asking).rejects.toMatchObject({ kind: "denied", status: 401 });
     await expect(asking).rejects.toThrow(/responded 401 to POST things.*; replace the token$/);
-    expect(snapshot).toEqual(expected);
+    expect(received).toEqual(expected);
   });
 });
 
@@ -144,7 +152,7 @@ async function ask(
   await new Promise((resolve) => server?.once("listening", resolve));
   const { port } = server.address() as AddressInfo;
   const rest = restClient({
-    ...{ name: "Somebody", url: `http://127.0.0.1:${port}/base`, timeLimitMs: 30_000 },
+    ...{ name: "The server", url: `http://127.0.0.1:${port}/`, basePath: "base", timeLimitMs: 30_000 },
     token,
     fixes: { 401: "replace the token" },
     credentials: (token) => ({ headers: { "x-token": token }, secrets: [token] }),

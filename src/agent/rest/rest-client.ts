@@ -1,14 +1,23 @@
-import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
+import { backoffMs, type Clock, type Random, sleep, timeLimit } from "../../time/index.ts";
 import { isRemoteError, RemoteError } from "../remote-error.ts";
 import { toRemoteError } from "./failure.ts";
 
-export interface RestOptions {
-  /** The name of the server, for messages. */
-  readonly name: string;
-  /** The base URL of all paths, without a slash at its end. */
+export interface ServerOptions {
+  /** The URL of the server, as operators write it. */
   readonly url: string;
   /** Called for each request, because tokens change. */
   readonly token: AccessToken;
+  /** The maximum time of one request, its response included. */
+  readonly timeLimitMs: number;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+interface RestOptions extends ServerOptions {
+  /** The name of the server, for messages. */
+  readonly name: string;
+  /** The path of the API on the server, such as `api/v4`. */
+  readonly basePath: string;
   /** Returns the header that authenticates with the token. */
   readonly credentials: (token: string) => {
     readonly headers: Readonly<Record<string, string>>;
@@ -16,15 +25,11 @@ export interface RestOptions {
   };
   /** By status, the action of an operator that a response calls for. */
   readonly fixes: Readonly<Record<number, string>>;
-  /** The maximum time of one request, its response included. */
-  readonly timeLimitMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 export interface RestRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Relative to the base URL; parts from outside are encoded. */
+  /** Relative to the base path; parts from outside are encoded. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
@@ -38,99 +43,95 @@ export interface RestResponse {
 }
 
 /** Sends a request; rejects with a `RemoteError`, or with the signal's reason. */
-export type Rest = (ask: RestRequest) => Promise<RestResponse>;
+export type Rest = (request: RestRequest) => Promise<RestResponse>;
 
 const maxTries = 4;
 const backoff = { baseMs: 250, maxMs: 4_000, jitter: 0.5 };
 /** A longer wait is returned to the caller, who retries later. */
-const longestWaitMs = 10_000;
+const maxWaitMs = 10_000;
 
 /**
  * A client of a server's REST API. Only requests that change nothing are retried: after any other failure the caller
  * first checks whether the request took effect.
  */
 export function restClient(options: RestOptions): Rest {
-  return async (ask) => {
+  return async (request) => {
     for (let tries = 1; ; tries++) {
       try {
-        return await sendWithToken(ask, options);
+        return await sendWithToken(request, options);
       } catch (error) {
         const waitMs =
-          tries < maxTries ? retryInMs(ask, error, { tries, chance: options.random.fraction() }) : undefined;
+          tries < maxTries ? retryInMs(request, error, { tries, fraction: options.random.fraction() }) : undefined;
         if (waitMs === undefined) throw error;
-        await sleep(options.clock, waitMs, ask.signal);
+        await sleep(options.clock, waitMs, request.signal);
       }
     }
   };
 }
 
-function retryInMs({ method }: RestRequest, error: unknown, { tries, chance }: { tries: number; chance: number }) {
+function retryInMs({ method }: RestRequest, error: unknown, { tries, fraction }: { tries: number; fraction: number }) {
   if (method !== "GET" || !isRemoteError(error, "unavailable")) return undefined;
   const { retryAfterMs } = error;
   // Jitter: many clients get the same delay, and should not all return at once.
-  const waitMs = retryAfterMs === undefined ? backoffMs(tries, backoff, chance) : retryAfterMs * (1 + chance / 4);
-  return waitMs <= longestWaitMs ? waitMs : undefined;
+  const waitMs = retryAfterMs === undefined ? backoffMs(tries, backoff, fraction) : retryAfterMs * (1 + fraction / 4);
+  return waitMs <= maxWaitMs ? waitMs : undefined;
 }
 
 /** A rejected request has changed nothing, so any request is repeated if there is a new token. */
-async function sendWithToken(ask: RestRequest, options: RestOptions): Promise<RestResponse> {
+async function sendWithToken(request: RestRequest, options: RestOptions): Promise<RestResponse> {
   const token = await options.token({ refused: false });
   try {
-    return await sendOnce(ask, token, options);
+    return await sendOnce(request, token, options);
   } catch (error) {
     if (!isRemoteError(error) || error.status !== 401) throw error;
     const other = await options.token({ refused: true });
     if (other === token) throw error;
-    return await sendOnce(ask, other, options);
+    return await sendOnce(request, other, options);
   }
 }
 
-async function sendOnce(ask: RestRequest, token: string, options: RestOptions): Promise<RestResponse> {
-  const { signal } = ask;
+async function sendOnce(request: RestRequest, token: string, options: RestOptions): Promise<RestResponse> {
+  const { signal } = request;
   signal?.throwIfAborted();
   const { clock, timeLimitMs, name } = options;
-  const late = new AbortController();
-  const timer = clock.after(timeLimitMs, () => late.abort());
+  using limit = timeLimit(clock, timeLimitMs, signal);
   try {
-    const either = signal ? AbortSignal.any([signal, late.signal]) : late.signal;
-    return await send({ ...ask, signal: either }, token, options);
+    return await send({ ...request, signal: limit.signal }, token, options);
   } catch (error) {
     signal?.throwIfAborted();
     if (isRemoteError(error)) throw error;
-    const because = late.signal.aborted ? `did not respond within ${timeLimitMs / 1_000} s` : describeCause(error);
+    const because = limit.signal.aborted ? `did not respond within ${timeLimitMs / 1_000} s` : describeCause(error);
     throw new RemoteError("unavailable", `${name} ${because}`);
-  } finally {
-    timer.cancel();
   }
 }
 
 async function send(
-  ask: RestRequest & { readonly signal: AbortSignal },
+  request: RestRequest & { readonly signal: AbortSignal },
   token: string,
   options: RestOptions,
 ): Promise<RestResponse> {
   const { headers, secrets } = options.credentials(token);
-  const response = await fetch(toUrl(ask, options), {
-    method: ask.method,
+  const response = await fetch(toUrl(request, options), {
+    method: request.method,
     headers: {
       ...headers,
       accept: "application/json",
-      ...(ask.body !== undefined && { "content-type": "application/json" }),
+      ...(request.body !== undefined && { "content-type": "application/json" }),
     },
-    ...(ask.body !== undefined && { body: JSON.stringify(ask.body) }),
+    ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
     // A redirect could send our token to another server.
     redirect: "manual",
-    signal: ask.signal,
+    signal: request.signal,
   });
   const text = await readBody(response, options.name);
-  if (!response.ok) throw toRemoteError({ ask, response, text, secrets, wallMs: options.clock.wallMs() }, options);
+  if (!response.ok) throw toRemoteError({ request, response, text, secrets, wallMs: options.clock.wallMs() }, options);
   return { body: parseBody(text, options.name), headers: response.headers };
 }
 
-function toUrl({ path, query = {} }: RestRequest, { url }: RestOptions): string {
+function toUrl({ path, query = {} }: RestRequest, { url, basePath }: RestOptions): string {
   const search = new URLSearchParams();
   for (const [key, value] of Object.entries(query)) if (value !== undefined) search.set(key, String(value));
-  return `${url}/${path}${search.size > 0 ? `?${search}` : ""}`;
+  return `${url.replace(/\/+$/, "")}/${basePath}/${path}${search.size > 0 ? `?${search}` : ""}`;
 }
 
 function parseBody(text: string, name: string): unknown {

@@ -44,7 +44,7 @@ describe("a finding is placed", () => {
   });
 
   it("with the old path of a renamed file, whichever path the finding has", () => {
-    const renamed = changes({ kind: "renamed", oldPath: "old.ts", newPath: "new.ts", diff });
+    const renamed = changes({ oldPath: "old.ts", newPath: "new.ts", diff });
 
     for (const [path, side] of [
       ["new.ts", "new"],
@@ -57,8 +57,8 @@ describe("a finding is placed", () => {
   });
 
   it("in a new file by new numbers, and in a deleted one by old numbers", () => {
-    const added = changes({ kind: "added", diff: "@@ -0,0 +1,2 @@\n+one\n+two\n" });
-    const deleted = changes({ kind: "deleted", diff: "@@ -1,2 +0,0 @@\n-one\n-two\n" });
+    const added = changes({ diff: "@@ -0,0 +1,2 @@\n+one\n+two\n" });
+    const deleted = changes({ diff: "@@ -1,2 +0,0 @@\n-one\n-two\n" });
 
     expect(findPosition(finding({ line: 2 }), added)).toMatchObject({ newLine: 2 });
     expect(findPosition(finding({ line: 2 }), added)).not.toHaveProperty("oldLine");
@@ -88,6 +88,6 @@ function changes(some: Partial<FileChange>): Changes {
   return {
     refs,
     createdAt: "2026-11-15T06:00:00Z",
-    files: [{ oldPath: "a.ts", newPath: "a.ts", kind: "changed", diff: "", ...some }],
+    files: [{ oldPath: "a.ts", newPath: "a.ts", diff: "", ...some }],
   };
 }

@@ -7,20 +7,20 @@ import { isRemoteError } from "../remote-error.ts";
  */
 export class Conversation {
   readonly #gitlab: GitLab;
-  readonly #place: MergeRequestRef;
+  readonly #ref: MergeRequestRef;
   #discussions: readonly Discussion[] | undefined;
   /** All notes by id, in the order in which they were read or written. */
   readonly #notes = new Map<number, Note>();
 
-  constructor(gitlab: GitLab, place: MergeRequestRef) {
+  constructor(gitlab: GitLab, ref: MergeRequestRef) {
     this.#gitlab = gitlab;
-    this.#place = place;
+    this.#ref = ref;
   }
 
   /** The discussions as they were when the attempt first read them. */
   async discussions(signal: AbortSignal): Promise<readonly Discussion[]> {
     if (!this.#discussions) {
-      this.#discussions = await this.#gitlab.discussions(this.#place, signal);
+      this.#discussions = await this.#gitlab.discussions(this.#ref, signal);
       for (const note of this.#discussions.flatMap(({ notes }) => notes)) this.#notes.set(note.id, note);
     }
     return this.#discussions;
@@ -35,14 +35,14 @@ export class Conversation {
   }
 
   async addNote(body: string, discussionId: string | undefined, signal: AbortSignal): Promise<Note> {
-    const note = await this.#gitlab.addNote(this.#place, body, discussionId, signal);
+    const note = await this.#gitlab.addNote(this.#ref, body, discussionId, signal);
     this.#notes.set(note.id, note);
     return note;
   }
 
   /** Undefined: GitLab created the discussion without a note. */
   async startDiscussion(draft: DiscussionDraft, signal: AbortSignal): Promise<Note | undefined> {
-    const { notes } = await this.#gitlab.startDiscussion(this.#place, draft, signal);
+    const { notes } = await this.#gitlab.startDiscussion(this.#ref, draft, signal);
     for (const note of notes) this.#notes.set(note.id, note);
     return notes[0];
   }
@@ -50,7 +50,7 @@ export class Conversation {
   /** Returns whether the note still existed. */
   async changeNote(note: Note, body: string, signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#gitlab.changeNote(this.#place, note.id, body, signal);
+      await this.#gitlab.changeNote(this.#ref, note.id, body, signal);
     } catch (error) {
       if (!isRemoteError(error, "missing")) throw error;
       this.#notes.delete(note.id);
@@ -61,14 +61,14 @@ export class Conversation {
   }
 
   async deleteNote({ id }: Note, signal: AbortSignal): Promise<void> {
-    await this.#gitlab.deleteNote(this.#place, id, signal);
+    await this.#gitlab.deleteNote(this.#ref, id, signal);
     this.#notes.delete(id);
   }
 
   async #readNewer(signal: AbortSignal): Promise<void> {
     // By GitLab's clock, and inclusive: other notes of the newest note's millisecond may have been missing.
     const newestMs = Math.max(0, ...[...this.#notes.values()].map(({ createdAt }) => Date.parse(createdAt)));
-    const newer = await this.#gitlab.notesSince(this.#place, new Date(newestMs).toISOString(), signal);
+    const newer = await this.#gitlab.notesSince(this.#ref, new Date(newestMs).toISOString(), signal);
     for (const note of newer) this.#notes.set(note.id, note);
   }
 }

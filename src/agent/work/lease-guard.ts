@@ -7,26 +7,24 @@ import type { Jira } from "../jira/jira.ts";
  * the lease first.
  */
 export function guardGitLab(gitlab: GitLab, lease: Lease): GitLab {
-  const { award, createMergeRequest, startDiscussion, addNote, changeNote, deleteNote } = gitlab;
   return {
     ...gitlab,
-    award: guardWrite(lease, award.bind(gitlab)),
-    createMergeRequest: guardWrite(lease, createMergeRequest.bind(gitlab)),
-    startDiscussion: guardWrite(lease, startDiscussion.bind(gitlab)),
-    addNote: guardWrite(lease, addNote.bind(gitlab)),
-    changeNote: guardWrite(lease, changeNote.bind(gitlab)),
-    deleteNote: guardWrite(lease, deleteNote.bind(gitlab)),
+    award: guardWrite(lease, gitlab.award),
+    createMergeRequest: guardWrite(lease, gitlab.createMergeRequest),
+    startDiscussion: guardWrite(lease, gitlab.startDiscussion),
+    addNote: guardWrite(lease, gitlab.addNote),
+    changeNote: guardWrite(lease, gitlab.changeNote),
+    deleteNote: guardWrite(lease, gitlab.deleteNote),
   };
 }
 
 export function guardJira(jira: Jira, lease: Lease): Jira {
-  const { moveTo, addComment, changeComment, deleteComment } = jira;
   return {
     ...jira,
-    moveTo: guardWrite(lease, moveTo.bind(jira)),
-    addComment: guardWrite(lease, addComment.bind(jira)),
-    changeComment: guardWrite(lease, changeComment.bind(jira)),
-    deleteComment: guardWrite(lease, deleteComment.bind(jira)),
+    moveTo: guardWrite(lease, jira.moveTo),
+    addComment: guardWrite(lease, jira.addComment),
+    changeComment: guardWrite(lease, jira.changeComment),
+    deleteComment: guardWrite(lease, jira.deleteComment),
   };
 }
 

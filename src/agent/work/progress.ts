@@ -11,22 +11,24 @@ export class TaskTaken extends Error {
 
 type Result = Readonly<Record<string, string>>;
 
+interface ProgressDeps {
+  readonly client: KubeClient;
+  readonly lease: Pick<Lease, "assertHeld">;
+  readonly redact: Redact;
+}
+
 /**
  * The steps of a task, stored in its status. A step is done once, across crashes and replicas. Its effect has to be
  * recognisable, because the process may die before the step is recorded. Every write is conditional, so a former lock
  * holder cannot write.
  */
 export class TaskProgress {
-  readonly #client: KubeClient;
-  readonly #lease: Pick<Lease, "assertHeld">;
-  readonly #redact: Redact;
+  readonly #deps: ProgressDeps;
   #task: CodingTask;
 
-  constructor(client: KubeClient, task: CodingTask, lease: Pick<Lease, "assertHeld">, redact: Redact) {
-    this.#client = client;
-    this.#redact = redact;
-    this.#lease = lease;
+  constructor(task: CodingTask, deps: ProgressDeps) {
     this.#task = task;
+    this.#deps = deps;
   }
 
   get task(): CodingTask {
@@ -60,7 +62,7 @@ export class TaskProgress {
 
   /** Records a step, in place of its former record. */
   async record(name: string, result: Result): Promise<void> {
-    const completedAt = iso(this.#client.serverNowMs());
+    const completedAt = iso(this.#deps.client.serverNowMs());
     await this.write((task) => {
       if (!task.status) throw new TypeError("a task that has not started has no steps");
       const steps = (task.status.steps ?? []).filter((step) => step.name !== name);
@@ -70,27 +72,29 @@ export class TaskProgress {
 
   /** Writes the next status of the task. */
   async write(next: (task: CodingTask) => CodingTaskStatus): Promise<void> {
-    const mine = this.#task.status?.attempts;
+    const { client, lease, redact } = this.#deps;
+    const { attempts } = this.#task.status ?? {};
     for (;;) {
-      const status = await redactedStatus(next(this.#task), this.#redact);
-      this.#lease.assertHeld();
-      const wanted: CodingTask = { ...this.#task, status };
-      const outcome = await this.#client.update(codingTasks, wanted, { subresource: "status" });
+      const status = await redactedStatus(next(this.#task), redact);
+      lease.assertHeld();
+      const outcome = await client.update(codingTasks, { ...this.#task, status }, { subresource: "status" });
       if (outcome.kind === "updated") {
         this.#task = outcome.object;
         return;
       }
-      await this.#lookAgain(outcome, mine);
+      this.#task = await this.#readChanged(outcome, attempts);
     }
   }
 
   /** Reads the changed task: a cancel request is fine, another attempt is not. */
-  async #lookAgain(outcome: UpdateOutcome<CodingTask>, attempts: number | undefined) {
+  async #readChanged(outcome: UpdateOutcome<CodingTask>, attempts: number | undefined): Promise<CodingTask> {
     const { name = "", namespace = "", uid } = this.#task.metadata;
-    const current = outcome.kind === "not-found" ? undefined : await this.#client.get(codingTasks, { name, namespace });
+    const { client } = this.#deps;
+    const current = outcome.kind === "not-found" ? undefined : await client.get(codingTasks, { name, namespace });
     if (!current || current.metadata.uid !== uid) throw new TaskTaken(`${name} is deleted`);
-    if (isClosed(current) || current.status?.attempts !== attempts)
+    if (isClosed(current) || current.status?.attempts !== attempts) {
       throw new TaskTaken(`another replica works on ${name}`);
-    this.#task = current;
+    }
+    return current;
   }
 }

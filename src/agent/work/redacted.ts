@@ -15,14 +15,14 @@ export function redactedGitLab(gitlab: GitLab, redact: Redact): GitLab {
       const [title, description] = [await redact(draft.title), await redact(draft.description)];
       return gitlab.createMergeRequest(projectId, { ...draft, title, description }, signal);
     },
-    async startDiscussion(place, draft, signal) {
-      return gitlab.startDiscussion(place, { ...draft, body: await redact(draft.body) }, signal);
+    async startDiscussion(ref, draft, signal) {
+      return gitlab.startDiscussion(ref, { ...draft, body: await redact(draft.body) }, signal);
     },
-    async addNote(place, body, discussionId, signal) {
-      return gitlab.addNote(place, await redact(body), discussionId, signal);
+    async addNote(ref, body, discussionId, signal) {
+      return gitlab.addNote(ref, await redact(body), discussionId, signal);
     },
-    async changeNote(place, noteId, body, signal) {
-      await gitlab.changeNote(place, noteId, await redact(body), signal);
+    async changeNote(ref, noteId, body, signal) {
+      await gitlab.changeNote(ref, noteId, await redact(body), signal);
     },
   };
 }
@@ -64,25 +64,20 @@ export function redactedLedger(ledger: Ledger, redact: Redact): Ledger {
 
 /** A task's status, with secrets removed from texts that people read. Findings are already clean, and are JSON. */
 export async function redactedStatus(status: CodingTaskStatus, redact: Redact): Promise<CodingTaskStatus> {
-  const text = async (value: string | undefined) => (value === undefined ? undefined : redact(value));
-  const message = await text(status.message);
-  const steps = status.steps && (await Promise.all(status.steps.map((step) => redactedStep(step, redact))));
-  const common = { ...(message === undefined ? {} : { message }), ...(steps === undefined ? {} : { steps }) };
-  switch (status.phase) {
-    case "Failed":
-      return {
-        ...status,
-        ...common,
-        failure: { ...status.failure, message: await redact(status.failure.message) },
-      };
-    case "Completed": {
-      const summary = await text(status.result?.summary);
-      if (summary === undefined) return { ...status, ...common };
-      return { ...status, ...common, result: { ...status.result, summary } };
-    }
-    default:
-      return { ...status, ...common };
+  const { message, steps } = status;
+  const common = {
+    ...(message !== undefined && { message: await redact(message) }),
+    ...(steps && { steps: await Promise.all(steps.map((step) => redactedStep(step, redact))) }),
+  };
+  if (status.phase === "Failed") {
+    const { failure } = status;
+    return { ...status, ...common, failure: { ...failure, message: await redact(failure.message) } };
   }
+  if (status.phase === "Completed" && status.result?.summary !== undefined) {
+    const { result } = status;
+    return { ...status, ...common, result: { ...result, summary: await redact(status.result.summary) } };
+  }
+  return { ...status, ...common };
 }
 
 async function redactedStep(step: CodingTaskStep, redact: Redact): Promise<CodingTaskStep> {

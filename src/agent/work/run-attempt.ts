@@ -14,7 +14,7 @@ import { reportEnd } from "../flows/report.ts";
 import { runReview } from "../flows/review.ts";
 import { isClosed, queueKey } from "../queue.ts";
 import { isRemoteError } from "../remote-error.ts";
-import { describeTask, endedStatus, handedOverStatus, retryStatus, runningStatus } from "../statuses.ts";
+import { describeTask, endedStatus, retryStatus, runningStatus, uncountedStatus } from "../statuses.ts";
 import {
   type Attempt,
   type AttemptDeps,
@@ -79,7 +79,7 @@ async function attemptUnderLock(
   const isCancelled = cancelRequest(task) !== undefined;
   if (!isCancelled && taskPause(task, deps.pauses(), client.serverNowMs())) return "paused";
 
-  const progress = new TaskProgress(client, task, lease, deps.redact);
+  const progress = new TaskProgress(task, { ...deps, lease });
   const { spec } = task;
   const gitlab = guardGitLab(deps.gitlab, lease);
   const attempt: Attempt = {
@@ -93,15 +93,23 @@ async function attemptUnderLock(
     lease,
     signal: AbortSignal.any([interrupted, lease.signal]),
   };
-  const end = await runToEnd(attempt, deps, interrupted);
-  if (end === "stopping") {
-    await progress.write(handedOverStatus);
-    return "left";
+  const attemptsBefore = progress.attempts;
+  const uncount = (message: string) => progress.write((task) => uncountedStatus(task, message, attemptsBefore));
+  try {
+    const end = await runToEnd(attempt, deps, interrupted);
+    if (end === "stopping") {
+      await uncount("handed over by a stopping replica");
+      return "left";
+    }
+    if (end.kind === "failed" && canRetry(attempt, end)) {
+      return await scheduleRetry(attempt, end, end.isOutage ? attemptsBefore : progress.attempts);
+    }
+    return await closeTask(attempt, end, deps);
+  } catch (error) {
+    // A task whose work is done must not fail because its end cannot be recorded yet.
+    if (error instanceof LedgerError) await uncount("the ledger is unavailable; will retry");
+    throw error;
   }
-  if (end.kind === "failed" && canRetry(attempt, end)) {
-    return scheduleRetry(attempt, end, progress.attempts - (end.isOutage ? 1 : 0));
-  }
-  return closeTask(attempt, end, deps);
 }
 
 async function runToEnd(attempt: Attempt, deps: RunAttemptDeps, interrupted: AbortSignal): Promise<End | "stopping"> {
@@ -186,8 +194,8 @@ async function closeTask(attempt: Attempt, end: End, { announce }: RunAttemptDep
   const { progress, client, log } = attempt;
   const isReported = (end.kind === "failed" || end.kind === "cancelled") && !end.isQuiet;
   if (isReported) {
-    const { kind, message } = end;
-    if (kind === "failed") await progress.step("failed", async () => ({ reason: end.reason, message }));
+    const { kind, reason = "", message } = end;
+    await progress.step(kind, async () => ({ reason, message }));
     try {
       await reportEnd({ ...attempt, signal: attempt.lease.signal }, end);
     } catch (error) {

@@ -78,7 +78,7 @@ function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number):
     addLine("waits for", holder && `${holder.identity}${holder.since ? `, at work since ${holder.since}` : ""}`);
     addLine("next attempt", holder ? undefined : nextAttemptTime);
   }
-  for (const { name, completedAt, result } of (status?.steps ?? []).filter(({ name }) => name !== "failed")) {
+  for (const { name, completedAt, result } of (status?.steps ?? []).filter(isWork)) {
     addLine("done", `${name} at ${completedAt}${factsOf(result)}`);
   }
   if (status?.attempts) addLine("attempts", String(status.attempts));
@@ -113,6 +113,11 @@ function subjectOf({ spec }: CodingTask): string {
 }
 
 /** Long results were for the work alone. */
+/** The other steps record the end, which has lines of its own. */
+function isWork({ name }: { readonly name: string }): boolean {
+  return name !== "failed" && name !== "cancelled";
+}
+
 function factsOf(result: Readonly<Record<string, string>> = {}): string {
   const short = Object.entries(result).filter(([, value]) => value.length <= 100 && !value.includes("\n"));
   return short.map(([name, value]) => `, ${name} ${value}`).join("");

@@ -1,4 +1,4 @@
-import type { Clock } from "../../time/index.ts";
+import { type Clock, timeLimit } from "../../time/index.ts";
 import { ProcessError } from "../run-child.ts";
 import { type Git, type GitEnvironment, systemGit } from "./system-git.ts";
 
@@ -50,7 +50,7 @@ const settings: readonly (readonly [string, string])[] = [
 export function hardenedGit(options: HardenedGitOptions): Git {
   const git = systemGit(environment(options));
   return async (args, run) => {
-    using limit = timeLimit(options, run.signal);
+    using limit = timeLimit(options.clock, options.timeLimitMs, run.signal);
     try {
       return await git(args, { ...run, signal: limit.signal });
     } catch (error) {
@@ -61,23 +61,19 @@ export function hardenedGit(options: HardenedGitOptions): Git {
   };
 }
 
-/** Git reads settings from its environment, where they do not appear in the process list. */
-function toEnvironment(pairs: readonly (readonly [string, string])[]): Record<string, string> {
+/** Our settings and those of one run, as environment variables: arguments would appear in the process list. */
+export function gitSettings(
+  protocols: HardenedGitOptions["protocols"],
+  more: readonly (readonly [string, string])[] = [],
+): Record<string, string> {
+  const allowed = protocols.map((name) => [`protocol.${name}.allow`, "always"] as const);
+  const pairs = [...settings, ...allowed, ...more];
   const env: Record<string, string> = { GIT_CONFIG_COUNT: String(pairs.length) };
   for (const [i, [key, value]] of pairs.entries()) {
     env[`GIT_CONFIG_KEY_${i}`] = key;
     env[`GIT_CONFIG_VALUE_${i}`] = value;
   }
   return env;
-}
-
-/** Our settings and those of one run, as variables. */
-export function gitSettings(
-  protocols: HardenedGitOptions["protocols"],
-  more: readonly (readonly [string, string])[] = [],
-): Record<string, string> {
-  const allowed = protocols.map((name) => [`protocol.${name}.allow`, "always"] as const);
-  return toEnvironment([...settings, ...allowed, ...more]);
 }
 
 function environment({ env, home, protocols }: HardenedGitOptions): GitEnvironment {
@@ -90,14 +86,5 @@ function environment({ env, home, protocols }: HardenedGitOptions): GitEnvironme
     GIT_OPTIONAL_LOCKS: "0",
     GIT_LITERAL_PATHSPECS: "1",
     ...gitSettings(protocols),
-  };
-}
-
-function timeLimit({ clock, timeLimitMs }: HardenedGitOptions, caller: AbortSignal | undefined) {
-  const late = new AbortController();
-  const timer = clock.after(timeLimitMs, () => late.abort());
-  return {
-    signal: caller ? AbortSignal.any([caller, late.signal]) : late.signal,
-    [Symbol.dispose]: () => timer.cancel(),
   };
 }

@@ -4,18 +4,18 @@ import { lockFile } from "../lock-holders.ts";
 import { runChild } from "../run-child.ts";
 import { type Isolation, type IsolationRequest, isolatedCommand, type UserId } from "./isolated-command.ts";
 
-const nobody: UserId = { uid: 65_534, gid: 65_534 };
+const nobodyUser: UserId = { uid: 65_534, gid: 65_534 };
 
 /** The strongest isolation that this machine allows, found by running a command in `directory`. */
 export async function findIsolation({ user, network }: IsolationRequest, directory: string): Promise<Isolation> {
   const isRoot = process.getuid?.() === 0;
-  const own = isRoot ? (user ?? nobody) : undefined;
-  const wanted: Isolation = { namespaces: isRoot ? "root" : "user", user: own, network };
-  if (await canIsolate(wanted, directory)) return wanted;
+  const isolatedUser = isRoot ? (user ?? nobodyUser) : undefined;
+  const requested: Isolation = { namespaces: isRoot ? "root" : "user", user: isolatedUser, network };
+  if (await canIsolate(requested, directory)) return requested;
   // The network namespace may be the only one that is forbidden.
-  const withNetwork = { ...wanted, network: true };
+  const withNetwork = { ...requested, network: true };
   if (!network && (await canIsolate(withNetwork, directory))) return withNetwork;
-  return { namespaces: undefined, user: own, network: true };
+  return { namespaces: undefined, user: isolatedUser, network: true };
 }
 
 async function canIsolate(isolation: Isolation, directory: string): Promise<boolean> {

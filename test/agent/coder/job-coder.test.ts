@@ -168,6 +168,22 @@ describe("a coder in a Job", { timeout: 90_000 }, () => {
     expect(pods).toBe(2);
   });
 
+  it("that fails is reported while a lost node delays the deletion of its Job", async () => {
+    const wanted = order();
+    const running = coder("exit 3").run(wanted, new AbortController().signal);
+    await expect.poll(() => pods).toBe(1);
+    const { items } = await api.client.list(jobs, { namespace });
+    const job = items.find(({ metadata }) => metadata.annotations?.["kubernaut.ai/coding-task-uid"] === wanted.taskUid);
+    const ref = { namespace, name: job?.metadata.name ?? "" };
+    const hold = (finalizers: readonly string[]) =>
+      api.client.patch(jobs, ref, { merge: { metadata: { finalizers } } });
+    await hold(["example.com/lost-node"]);
+
+    expect(await running).toMatchObject({ kind: "failed", reason: "ExitCode" });
+    expect((await api.client.get(jobs, ref))?.metadata.deletionTimestamp).toBeDefined();
+    await hold([]);
+  });
+
   it.each([
     ["exceeds its time limit", "sleep 1007", 1_000, "Timeout", /did not finish within 1 s/],
     ["is killed by another process", "kill -9 $$", 600_000, "Killed", /killed by a SIGKILL after \d+ s/],

@@ -25,7 +25,7 @@ const levels: readonly (readonly [string, Isolation])[] = [
 let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), "coder-test-"));
-  // Others may pass through it.
+  // Other users may enter it.
   chmodSync(root, 0o711);
   mkdirSync(join(root, "data"), { mode: 0o700 });
 });
@@ -180,7 +180,7 @@ describe.each(levels)("a local coder, with %s,", (_, isolation) => {
   });
 });
 
-// What we make of its work tree does not depend on how far apart it ran, but on whose the files are.
+// The patch does not depend on the isolation, only on the owner of the files.
 describe.each(levels.filter(([, level]) => level === best || level === none))(
   "the change of a coder, with %s,",
   (_, isolation) => {

@@ -185,7 +185,7 @@ describe("the coder of the configuration", () => {
   it("does not start without isolation if agent.isolation is required", async () => {
     const parts = await repository();
     await using _ = parts.workshop;
-    // What it takes is not installed there.
+    // The required programs are not installed there.
     vi.stubEnv("PATH", root);
 
     await expect(open("agent:\n  command: x\n  isolation: required", {}, parts)).rejects.toThrow("agent.isolation");

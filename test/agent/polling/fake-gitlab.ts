@@ -5,13 +5,14 @@ export interface FakeGitLabOptions {
   readonly clock: Clock;
   /** How far its clock is from ours. */
   readonly skewMs?: number;
-  /** What it writes behind its times, such as `+05:30`. */
+  /** The offset of its times, such as `+05:30`. */
   readonly offset?: string;
 }
 
-/** What a poller sees of GitLab: lists, its clock, and `updated_at` that stays as it is within 60 s of the last change. */
+/** The part of GitLab that a poller reads: lists, the clock, and `updated_at`, which changes at most every 60 s. */
 export class FakeGitLab {
   readonly requests: string[] = [];
+  defaultBranch = "trunk";
   /** Rejects the calls for which it returns something. */
   fault: (call: string) => RemoteError | undefined = () => undefined;
   readonly #clock: Clock;
@@ -64,7 +65,7 @@ export class FakeGitLab {
     this.open(projectId, { ...item, ...change, updatedAt: this.#written(updatedMs) }, updatedMs);
   }
 
-  /** A comment. `lateMs`: it can be seen only so much later, because its transaction takes long. */
+  /** Adds a comment. `lateMs`: the delay until it is visible, because its transaction takes long. */
   comment(item: MergeRequest, body: string, lateMs = 0): number {
     const id = ++this.#ids;
     const key = `${item.projectId}!${item.iid}`;
@@ -103,7 +104,7 @@ export class FakeGitLab {
 
   #project(id: number) {
     if (Number.isNaN(id)) throw new RemoteError("missing", "there is no such project");
-    return { id, path: `group/p${id}`, webUrl: "", cloneUrl: "", defaultBranch: "trunk" };
+    return { id, path: `group/p${id}`, webUrl: "", cloneUrl: "", defaultBranch: this.defaultBranch };
   }
 
   #list(projectId: number, fromMs: number, limit = Number.POSITIVE_INFINITY) {

@@ -1,7 +1,7 @@
 import { type Jira, type JiraIssue, RemoteError } from "../../../src/agent/index.ts";
 import type { Clock } from "../../../src/time/index.ts";
 
-/** What a poller sees of Jira: issues with a status, and a search whose index may lag behind. */
+/** The part of Jira that a poller reads: issues with a status, and a search whose index may lag. */
 export class FakeJira {
   readonly requests: string[] = [];
   /** Rejects the calls for which it returns something. */

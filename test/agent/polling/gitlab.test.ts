@@ -152,7 +152,7 @@ describe("a polled project", () => {
     let duringPoll: (() => void) | undefined;
     const list: typeof port.mergeRequestsSince = async (...call) => {
       const t0 = await port.mergeRequestsSince(...call);
-      // T1: the list of this poll is made, and its end, T2, is still to come.
+      // T1: the list of this poll exists, and its end, T2, follows later.
       duringPoll?.();
       duringPoll = undefined;
       return t0;
@@ -197,7 +197,7 @@ describe("a polled project", () => {
 
   it("is read completely if there is more than a page, or a list", async () => {
     const port = gitlab.port();
-    // A client that gives no more than 120 at once unless it is asked for more.
+    // A client that returns at most 120 items unless a larger limit is requested.
     const list: typeof port.mergeRequestsSince = (id, { from, limit = 120 }) =>
       port.mergeRequestsSince(id, { from, limit });
     world.start({ gitlab: { ...port, mergeRequestsSince: list } });
@@ -215,7 +215,7 @@ describe("a polled project", () => {
     for (let i = 1; i <= 50; i++) gitlab.open(1, { iid: i });
     await world.clock.advance(10 * minute);
     for (const { metadata } of await world.tasks()) {
-      // Long ago, and forgotten by now.
+      // Older than the watermark.
       await world.client.delete(codingTasks, { namespace: "kubernaut-system", name: metadata.name ?? "" });
     }
     await world.stop(first);
@@ -250,7 +250,7 @@ describe("a polled project", () => {
     for (const project of projects) for (let i = 0; i < 20; i++) gitlab.open(Number(project));
     world.start({ gitlab: gitlab.port(), projects });
     await world.clock.advance(minute);
-    // The last thing that happened in each: one comment, two minutes before we count.
+    // The latest event in each project is one comment, two minutes before the measurement.
     for (const project of projects) gitlab.open(Number(project));
     await world.clock.advance(2 * minute + 30 * second);
     gitlab.requests.length = 0;
@@ -325,7 +325,7 @@ describe("a polled project", () => {
         fields: expect.objectContaining({ item: "merge request group/p1!1", tries: 3 }),
       }),
     ]);
-    // The watermark has gone past it: it is not listed any more.
+    // It is older than the watermark, so it is no longer listed.
     expect(gitlab.requests).toEqual(["merge requests of 1", "merge requests of 1"]);
   });
 

@@ -63,6 +63,18 @@ describe("a project of Jira", () => {
     expect((await world.tasks())[0]?.spec).toMatchObject({ targetBranch: "develop" });
   });
 
+  it("has merge requests to the default branch of the moment", async () => {
+    start();
+    jira.move("SHOP-1", "AI Ready");
+    await world.clock.advance(minute);
+    gitlab.defaultBranch = "main";
+    jira.move("SHOP-2", "AI Ready");
+    await world.clock.advance(minute);
+
+    const branches = (await world.tasks()).map(({ spec }) => spec.type === "Issue" && spec.targetBranch);
+    expect(branches.sort()).toEqual(["main", "trunk"]);
+  });
+
   it("has an issue solved again after it was moved back, and not before", async () => {
     start();
     jira.move("SHOP-1", "AI Ready");

@@ -83,7 +83,7 @@ describe("a poller over HTTP", () => {
     await polled(5);
     const after = { polls, requests: server.requests.count("GET") };
 
-    // One more may be under way.
+    // One more request may be in progress.
     expect(after.requests - before.requests).toBeLessThanOrEqual(after.polls - before.polls + 1);
     expect((await client.list(codingTasks)).items).toHaveLength(2);
   });

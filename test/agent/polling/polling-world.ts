@@ -77,7 +77,7 @@ export class PollingWorld {
     return (await this.client.list(codingTasks)).items;
   }
 
-  /** What the tasks are about, in the order of their keys. */
+  /** The subjects of the tasks, in the order of their keys. */
   async keys(): Promise<readonly string[]> {
     return (await this.tasks()).map(({ spec }) => spec.claimKey.split(":").toSpliced(1, 1).join(":")).sort();
   }

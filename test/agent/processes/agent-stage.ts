@@ -85,7 +85,7 @@ export class AgentStage implements AsyncDisposable {
 
   static async open(options: AgentStageOptions): Promise<AgentStage> {
     const directory = mkdtempSync(join(tmpdir(), "interlock-agents-"));
-    // The coder may be another user, and writes down what it does in here.
+    // The coder may run as another user, and records its runs in this folder.
     chmodSync(directory, 0o1777);
     const program = options.mutations
       ? await bundle(interlockEntry, join(directory, "interlock.mjs"), options.mutations)
@@ -159,18 +159,18 @@ export class AgentStage implements AsyncDisposable {
     });
   }
 
-  /** What the agents wrote on merge requests of a project, that is still there. */
+  /** The notes of the agents on merge requests of a project, without deleted ones. */
   notes({ path }: Project) {
     const { notes } = this.gitlab.whatHappened();
     return notes.filter(({ project, author, isDeleted }) => project === path && author === "copilot" && !isDeleted);
   }
 
-  /** Git, asked on the server. */
+  /** Runs git in the repository of the server. */
   async git({ repository }: Project, ...args: readonly string[]): Promise<string> {
     return (await run("git", ["--git-dir", repository.directory, ...args])).stdout;
   }
 
-  /** What the coder wrote down, a line of JSON for each time. */
+  /** The records of the coder, one line of JSON per run. */
   witnessed(file: string): readonly Readonly<Record<string, unknown>>[] {
     const all = readdirSync(this.directory).includes(file) ? readFileSync(join(this.directory, file), "utf8") : "";
     return all

@@ -40,7 +40,7 @@ async function playBackend(backend: Backend) {
       reports.push({ backend, story: story.name, side, ...report });
     }
   };
-  // Most of the time goes by with waiting for processes.
+  // Runs wait for processes most of the time.
   await Promise.all([play(), play()]);
   return reports as (Awaited<ReturnType<typeof playAgentCrashPoints>> & object)[];
 }

@@ -5,7 +5,7 @@ import { type CrashStory, crashStories } from "./crash-story.ts";
 
 const [review, command, issue] = crashStories as [CrashStory, CrashStory, CrashStory];
 
-/** Some of the writes at which an agent can die; `npm run agent-crash-points` goes through all of them. */
+/** Kills agents at some of their writes; `npm run agent-crash-points` covers all writes. */
 const plans: Readonly<Record<Backend, readonly CrashPlan[]>> = {
   redis: [
     { story: review, side: "remote", whens: ["after"], from: 2, step: 2 },
@@ -33,7 +33,7 @@ describe.each<Backend>(["redis", "kubernetes"])("an agent that dies at a write, 
       const { problems, writes } = await playAgentCrashPoints(stage, plan);
 
       expect(problems).toEqual([]);
-      // Otherwise nothing happened, and nothing was shown.
+      // Without a kill, the run proves nothing.
       expect(writes).toBeGreaterThan(1);
     },
   );

@@ -24,7 +24,7 @@ export interface CrashReport {
 /** Kills an agent at one write after the other, until no write is left; each time another one finishes. */
 export async function playAgentCrashPoints(stage: AgentStage, plan: CrashPlan): Promise<CrashReport> {
   const { from = 1, step = 1 } = plan;
-  // Now and then one gets by with a write less than another: to try all of them, wait for two that survive.
+  // The number of writes varies by one between runs, so only two runs without a kill end the series.
   const survivors = step === 1 ? 2 : 1;
   const problems: string[] = [];
   let [points, writes, survived] = [0, 0, 0];

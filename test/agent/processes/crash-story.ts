@@ -4,13 +4,13 @@ import type { Project } from "../../doubles/gitlab/model.ts";
 import type { CoderStep } from "../../doubles/scripted-coder.ts";
 import { type AgentStage, agentWorkflow } from "./agent-stage.ts";
 
-/** Something that a team wants from the agent, in a project of its own. */
+/** One task for the agent, in a project of its own, and its expected result. */
 export interface CrashStory {
   readonly name: "review" | "command" | "issue";
   readonly steps: readonly CoderStep[];
-  /** Lets it be wanted. Resolves to what an agent has to know to find out. */
+  /** Requests the task. Resolves to the variables that the agent needs to find it. */
   arrange(stage: AgentStage, project: Project): Promise<Readonly<Record<string, string>>>;
-  /** What there has to be in the end, in words; and how often. */
+  /** The expected effects, and how often each occurs. */
   outcome(stage: AgentStage, project: Project, task: CodingTask): Promise<readonly string[]>;
   readonly expected: readonly string[];
 }
@@ -92,7 +92,7 @@ const issue: CrashStory = {
 
 export const crashStories: readonly CrashStory[] = [review, command, issue];
 
-/** What is not as it has to be once all has ended. */
+/** The deviations from the expected result after all tasks have ended. */
 export async function storyProblems(
   stage: AgentStage,
   story: CrashStory,

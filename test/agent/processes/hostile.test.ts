@@ -16,7 +16,7 @@ interface Trick {
   readonly steps: (folder: string) => readonly CoderStep[];
   /** How the task ends. */
   readonly end: string;
-  /** What people read. */
+  /** All texts that users read. */
   readonly reply: RegExp;
   readonly isPushed: boolean;
 }
@@ -148,7 +148,7 @@ describe("a hostile coder", () => {
 
   it("leaves no process behind", () => {
     expect(everyCommandLine().filter((line) => line.includes(`${childMs}`))).toEqual([]);
-    // There was one.
+    // Otherwise the check below proves nothing.
     expect(stage.witnessed("pids")).toHaveLength(1);
   });
 

@@ -7,7 +7,7 @@ import { type CrashStory, crashStories, storyProblems } from "./crash-story.ts";
 
 const [, command] = crashStories as [CrashStory, CrashStory];
 
-/** Where it stands still: the commit is made, and the push has come so far. */
+/** The points at which the agent is paused: the commit exists, and the push has made this progress. */
 const places = [
   ["before it looks at the branch", "before", /info\/refs\?service=git-upload-pack$/],
   ["when git asks what it may push to", "before", /info\/refs\?service=git-receive-pack$/],
@@ -49,7 +49,7 @@ describe.each<Backend>(["redis", "kubernetes"])("an agent that is paused between
       const tasks = await stage.allEnded(1, { namespace: apart, logsOf: apart });
       hold.release();
       paused.resume();
-      // A process that is asked to end finishes its work first.
+      // A process that gets SIGTERM finishes its work first.
       await paused.stop();
 
       await other.stop();
@@ -60,7 +60,7 @@ describe.each<Backend>(["redis", "kubernetes"])("an agent that is paused between
   );
 });
 
-/** Keeps the first request that fits from being looked at, or its answer back. */
+/** Holds back the first matching request, or its response. */
 function holdRequest(
   { gitlab }: AgentStage,
   project: Project,

@@ -109,7 +109,7 @@ describe.each<Backend>(["kubernetes", "redis"])("three agent processes, with sta
     await stage.killAll();
     await stage.api.kill();
     await stage.redis?.kill();
-    // It is as if all was deleted long ago: all that is left are the notes on the merge requests.
+    // As after the end of all retention periods, only the notes on the merge requests are left.
     if (backend === "kubernetes") await stage.api.forget();
     await stage.redis?.start();
     await stage.api.start();

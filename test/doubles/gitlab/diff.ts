@@ -16,7 +16,7 @@ export interface DiffLine {
   readonly new?: number;
 }
 
-/** What is different between two commits, computed by git. */
+/** The differences between two commits, computed by git. */
 export async function readDiff(directory: string, from: string, to: string, context: number): Promise<DiffFile[]> {
   const options = ["--raw", "-p", "-z", "-M", "--no-color", "--no-ext-diff", "--abbrev=40", `-U${context}`];
   const out = (await git(directory, ["diff", ...options, from, to])).toString();
@@ -43,7 +43,7 @@ function recordsOf(fields: readonly string[]): Record[] {
   return records;
 }
 
-/** A file that becomes a link is, in a diff, one file that goes and another that comes. */
+/** In a diff, a file that becomes a link is a deleted file and an added one. */
 function recordsFor(status: string, file: Omit<Record, "kind">): Record[] {
   if (status === "T") {
     return [

@@ -15,7 +15,7 @@ export function git(directory: string, args: readonly string[], input: Buffer | 
       if (code === 0) resolve(Buffer.concat(out));
       else reject(new GitFailure(`git ${args[0]}: ${Buffer.concat(err)}`));
     });
-    // It may have seen enough before it has read everything.
+    // Git may exit before it has read all of its input.
     child.stdin.on("error", () => {});
     child.stdin.end(input);
   });

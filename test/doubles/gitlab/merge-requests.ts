@@ -14,7 +14,7 @@ export interface MergeRequestDraft {
   readonly preparingReads?: number;
 }
 
-/** Opens a merge request, whatever REST would say to it. */
+/** Opens a merge request without the checks of the REST API. */
 export async function openMergeRequest(
   world: World,
   project: Project,
@@ -48,7 +48,7 @@ export async function openMergeRequest(
   return mr;
 }
 
-/** The open merge request that stands in the way of another one. */
+/** The open merge request of the same branches, which prevents another one. */
 export function openOneFor(project: Project, source: Project, sourceBranch: string, targetBranch: string) {
   return project.mergeRequests.find(
     (mr) =>
@@ -127,7 +127,7 @@ export async function followBranch(world: World, mr: MergeRequest, user: User, h
 async function addVersion(world: World, mr: MergeRequest, head: string): Promise<void> {
   const { repository, branches } = mr.project;
   const start = branches.get(mr.targetBranch) ?? head;
-  // Before anything is awaited: versions stand in the order of their pushes.
+  // Before anything is awaited: versions are in the order of their pushes.
   mr.versions.push({ id: world.nextId(), head, start, createdMs: world.time.nowMs() });
   if (mr.sourceProject !== mr.project) await repository.fetch(mr.sourceProject.repository, head);
   await repository.setOwnRef(`refs/merge-requests/${mr.iid}/head`, head);

@@ -29,7 +29,7 @@ export interface Project {
   readonly cloneUrl: string;
   readonly webUrl: string;
   readonly members: Map<number, number>;
-  /** Where each branch stands. */
+  /** The head of each branch. */
   readonly branches: Map<string, string>;
   /** Only maintainers push to these, and they cannot be rewritten. */
   readonly protectedBranches: Set<string>;
@@ -61,7 +61,7 @@ export interface MergeRequest {
   mergeCommitSha?: string;
 }
 
-/** What was pushed, and where the target stood then. */
+/** The pushed commit, and the head of the target branch at that time. */
 export interface Version {
   readonly id: number;
   readonly head: string;
@@ -99,7 +99,7 @@ export interface Award {
   readonly createdMs: number;
 }
 
-/** Where in a diff a note stands, in GitLab's own words. */
+/** The position of a note in a diff, with the field names of GitLab. */
 export interface Position {
   readonly base_sha: string;
   readonly start_sha: string;

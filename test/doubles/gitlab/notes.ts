@@ -70,7 +70,7 @@ export function award(world: World, note: Note, user: User, name: string): boole
   return true;
 }
 
-/** Discussions as readers see them: without what was deleted. */
+/** The discussions without deleted notes. */
 export function livingDiscussions(mr: MergeRequest): Discussion[] {
   const living = mr.discussions.map((discussion) => withoutDeleted(discussion));
   return living.filter(({ notes }) => notes.length > 0);
@@ -84,7 +84,7 @@ export function discussionOf(mr: MergeRequest, note: Note): Discussion {
   return mr.discussions.find(({ notes }) => notes.includes(note)) as Discussion;
 }
 
-/** Only threads can be resolved, not GitLab's own notes, nor what stands by itself. */
+/** Only threads can be resolved: neither system notes nor individual notes. */
 export function isResolvable({ type, isSystem }: Note): boolean {
   return type !== null && !isSystem;
 }
@@ -126,7 +126,7 @@ function newNote(world: World, draft: NoteDraft & { readonly type: Note["type"];
 /** Real GitLab leaves `updated_at` alone while it is younger than this. */
 const touchIntervalMs = 60_000;
 
-/** What a note does to its merge request's `updated_at`: nothing, if that is quite new. */
+/** Sets `updated_at` of the merge request of a new note, unless that changed within the last minute. */
 function touch(world: World, mr: MergeRequest): void {
   const nowMs = world.time.nowMs();
   if (nowMs - mr.updatedMs > touchIntervalMs) mr.updatedMs = nowMs;

@@ -12,7 +12,7 @@ export interface RefChange {
   readonly new: string;
 }
 
-/** What follows from refs that have moved, as GitLab sees them after a push. */
+/** Applies the effects of moved refs, as GitLab does after a push. */
 export async function received(world: World, project: Project, user: User, changes: readonly RefChange[]) {
   for (const change of changes) {
     world.pushes.push({ project, user, ...change, atMs: world.time.nowMs() });
@@ -30,7 +30,7 @@ export async function received(world: World, project: Project, user: User, chang
   }
 }
 
-/** Pushes that follow each other closely may be reported the other way round. */
+/** Two pushes in quick succession may be reported in the opposite order. */
 async function itsTurn({ branches }: Project, branch: string, old: string): Promise<void> {
   for (let tries = 0; tries < 100 && (branches.get(branch) ?? zeroSha) !== old; tries++) await sleep(5);
 }
@@ -46,7 +46,7 @@ async function followOpenOnes(world: World, project: Project, user: User, moved:
 
 export interface CommitDraft {
   readonly message?: string;
-  /** Where a new branch begins, and what an old one is rewritten from; the default branch for a new one. */
+  /** The commit on which the branch starts or is rewritten; for a new branch, the default branch. */
   readonly from?: string;
 }
 

@@ -18,7 +18,7 @@ const config = (hooks: string) => `[core]
 	advertisePushOptions = true
 `;
 
-/** Says no as GitLab does: to those who may not push to a branch that is guarded, or not to rewrite it. */
+/** Refuses pushes as GitLab does: of users who may not push to a protected branch, or may not rewrite it. */
 const preReceive = `#!/bin/sh
 zeros=0000000000000000000000000000000000000000
 no() { echo "GitLab: $1" >&2; exit 1; }

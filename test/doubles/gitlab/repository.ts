@@ -12,14 +12,14 @@ export interface CommitInfo {
   readonly atMs: number;
 }
 
-/** What a commit does to files: text or bytes to write, or how else to change them. */
+/** The changes of a commit by path: text or bytes to write, or another change. */
 export interface FileChanges {
   readonly [path: string]: string | Buffer | { delete: true } | { renameTo: string } | { symlinkTo: string };
 }
 
 export interface NewCommit {
   readonly branch: string;
-  /** Undefined: the branch as it is. */
+  /** Undefined: the current head of the branch. */
   readonly from: string | undefined;
   readonly files: FileChanges;
   readonly message: string;
@@ -27,7 +27,7 @@ export interface NewCommit {
   readonly atMs: number;
 }
 
-/** A bare repository. What it computes of commits never changes, and is kept. */
+/** A bare repository. Results that depend only on commits are cached. */
 export class Repository {
   readonly directory: string;
   #diffs = new Map<string, Promise<readonly DiffFile[]>>();
@@ -49,7 +49,7 @@ export class Repository {
     return once(this.#mergeBases, `${one} ${other}`, () => this.#maybe(["merge-base", one, other]));
   }
 
-  /** What changed between two commits, as a reader sees it. */
+  /** The differences between two commits, as GitLab displays them. */
   diff(from: string, to: string): Promise<readonly DiffFile[]> {
     return once(this.#diffs, `${from} ${to}`, () => readDiff(this.directory, from, to, 3));
   }

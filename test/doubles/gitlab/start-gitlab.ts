@@ -42,7 +42,7 @@ export interface ProjectDraft {
   readonly forkOf?: Project;
 }
 
-/** GitLab on this machine: REST, git over HTTP and webhooks, with people in it who do things, and faults on demand. */
+/** A double of GitLab: REST, git over HTTP and webhooks, with actions of users and injected faults. */
 export class GitLabDouble implements AsyncDisposable {
   readonly webhooks: Webhooks;
   /** Does everything that no user is named for. */
@@ -86,7 +86,7 @@ export class GitLabDouble implements AsyncDisposable {
     return this.#world.addUser(username, options);
   }
 
-  /** What an administrator does: the user stays a member, and may do nothing any more. */
+  /** Blocks a user as an administrator does: the user stays a member without any rights. */
   block(user: User): void {
     this.#world.blocked.add(user.id);
   }
@@ -182,7 +182,7 @@ export class GitLabDouble implements AsyncDisposable {
     return pushFiles(this.#world, project, user, { ...draft, branch, files });
   }
 
-  /** What merge requests have not done about pushes while `settings.followsPushes` was off. */
+  /** Applies the pushes that merge requests have missed while `settings.followsPushes` was off. */
   async followPushes(): Promise<void> {
     for (const follow of this.#world.notFollowed.splice(0)) await follow();
   }

@@ -64,7 +64,7 @@ export async function noteHappening(
   return { project: mr.project, hook: note.isInternal ? "Confidential Note Hook" : "Note Hook", body };
 }
 
-/** Notes on what is no merge request. */
+/** Notes on commits, issues and snippets. */
 export function otherNoteHappening(
   world: World,
   project: Project,

@@ -5,7 +5,7 @@ import type { Happening } from "./webhook-bodies.ts";
 import type { World } from "./world.ts";
 
 export interface SendOptions {
-  /** Only what happens in these; everything if left out. */
+  /** Only events of these projects; of all projects if missing. */
   readonly projects?: readonly Project[];
   /** `all`: a hook for each URL. `in turn`: one hook, and its deliveries go to one URL after the other, as a balancer does. */
   readonly spread?: "all" | "in turn";
@@ -74,7 +74,7 @@ export class Webhooks {
     this.#hooks = [];
   }
 
-  /** Keeps back what happens from now on, until `release`. */
+  /** Holds all further events back until `release`. */
   hold(): void {
     this.#held ??= [];
   }

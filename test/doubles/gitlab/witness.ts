@@ -1,7 +1,7 @@
 import { headOf, type MergeRequest } from "./model.ts";
 import type { World } from "./world.ts";
 
-/** What came of everything that was done: the independent witness of how often each thing happened, and by whom. */
+/** An independent record of all effects: how often each happened, and by which user. */
 export function whatHappened(world: World) {
   const all = world.projects.flatMap(({ mergeRequests }) => mergeRequests);
   return {
@@ -24,7 +24,7 @@ export function whatHappened(world: World) {
           isResolved: notes[0]?.resolved !== undefined,
         })),
     ),
-    /** What people and bots wrote, GitLab itself not, oldest first; with what was deleted. */
+    /** The notes of users and bots, without system notes, oldest first; deleted ones included. */
     notes: all.flatMap((mr) => notesOf(mr)),
     pushes: world.pushes.map(({ project, user, ref, old, new: now }) => ({
       project: project.path,

@@ -4,7 +4,7 @@ import { ServerTime } from "../web/server-time.ts";
 import type { MergeRequest, Note, Project, Push, Scope, User } from "./model.ts";
 import type { Happening } from "./webhook-bodies.ts";
 
-/** How this GitLab behaves; may be changed at any time. */
+/** The behaviour of the double; may be changed at any time. */
 export interface Settings {
   version: string;
   /** New merge requests made by REST have no diff for this number of reads. */
@@ -14,13 +14,13 @@ export interface Settings {
   tooLargeBytes: number;
   /** Whether refs other than branches and tags may be pushed. */
   acceptsCustomRefs: boolean;
-  /** What every push is refused with. */
+  /** The message with which every push is refused; empty: pushes are accepted. */
   pushRefusal: string;
   /** Whether merge requests move with their branches at once; GitLab itself takes a moment. */
   followsPushes: boolean;
 }
 
-/** Everything that this GitLab knows. */
+/** The state of the double. */
 export class World {
   readonly time = new ServerTime();
   readonly settings: Settings = {
@@ -40,7 +40,7 @@ export class World {
   readonly tokens = new Map<string, { user: User; scope: Scope; isRevoked: boolean }>();
   readonly projects: Project[] = [];
   readonly pushes: Push[] = [];
-  /** What merge requests have yet to do about pushes. */
+  /** Updates of merge requests after pushes that are still to be applied. */
   readonly notFollowed: (() => Promise<void>)[] = [];
   /** Where its repositories are, each under its project's path. */
   readonly root: string;
@@ -90,7 +90,7 @@ export class World {
     return token;
   }
 
-  /** What people wrote, and what GitLab did, oldest first; deleted notes too. */
+  /** All notes, system notes and deleted ones included, oldest first. */
   notesOf(mr: MergeRequest): Note[] {
     return mr.discussions.flatMap(({ notes }) => notes);
   }

@@ -26,7 +26,7 @@ const inlines = ["text", "hardBreak", "mention", "emoji", "inlineCard", "status"
 const lists = ["bulletList", "orderedList", "taskList"];
 const blocks = ["paragraph", "heading", "codeBlock", "blockquote", "panel", "rule", "table", "expand", ...lists];
 
-/** What may stand in what. Anything that is not listed is no node. */
+/** The types of nodes, and the types that each may contain. */
 const childrenOf: Readonly<Record<string, readonly string[]>> = {
   doc: blocks,
   paragraph: inlines,
@@ -84,7 +84,7 @@ function hasItsAttributes({ type, attrs = {} }: AdfNode): boolean {
   return true;
 }
 
-/** Code goes with a link, and with nothing else. */
+/** The mark `code` can only be combined with a link. */
 function areMarks(marks: NonNullable<AdfNode["marks"]>, type: string): boolean {
   if (!Array.isArray(marks)) return false;
   if (marks.length > 0 && type !== "text") return false;

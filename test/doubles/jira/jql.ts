@@ -6,7 +6,7 @@ type Test = (found: Found) => boolean;
 
 /**
  * A small part of JQL: conditions on key, project, status, statusCategory, labels, assignee, created and updated, joined
- * by AND, and an order. What it does not know it refuses, as Jira refuses what is wrong.
+ * by AND, and an order. Other queries are refused like invalid ones.
  */
 export function search(world: JiraWorld, jql: string, user: JiraUser): Issue[] {
   const [, where = "", order = ""] = /^(.*?)(?:\border\s+by\b(.*))?$/is.exec(jql.trim()) ?? [];
@@ -32,7 +32,7 @@ interface Condition {
   readonly values: readonly string[];
 }
 
-/** One after the other, so that an AND within quotes does not part them. */
+/** Parsed from the left, so that an AND within quotes does not separate two conditions. */
 const conditionPattern =
   /^\s*(\w+)\s*(=|!=|>=|<=|>|<|\bnot\s+in\b|\bin\b)\s*(\((?:[^()"']|"[^"]*"|'[^']*')*\)|"[^"]*"|'[^']*'|[\w.:/()-]+)\s*/i;
 
@@ -84,7 +84,7 @@ const textFields: Readonly<Record<string, (found: Found) => readonly string[]>> 
   },
 };
 
-/** Jira refuses to look for projects and statuses that do not exist. */
+/** Like Jira, refuses to search for projects and statuses that do not exist. */
 function checkKnown(field: string, values: readonly string[], { projects }: JiraWorld): void {
   const known: Readonly<Record<string, readonly string[]>> = {
     project: projects.map(({ key }) => key),

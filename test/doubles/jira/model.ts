@@ -6,7 +6,7 @@ export interface JiraUser {
   readonly email: string;
   readonly name: string;
   readonly token: string;
-  /** May look, and change nothing. */
+  /** A user who may read and change nothing. */
   readonly isReadOnly: boolean;
 }
 
@@ -52,7 +52,7 @@ export interface Issue {
   updatedMs: number;
   readonly comments: Comment[];
   readonly moves: Move[];
-  /** As it was from which time on, for an index that lags. */
+  /** The former states with their times, for a search index that lags. */
   readonly past: { readonly fromMs: number; readonly status: string; readonly updatedMs: number }[];
 }
 
@@ -90,7 +90,7 @@ export const plainWorkflow: Workflow = {
   ],
 };
 
-/** Everything that this Jira knows. */
+/** The state of the double. */
 export class JiraWorld {
   readonly time = new ServerTime();
   readonly users: JiraUser[] = [];
@@ -109,7 +109,7 @@ export class JiraWorld {
     return this.issues.find(({ id, key }) => id === name || key === name.toUpperCase());
   }
 
-  /** Those that lead away from where the issue stands. */
+  /** The transitions from the current status of the issue. */
   transitionsOf({ project, status }: Issue): Transition[] {
     return project.workflow.transitions.filter(({ from, to }) => (from ?? status) === status && to !== status);
   }

@@ -17,7 +17,7 @@ interface IssueVisit extends Visit {
 
 type Answer = Reply | Promise<Reply>;
 
-/** Jira Cloud's REST API v3, as far as it goes here. */
+/** The part of Jira Cloud's REST API v3 that the tests need. */
 export function jiraRoutes(world: JiraWorld): Route[] {
   const signedIn = (method: string, path: string, serve: (visit: Visit) => Answer): Route => ({
     method,

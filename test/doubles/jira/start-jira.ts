@@ -14,7 +14,7 @@ export interface IssueDraft {
   readonly assignee?: JiraUser;
 }
 
-/** Jira Cloud on this machine: REST v3, with people in it who do things, and faults on demand. */
+/** A double of Jira Cloud: REST v3, with actions of users and injected faults. */
 export class JiraDouble implements AsyncDisposable {
   /** Does everything that no user is named for. */
   readonly root: JiraUser;
@@ -87,7 +87,7 @@ export class JiraDouble implements AsyncDisposable {
     return issue;
   }
 
-  /** A person puts the card elsewhere, whatever the workflow says. */
+  /** Moves an issue to any status as a user, without a transition of the workflow. */
   moveAs(user: JiraUser, issue: Issue, status: string): void {
     this.#world.move(issue, user, status);
   }
@@ -96,7 +96,7 @@ export class JiraDouble implements AsyncDisposable {
     this.#world.addComment(issue, user, adfOf(text));
   }
 
-  /** How often each thing happened, and by whom; with what was deleted. */
+  /** A record of all effects, with their users; deleted comments included. */
   whatHappened() {
     const { issues } = this.#world;
     return {

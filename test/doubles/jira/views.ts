@@ -12,7 +12,7 @@ export function userView({ accountId, email, name }: JiraUser) {
   };
 }
 
-/** Only the fields that were asked for; `*all` and `*navigable` are all of them. */
+/** Only the requested fields; `*all` and `*navigable` are all fields. */
 export function issueView(world: JiraWorld, issue: Issue, fields: readonly string[]) {
   const all = allFields(world, issue);
   const isAll = fields.some((field) => field === "*all" || field === "*navigable");

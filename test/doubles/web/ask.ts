@@ -4,7 +4,7 @@ export type Ask = (method: string, path: string, body?: unknown) => Promise<Answ
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at answers field by field
+  // biome-ignore lint/suspicious/noExplicitAny: tests read single fields of responses
   readonly body: any;
 }
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 /** A request, read to its end. */
 export interface Call {
   readonly method: string;
-  /** As it came, without its query. */
+  /** The encoded path, without the query. */
   readonly path: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -20,7 +20,7 @@ export interface Reply {
 
 export type Handler = (call: Call) => Reply | Promise<Reply>;
 
-/** Thrown to answer with something other than was asked for. */
+/** Thrown to respond with an error or another reply. */
 export class Refusal extends Error {
   readonly reply: Reply;
 

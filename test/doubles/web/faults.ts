@@ -1,4 +1,4 @@
-/** Which requests a fault befalls: the next `times` that fit, once `after` of them have passed unharmed. */
+/** Selects the requests of a fault: the next `times` that match, after the first `after` matches. */
 export interface Match {
   readonly method?: string;
   /** The end of a path template as the request log has it, or a pattern for the path with its query. */
@@ -13,7 +13,7 @@ export interface Failure extends Match {
   readonly body?: unknown;
 }
 
-/** A request, as far as faults look at it. */
+/** The properties of a request by which faults are selected. */
 export interface Subject {
   readonly method: string;
   readonly template: string;
@@ -37,7 +37,7 @@ interface Fault {
   timesLeft: number;
 }
 
-/** What becomes of one request. */
+/** The faults of one request. */
 export interface Fate {
   delayMs: number;
   readonly before: Action[];
@@ -47,38 +47,38 @@ export interface Fate {
   cutAfterBytes?: number;
 }
 
-/** What goes wrong on the way to a server and back, as a test orders it. */
+/** Faults between a client and a server, as requested by a test. */
 export class Faults {
   /** How far the `Date` header is off the server's own clock. */
   dateSkewMs = 0;
   #faults: Fault[] = [];
 
-  /** Answered with this status and not looked at: nothing is applied. */
+  /** Responds with this status. The request is not applied. */
   failNext(failure: Failure): void {
     this.#add(failure, { do: "fail", failure });
   }
 
-  /** Applied; then the connection is cut instead of an answer. */
+  /** Applies the request, and cuts the connection instead of a response. */
   loseReply(match: Match = {}): void {
     this.#add(match, { do: "lose" });
   }
 
-  /** Applied; then the connection is cut within the answer's body. */
+  /** Applies the request, and cuts the connection within the body of the response. */
   cutReply(match: Match & { readonly afterBytes: number }): void {
     this.#add(match, { do: "cut", afterBytes: match.afterBytes });
   }
 
-  /** Made to wait before they are looked at; all that fit unless `times` says otherwise. */
+  /** Delays all matching requests, or the next `times`, before they are applied. */
   delay(match: Match & { readonly ms: number }): void {
     this.#add({ times: Number.POSITIVE_INFINITY, ...match }, { do: "delay", ms: match.ms });
   }
 
-  /** Something happens right before the request is looked at: a branch goes away, a person pushes, a test waits. */
+  /** Runs an action right before the request is applied, such as a push by another user. */
   before(match: Match, action: Action): void {
     this.#add(match, { do: "before", action });
   }
 
-  /** Something happens once the request was applied, right before it is answered. */
+  /** Runs an action after the request was applied, right before the response. */
   after(match: Match, action: Action): void {
     this.#add(match, { do: "after", action });
   }
@@ -112,7 +112,7 @@ function fits({ method, path }: Match, subject: Subject): boolean {
   return typeof path === "string" ? subject.template.endsWith(path) : path.test(subject.path);
 }
 
-/** False if the request has met its end already, so that the fault is kept for the next one. */
+/** Returns false if the request already has another fault, so that this one is kept for the next request. */
 function apply(effect: Effect, fate: Fate): boolean {
   if (effect.do === "delay") fate.delayMs += effect.ms;
   else if (effect.do === "before" || effect.do === "after") fate[effect.do].push(effect.action);

@@ -11,7 +11,7 @@ export interface LoggedRequest {
 
 const keptRequests = 50_000;
 
-/** What was asked of a server. Counts are of everything since the last `clear`; of requests, the latest are kept. */
+/** The requests to a server: the number of all since the last `clear`, and the latest ones. */
 export class RequestLog {
   #requests: LoggedRequest[] = [];
   #counts = new Map<string, number>();

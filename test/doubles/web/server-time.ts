@@ -1,4 +1,4 @@
-/** A server's own clock: the machine's, moved as a test wants it. Everything the server dates, it dates by this. */
+/** The clock of a server: that of the machine, shifted by the test. All times of the server are from this clock. */
 export class ServerTime {
   #aheadMs = 0;
   /** Of the times it writes, east of Greenwich. */

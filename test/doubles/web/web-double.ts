@@ -18,7 +18,7 @@ export interface WebDouble {
 export interface WebDoubleOptions {
   readonly router: Router;
   readonly time: ServerTime;
-  /** For what no route fits. */
+  /** The reply to requests that match no route. */
   readonly notFound: (call: Call) => Reply;
   /** For paths that are not made of segments: the template to log them under, and who answers. */
   readonly special?: (method: string, path: string) => Found;

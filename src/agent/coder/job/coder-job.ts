@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../../kube/index.ts";
 import { managedBy } from "../../../resources/index.ts";
 import { fillCommand } from "../coder.ts";
-import { places } from "./messages.ts";
+import { podPaths } from "./messages.ts";
 
 export interface CoderJobSettings {
   readonly namespace: string;
@@ -31,8 +31,8 @@ const keepSeconds = 3_600;
 /** The exit code of the coder is a result: only our own containers fail the pod. */
 const script = `mkdir -p "$HOME" && cd "$1" || exit 125
 shift
-"$@" < ${places.request}/request.json > ${places.output}/stdout 2> ${places.output}/stderr
-printf '%s' "$?" > ${places.output}/code`;
+"$@" < ${podPaths.request}/request.json > ${podPaths.output}/stdout 2> ${podPaths.output}/stderr
+printf '%s' "$?" > ${podPaths.output}/code`;
 
 /** The label of each coder pod, with `none` or `host`, for a NetworkPolicy to select. */
 export const coderNetworkLabel = "kubernaut.ai/coder-network";
@@ -84,23 +84,23 @@ function fetchContainer({ ownImage, gitlabUrl }: CoderJobSettings) {
     args: ["coder", "fetch"],
     env: [
       { name: "GITLAB_URL", value: gitlabUrl },
-      { name: "GITLAB_TOKEN_FILE", value: `${places.token}/token` },
+      { name: "GITLAB_TOKEN_FILE", value: `${podPaths.token}/token` },
     ],
     securityContext: confined,
     volumeMounts: [
-      ...[mount("work", places.work), mount("tree", places.tree), mount("order", places.order)],
-      ...[mount("token", places.token), mount("tmp", "/tmp")],
+      ...[mount("work", podPaths.work), mount("tree", podPaths.tree), mount("order", podPaths.order)],
+      ...[mount("token", podPaths.token), mount("tmp", "/tmp")],
     ],
   };
 }
 
 function coderContainer({ image, command, secret, timeoutMs, resources }: CoderJobSettings) {
-  const argv = fillCommand(command, { workTree: places.tree, requestFile: `${places.request}/request.json` });
+  const argv = fillCommand(command, { workTree: podPaths.tree, requestFile: `${podPaths.request}/request.json` });
   const seconds = String(Math.ceil(timeoutMs / 1_000));
   return {
     name: "coder",
     image,
-    command: ["/bin/sh", "-c", script, "coder", places.tree, "timeout", "-s", "KILL", seconds, ...argv],
+    command: ["/bin/sh", "-c", script, "coder", podPaths.tree, "timeout", "-s", "KILL", seconds, ...argv],
     env: [
       { name: "HOME", value: "/tmp/home" },
       { name: "TMPDIR", value: "/tmp" },
@@ -109,8 +109,8 @@ function coderContainer({ image, command, secret, timeoutMs, resources }: CoderJ
     resources: { limits: resources },
     securityContext: confined,
     volumeMounts: [
-      ...[mount("tree", places.tree), mount("request", places.request)],
-      ...[mount("output", places.output), mount("tmp", "/tmp")],
+      ...[mount("tree", podPaths.tree), mount("request", podPaths.request)],
+      ...[mount("output", podPaths.output), mount("tmp", "/tmp")],
     ],
   };
 }
@@ -129,9 +129,9 @@ function collectContainer(job: string, { ownImage, namespace, secret }: CoderJob
     ],
     securityContext: confined,
     volumeMounts: [
-      ...[mount("work", places.work), mount("tree", places.tree), mount("order", places.order)],
-      ...[mount("output", places.output), mount("account", places.account), mount("tmp", "/tmp")],
-      ...(secret ? [mount("coder-secret", places.coderSecret)] : []),
+      ...[mount("work", podPaths.work), mount("tree", podPaths.tree), mount("order", podPaths.order)],
+      ...[mount("output", podPaths.output), mount("account", podPaths.account), mount("tmp", "/tmp")],
+      ...(secret ? [mount("coder-secret", podPaths.coderSecret)] : []),
     ],
   };
 }

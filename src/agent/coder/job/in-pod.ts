@@ -8,28 +8,28 @@ import { createPreparedPatch, type PreparedTreeOptions, prepareTree } from "../.
 import type { GitServer } from "../../git/server.ts";
 import { refuseSecrets } from "../conclude.ts";
 import { diskUse } from "../disk-use.ts";
-import { configMaps, type PodOrder, type PodResult, places, writeResult } from "./messages.ts";
+import { configMaps, type PodOrder, type PodResult, podPaths, writeResult } from "./messages.ts";
 
-type Around = Omit<PreparedTreeOptions, "directory">;
+type TreeOptions = Omit<PreparedTreeOptions, "directory">;
 
 /** The work of the container `fetch`. */
-export async function fetchInPod(server: GitServer, around: Around): Promise<void> {
-  await prepareTree(await podOrder(), server, { ...around, directory: places.work });
+export async function fetchInPod(server: GitServer, options: TreeOptions): Promise<void> {
+  await prepareTree(await podOrder(), server, { ...options, directory: podPaths.work });
   await writeFile(filesBefore, String((await diskUse(coderFolders())).files));
 }
 
 /** The number of files before the coder started, where the coder cannot change it. */
-const filesBefore = join(places.work, "files-before");
+const filesBefore = join(podPaths.work, "files-before");
 
 /** HOME is in the folder for temporary files. */
 function coderFolders(): readonly string[] {
-  return [places.tree, tmpdir()];
+  return [podPaths.tree, tmpdir()];
 }
 
 /** The work of the container `collect`. An existing result stays: it is from this container. */
-export async function collectInPod(job: PodJob, client: KubeClient, around: Around): Promise<void> {
+export async function collectInPod(job: PodJob, client: KubeClient, options: TreeOptions): Promise<void> {
   const { name, uid, namespace } = job;
-  const result = writeResult(await podResult(await podOrder(), around));
+  const result = writeResult(await podResult(await podOrder(), options));
   const owner = { apiVersion: "batch/v1", kind: "Job", name, uid };
   const metadata = { name: `${name}-result`, namespace, ownerReferences: [owner] };
   const { apiVersion, kind } = configMaps;
@@ -43,10 +43,10 @@ export interface PodJob {
 }
 
 async function podOrder(): Promise<PodOrder> {
-  return JSON.parse(await readFile(join(places.order, "order.json"), "utf8")) as PodOrder;
+  return JSON.parse(await readFile(join(podPaths.order, "order.json"), "utf8")) as PodOrder;
 }
 
-async function podResult(order: PodOrder, around: Around): Promise<PodResult> {
+async function podResult(order: PodOrder, options: TreeOptions): Promise<PodResult> {
   const { edits, maxOutputBytes, maxAddedFiles, patch } = order;
   const [code, stdout, stderr] = await Promise.all([readOutput("code"), readOutput("stdout"), readOutput("stderr")]);
   const outputTooLarge = stdout.size + stderr.size > maxOutputBytes;
@@ -54,7 +54,7 @@ async function podResult(order: PodOrder, around: Around): Promise<PodResult> {
   const tooManyFiles = added > maxAddedFiles;
   const secrets = await coderSecrets();
   const reading =
-    edits && !tooManyFiles ? await createPreparedPatch(patch, { ...around, directory: places.work }) : undefined;
+    edits && !tooManyFiles ? await createPreparedPatch(patch, { ...options, directory: podPaths.work }) : undefined;
   const checked = reading && refuseSecrets(reading, secrets);
   const change = checked?.kind === "patch" ? ({ kind: "patch", bytes: checked.patch.bytes } as const) : checked;
   return {
@@ -71,13 +71,13 @@ async function podResult(order: PodOrder, around: Around): Promise<PodResult> {
  * cover them. Each line counts, as in a key of several lines; shorter values occur in everything.
  */
 async function coderSecrets(): Promise<readonly string[]> {
-  const names = await readdir(places.coderSecret).catch((error: NodeJS.ErrnoException) => {
+  const names = await readdir(podPaths.coderSecret).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
   });
   // The kubelet keeps the files of a Secret in folders whose names begin so.
   const files = names.filter((name) => !name.startsWith(".."));
-  const texts = await Promise.all(files.map((name) => readFile(join(places.coderSecret, name), "utf8")));
+  const texts = await Promise.all(files.map((name) => readFile(join(podPaths.coderSecret, name), "utf8")));
   const values = texts.flatMap((text) => [text.trim(), ...text.split("\n").map((line) => line.trim())]);
   return [...new Set(values)].filter(({ length }) => length >= 8);
 }
@@ -88,7 +88,7 @@ const keptBytes = 200_000;
 /** Opened without following links and without waiting for a pipe: the coder may have created anything there. */
 async function readOutput(name: string): Promise<{ size: number; end: string }> {
   await using file = await open(
-    join(places.output, name),
+    join(podPaths.output, name),
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
   );
   const found = await file.stat();

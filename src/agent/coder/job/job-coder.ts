@@ -1,6 +1,6 @@
 import { type Engine, jobEngine, listJobPods, type Pod } from "../../../engines/index.ts";
 import { type KubeClient, KubeError, type KubeObject, nameHash, type ObjectRef } from "../../../kube/index.ts";
-import { type Clock, sleep } from "../../../time/index.ts";
+import { type Clock, sleep, timeLimit } from "../../../time/index.ts";
 import { checkPatch } from "../../git/parse-patch.ts";
 import type { PatchLimits, PatchReading } from "../../git/workshop.ts";
 import { cleanText } from "../clean-text.ts";
@@ -8,7 +8,7 @@ import type { Coder, CoderOrder, CoderOutcome } from "../coder.ts";
 import { coderFailure, describeExit, toOutcome } from "../conclude.ts";
 import { type CoderJobSettings, coderJob } from "./coder-job.ts";
 import { type ConfigMap, configMaps, largestMessage, type PodOrder, type PodResult, readResult } from "./messages.ts";
-import { explainFailure, explainKill, type PodEnd, type PodLimits } from "./pod-end.ts";
+import { explainFailure, explainKill, type PodEnd } from "./pod-end.ts";
 
 export interface JobCoderOptions {
   readonly client: KubeClient;
@@ -51,8 +51,9 @@ class JobRun {
       return coderFailure("NotStarted", `The request is larger than a Job accepts, ${largestMessage} bytes.`);
     }
     try {
-      const outcome = await this.#outcome(await this.#awaitJob(input, signal), signal);
-      if (outcome.kind === "failed") await this.#remove(signal);
+      const job = await this.#awaitJob(input, signal);
+      const outcome = await this.#readOutcome(job, signal);
+      if (outcome.kind === "failed") await this.#delete(job);
       return outcome;
     } catch (error) {
       if (signal.aborted) await this.#stop();
@@ -84,7 +85,7 @@ class JobRun {
         await client.patch(this.#engine.runs, this.#ref, this.#engine.start(job), { signal });
         continue;
       }
-      await this.#change(job, signal);
+      await this.#awaitChange(job, signal);
     }
   }
 
@@ -103,11 +104,11 @@ class JobRun {
     }
   }
 
-  async #outcome(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
-    const { client, patch, secrets, maxAddedFiles } = this.#options;
-    if (this.#engine.stateOf(job).kind === "failed") return await this.#failure(job, signal);
-    const place = { ...this.#ref, name: `${this.#ref.name}-result` };
-    const found = await client.get(configMaps, place, { signal });
+  async #readOutcome(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
+    const { client, settings, patch, secrets, maxAddedFiles } = this.#options;
+    if (this.#engine.stateOf(job).kind === "failed") return await this.#readFailure(job, signal);
+    const resultRef = { ...this.#ref, name: `${this.#ref.name}-result` };
+    const found = await client.get(configMaps, resultRef, { signal });
     const isOurs = found?.metadata.ownerReferences?.some(({ uid }) => uid === job.metadata.uid);
     const result = found && isOurs ? readResult(found, patch.maxBytes) : undefined;
     if (!result) return coderFailure("BadAnswer", `The Job ${this.#ref.name} succeeded, but left no readable result.`);
@@ -117,15 +118,16 @@ class JobRun {
         "WorkTreeTooLarge",
         `The coder created more than ${maxAddedFiles} files, see agent.maxDiskFiles.`,
       );
-    if (result.code === 137)
-      return await this.#toFailure("The coder", explainKill(await this.#pod(job, signal), this.#limits));
-    const known = await secrets();
+    if (result.code === 137) {
+      return await this.#toFailure("The coder", explainKill(await this.#readPod(job, signal), settings));
+    }
+    const secretTexts = await secrets();
     if (result.code === 126 || result.code === 127)
-      return coderFailure("NotStarted", describeExit("could not be started", result, known));
+      return coderFailure("NotStarted", describeExit("could not be started", result, secretTexts));
     if (result.code !== 0)
-      return coderFailure("ExitCode", describeExit(`exited with code ${result.code}`, result, known));
+      return coderFailure("ExitCode", describeExit(`exited with code ${result.code}`, result, secretTexts));
     const change = async () => this.#checkChange(result.change);
-    return await toOutcome(this.#order.request.kind, result.stdout, { secrets: known, change });
+    return await toOutcome(this.#order.request.kind, result.stdout, { secrets: secretTexts, change });
   }
 
   /** The result of the pod is checked again: the coder ran beside the container that created it. */
@@ -134,9 +136,9 @@ class JobRun {
     return checkPatch({ base: this.#order.sha, bytes: change.bytes }, this.#options.patch);
   }
 
-  async #failure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
+  async #readFailure(job: KubeObject, signal: AbortSignal): Promise<CoderOutcome> {
     const failure = await this.#engine.readFailure(job, signal);
-    const end = explainFailure(await this.#pod(job, signal), failure, this.#limits);
+    const end = explainFailure(await this.#readPod(job, signal), failure, this.#options.settings);
     return await this.#toFailure(end.reason === "OOMKilled" ? "The coder" : `The Job ${this.#ref.name}`, end);
   }
 
@@ -145,39 +147,26 @@ class JobRun {
   }
 
   /** The Job has one pod, unless another client deletes it. */
-  async #pod(job: KubeObject, signal: AbortSignal): Promise<Pod | undefined> {
+  async #readPod(job: KubeObject, signal: AbortSignal): Promise<Pod | undefined> {
     return (await listJobPods(this.#options.client, job, signal))?.[0];
   }
 
-  get #limits(): PodLimits {
-    const { timeoutMs, resources } = this.#options.settings;
-    return { timeoutMs, memory: resources.memory };
-  }
-
-  /** Returns when the Job and its pods are deleted. */
-  async #remove(signal: AbortSignal): Promise<void> {
-    const { client } = this.#options;
-    for (;;) {
-      const job = await client.get(this.#engine.runs, this.#ref, { signal });
-      if (!job) return;
-      const preconditions = job.metadata.uid === undefined ? {} : { uid: job.metadata.uid };
-      if (!job.metadata.deletionTimestamp)
-        await client.delete(this.#engine.runs, this.#ref, { preconditions, propagation: "Foreground" }, { signal });
-      else await this.#change(job, signal);
-    }
+  /** Does not wait for the end of the deletion, which a lost node can delay: the next run of that name does. */
+  async #delete({ metadata: { uid = "" } }: KubeObject): Promise<void> {
+    const options = { preconditions: { uid }, propagation: "Foreground" } as const;
+    await this.#options.client.delete(this.#engine.runs, this.#ref, options);
   }
 
   /** Called after an abort: nothing of the Job is running when this returns. */
   async #stop(): Promise<void> {
     const { client, clock } = this.#options;
-    const { signal } = new AbortController();
-    const giveUpAt = clock.now() + longestStopMs;
+    const giveUpAt = clock.now() + maxStopMs;
     while (clock.now() < giveUpAt) {
       const job = await client.get(this.#engine.runs, this.#ref);
       if (!job) return;
       const { kind } = this.#engine.stateOf(job);
       if (kind === "succeeded") return;
-      if (kind === "failed" && !(await this.#engine.readFailure(job)).unfinished) return await this.#remove(signal);
+      if (kind === "failed" && !(await this.#engine.readFailure(job)).unfinished) return await this.#delete(job);
       if (kind !== "failed") await client.patch(this.#engine.runs, this.#ref, this.#engine.cancel(job));
       await sleep(clock, 200);
     }
@@ -185,22 +174,18 @@ class JobRun {
   }
 
   /** Waits until the Job may have changed: a watch can end and fall behind. */
-  async #change({ metadata: { resourceVersion = "" } }: KubeObject, signal: AbortSignal): Promise<void> {
+  async #awaitChange({ metadata: { resourceVersion = "" } }: KubeObject, signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#options;
-    const over = new AbortController();
-    const timer = clock.after(lookAgainMs, () => over.abort());
+    using limit = timeLimit(clock, lookAgainMs, signal);
     const { namespace, name } = this.#ref;
     const query = { namespace, fieldSelector: `metadata.name=${name}`, resourceVersion };
     try {
-      for await (const _ of client.watch(this.#engine.runs, query, { signal: AbortSignal.any([signal, over.signal]) }))
-        return;
+      for await (const _ of client.watch(this.#engine.runs, query, { signal: limit.signal })) return;
     } catch (error) {
       if (!(error instanceof KubeError) || error.code !== "gone") throw error;
-    } finally {
-      timer.cancel();
     }
   }
 }
 
 const lookAgainMs = 30_000;
-const longestStopMs = 120_000;
+const maxStopMs = 120_000;

@@ -76,7 +76,7 @@ export function readResult({ data, binaryData }: ConfigMap, maxBytes: number): P
 }
 
 /** The folders in the pod of a coder. */
-export const places = {
+export const podPaths = {
   /** Repository and index, for `fetch` and `collect`; not mounted for the coder. */
   work: "/run/interlock/work",
   /** The work tree. */

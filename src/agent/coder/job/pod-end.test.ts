@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Pod, RunFailure } from "../../../engines/index.ts";
 import { explainFailure, explainKill } from "./pod-end.ts";
 
-const limits = { timeoutMs: 89_500, memory: "3Gi" };
+const limits = { timeoutMs: 89_500, resources: { cpu: "1", memory: "3Gi" } };
 const fetched = ended("fetch", 0);
 
 describe("a coder that gets a SIGKILL", () => {
@@ -23,8 +23,8 @@ describe("a coder that gets a SIGKILL", () => {
     ["Killed", "it ran shorter", /SIGKILL after 89 s/, pod([fetched, ended("coder", 0, "Completed", 89)])],
     ["Killed", "its pod is gone", /no longer shows.*agent\.jobMemory, 3Gi.*agent\.timeout, 89\.5 s/, undefined],
     ["Killed", "its node lost sight of it", /no longer shows/, pod([fetched, { name: "coder", state: {} }])],
-  ])("ends as %s if %s", (reason, _why, message, snapshot) => {
-    expect(explainKill(snapshot, limits)).toEqual({ reason, message: expect.stringMatching(message) });
+  ])("ends as %s if %s", (reason, _why, message, pod) => {
+    expect(explainKill(pod, limits)).toEqual({ reason, message: expect.stringMatching(message) });
   });
 });
 
@@ -65,10 +65,10 @@ describe("a failed Job of a coder", () => {
       pod([ended("fetch", 1), { name: "coder", state: { waiting: { reason: "PodInitializing" } } }]),
     ],
     ["ExitCode", "for an unknown reason", /failed: as the engine reports it/, "Unknown", undefined],
-  ])("ends as %s %s", (reason, _why, message, known, snapshot) => {
-    const failure = { reason: known, message: "as the engine reports it", anythingStarted: true };
+  ])("ends as %s %s", (reason, _why, message, engineReason, pod) => {
+    const failure = { reason: engineReason, message: "as the engine reports it", anythingStarted: true };
 
-    expect(explainFailure(snapshot, failure, limits)).toEqual({ reason, message: expect.stringMatching(message) });
+    expect(explainFailure(pod, failure, limits)).toEqual({ reason, message: expect.stringMatching(message) });
   });
 });
 

@@ -1,11 +1,8 @@
 import { type Pod, type RunFailure, wasEvicted } from "../../../engines/index.ts";
 import type { CoderFailure } from "../coder.ts";
+import type { CoderJobSettings } from "./coder-job.ts";
 
-/** The limits of a coder in a Job. */
-export interface PodLimits {
-  readonly timeoutMs: number;
-  readonly memory: string;
-}
+type PodLimits = Pick<CoderJobSettings, "timeoutMs" | "resources">;
 
 export interface PodEnd {
   readonly reason: CoderFailure;
@@ -20,7 +17,7 @@ export interface PodEnd {
 export function explainKill(pod: Pod | undefined, limits: PodLimits): PodEnd {
   const { reason, startedAt = "", finishedAt = "" } = listContainers(pod).find(isCoder)?.state?.terminated ?? {};
   if (reason === "OOMKilled") return outOfMemory(limits);
-  const { memory } = limits;
+  const { memory } = limits.resources;
   const [seconds, ranSeconds] = [limits.timeoutMs / 1_000, (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000];
   // Both times are whole seconds, rounded down, so a run that reached its limit is never measured as shorter.
   if (ranSeconds >= Math.ceil(seconds)) {
@@ -57,9 +54,9 @@ export function explainFailure(pod: Pod | undefined, failure: RunFailure, limits
   return { reason: terminated.exitCode === 137 ? "Killed" : "ExitCode", message };
 }
 
-function outOfMemory({ memory }: PodLimits): PodEnd {
-  const fix = "raise the limit, or ask for less at once";
-  return { reason: "OOMKilled", message: `used more memory than agent.jobMemory, ${memory}, and was killed: ${fix}` };
+function outOfMemory({ resources }: PodLimits): PodEnd {
+  const used = `used more memory than agent.jobMemory, ${resources.memory}, and was killed`;
+  return { reason: "OOMKilled", message: `${used}: raise the limit, or ask for less at once` };
 }
 
 /** In the order in which they run. */

@@ -12,7 +12,7 @@ import { fillCommand } from "../coder.ts";
 import { coderFailure, describeExit, toOutcome } from "../conclude.ts";
 import { type DiskUse, diskUse } from "../disk-use.ts";
 import { type CoderEnd, runCoder } from "./coder-process.ts";
-import { clearAbandoned, createScratch, giveTo, lend, type Scratch } from "./scratch.ts";
+import { changeOwner, clearAbandoned, createScratch, renameTemporarily, type Scratch } from "./scratch.ts";
 
 export interface LocalCoderOptions {
   readonly workshop: Pick<Workshop, "fetchCommit" | "checkout" | "createPatch">;
@@ -97,21 +97,21 @@ function commandFix({ command: [program = ""], environment }: LocalCoderOptions)
   return `write its full path in agent.command (AGENT_COMMAND), or add PATH to agent.publicEnvironment: it is searched in ${path}`;
 }
 
-interface Setting {
+interface RunContext {
   readonly options: LocalCoderOptions;
   readonly signal: AbortSignal;
 }
 
-async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutcome> {
-  const { options, signal } = setting;
+async function runOrder(order: CoderOrder, context: RunContext): Promise<CoderOutcome> {
+  const { options, signal } = context;
   const { workshop, limits } = options;
   await workshop.fetchCommit(order.repository, order.sha, order.ref, signal);
   await using tree = await workshop.checkout(order.repository, order.sha, signal);
   const request = JSON.stringify(order.request);
   await using scratch = await createScratch(options.directory, request, options.isolation.user);
-  if (options.isolation.user) await giveTo(options.isolation.user, tree.directory);
+  if (options.isolation.user) await changeOwner(options.isolation.user, tree.directory);
 
-  const end = await runIn(scratch, tree, request, setting);
+  const end = await runIn(scratch, tree, request, context);
   const secrets = await options.secrets();
   if (end.how === "ended") return coderFailure(end.why, `The coder was stopped: ${end.message}.`);
   if (end.how === "not-started") return coderFailure("NotStarted", notStartedMessage(end.message, options, secrets));
@@ -125,8 +125,8 @@ async function runOrder(order: CoderOrder, setting: Setting): Promise<CoderOutco
   });
 }
 
-async function runIn(scratch: Scratch, tree: WorkTree, request: string, setting: Setting): Promise<CoderEnd> {
-  const { options, signal } = setting;
+async function runIn(scratch: Scratch, tree: WorkTree, request: string, context: RunContext): Promise<CoderEnd> {
+  const { options, signal } = context;
   const { isolation, limits, clock } = options;
   const { folder } = scratch;
   const run: IsolatedRun = {
@@ -139,9 +139,9 @@ async function runIn(scratch: Scratch, tree: WorkTree, request: string, setting:
   const argv = fillCommand(options.command, { workTree, requestFile: join(folder, "request.json") });
   const mark = runMark(folder);
   const [markName = "", markValue = ""] = mark.split("=");
-  const isLent = !isolation.namespaces && workTree !== tree.directory;
-  await using _lent = isLent ? await lend(tree.directory, workTree) : undefined;
-  const folders = [isLent ? workTree : tree.directory, join(folder, "home"), join(folder, "tmp")];
+  const isRenamed = !isolation.namespaces && workTree !== tree.directory;
+  await using _renamed = isRenamed ? await renameTemporarily(tree.directory, workTree) : undefined;
+  const folders = [isRenamed ? workTree : tree.directory, join(folder, "home"), join(folder, "tmp")];
   const before = await diskUse(folders);
   const checkSize = async () => findExcess(await diskUse(folders), before, limits);
   const end = await runCoder(

@@ -58,13 +58,13 @@ export async function clearAbandoned(directory: string, clear: (folder: string) 
 }
 
 /** Renames a folder until disposal. Both paths have to be on one volume. */
-export async function lend(from: string, to: string): Promise<AsyncDisposable> {
+export async function renameTemporarily(from: string, to: string): Promise<AsyncDisposable> {
   await rmdir(to);
   await rename(from, to);
   return { [Symbol.asyncDispose]: () => rename(to, from) };
 }
 
 /** Gives the coder's user everything in the folder: links themselves, not their targets. */
-export async function giveTo({ uid, gid }: UserId, folder: string): Promise<void> {
+export async function changeOwner({ uid, gid }: UserId, folder: string): Promise<void> {
   await run("chown", ["-hR", `${uid}:${gid}`, "--", folder]);
 }

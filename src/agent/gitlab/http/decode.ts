@@ -92,20 +92,8 @@ export const discussionSchema = z
   .transform(({ id, notes }): Discussion => ({ id, notes: notes.map((note) => ({ ...note, discussionId: id })) }));
 
 const fileChangeSchema = z
-  .object({
-    old_path: z.string(),
-    new_path: z.string(),
-    diff: textOrEmpty,
-    new_file: flag,
-    deleted_file: flag,
-    renamed_file: flag,
-  })
-  .transform((file): FileChange => {
-    const change = { oldPath: file.old_path, newPath: file.new_path, diff: file.diff };
-    if (file.new_file) return { ...change, kind: "added" };
-    if (file.deleted_file) return { ...change, kind: "deleted" };
-    return { ...change, kind: file.renamed_file ? "renamed" : "changed" };
-  });
+  .object({ old_path: z.string(), new_path: z.string(), diff: textOrEmpty })
+  .transform(({ old_path, new_path, diff }): FileChange => ({ oldPath: old_path, newPath: new_path, diff }));
 
 /** One version of a merge request's changes. */
 export const versionSchema = z.object({

@@ -1,35 +1,24 @@
 import type { z } from "../../../schema/index.ts";
-import type { Clock, Random } from "../../../time/index.ts";
 import { isRemoteError, RemoteError, unlessMissing } from "../../remote-error.ts";
 import { parseResponse } from "../../rest/response.ts";
-import type { AccessToken } from "../../rest/rest-client.ts";
-import { type RestRequest, restClient } from "../../rest/rest-client.ts";
+import { type Rest, type RestRequest, restClient, type ServerOptions } from "../../rest/rest-client.ts";
 import type { GitLab, GitLabUser, MergeRequest, MergeRequestDraft, MergeRequestRef, Position } from "../gitlab.ts";
 import { readChanges } from "./changes.ts";
 import { discussionSchema, memberSchema, mergeRequestSchema, noteSchema, projectSchema, userSchema } from "./decode.ts";
 import { mergeRequestsSince } from "./merge-requests-since.ts";
 import { readPages } from "./pages.ts";
 
-export interface GitLabHttpOptions {
-  /** The URL of the server, as operators write it. */
-  readonly url: string;
-  readonly token: AccessToken;
-  /** The maximum time of one request. */
-  readonly timeLimitMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
-}
-
 /** GitLab over its REST API v4. */
-export function gitlabHttp(options: GitLabHttpOptions): GitLab {
+export function gitlabHttp(options: ServerOptions): GitLab {
   const rest = restClient({
     ...options,
     name: "GitLab",
-    url: `${options.url.replace(/\/+$/, "")}/api/v4`,
+    basePath: "api/v4",
     credentials: (token) => ({ headers: { "PRIVATE-TOKEN": token }, secrets: [token] }),
     fixes,
   });
-  const read: Read = async (what, schema, ask) => parseResponse(schema, (await rest(ask)).body, `GitLab's ${what}`);
+  const read: Read = async (what, schema, request) =>
+    parseResponse(schema, (await rest(request)).body, `GitLab's ${what}`);
   return {
     host: new URL(options.url).host,
     ...accountCalls(read, options),
@@ -44,13 +33,11 @@ const fixes = {
 };
 
 /** Requests one thing, and checks the response. `what` is its name in errors. */
-type Read = <S extends z.ZodType>(what: string, schema: S, ask: RestRequest) => Promise<z.output<S>>;
-
-type Rest = ReturnType<typeof restClient>;
+type Read = <S extends z.ZodType>(what: string, schema: S, request: RestRequest) => Promise<z.output<S>>;
 
 function accountCalls(
   read: Read,
-  { token: currentToken, clock }: Pick<GitLabHttpOptions, "token" | "clock">,
+  { token: currentToken, clock }: Pick<ServerOptions, "token" | "clock">,
 ): Pick<GitLab, "self" | "project" | "accessLevel"> {
   // The user of a token never changes.
   let us: { readonly token: string; readonly user: GitLabUser } | undefined;
@@ -82,8 +69,8 @@ function mergeRequestCalls(
   rest: Rest,
 ): Pick<GitLab, "mergeRequest" | "mergeRequestsSince" | "createMergeRequest" | "changes"> {
   return {
-    async mergeRequest(place, signal) {
-      return await read("merge request", mergeRequestSchema, { method: "GET", path: mergeRequestPath(place), signal });
+    async mergeRequest(ref, signal) {
+      return await read("merge request", mergeRequestSchema, { method: "GET", path: mergeRequestPath(ref), signal });
     },
     mergeRequestsSince: (projectId, since, signal) => mergeRequestsSince(rest, projectId, { ...since, signal }),
     async createMergeRequest(projectId, draft, signal) {
@@ -99,7 +86,7 @@ function mergeRequestCalls(
         throw error;
       }
     },
-    changes: (place, signal) => readChanges(rest, mergeRequestPath(place), signal),
+    changes: (ref, signal) => readChanges(rest, mergeRequestPath(ref), signal),
   };
 }
 
@@ -123,40 +110,40 @@ function discussionCalls(
   rest: Rest,
 ): Pick<GitLab, "notesSince" | "discussions" | "startDiscussion" | "addNote" | "changeNote" | "deleteNote" | "award"> {
   return {
-    async notesSince(place, from, signal) {
+    async notesSince(ref, from, signal) {
       // GitLab cannot filter notes by time: they are read newest first, until they are old enough.
       const query = { order_by: "created_at", sort: "desc" };
-      const list = { path: `${mergeRequestPath(place)}/notes`, what: "notes", item: noteSchema, query, signal };
+      const list = { path: `${mergeRequestPath(ref)}/notes`, what: "notes", item: noteSchema, query, signal };
       const isNew = (note: { readonly createdAt: string }) => Date.parse(note.createdAt) >= Date.parse(from);
       const read = await readPages(rest, list, ({ items }) => items.some((note) => !isNew(note)));
       const notes = new Map(read.map((note) => [note.id, note]));
       return [...notes.values()].filter((note) => !note.system && isNew(note)).toSorted(byAge);
     },
-    async discussions(place, signal) {
-      const path = `${mergeRequestPath(place)}/discussions`;
+    async discussions(ref, signal) {
+      const path = `${mergeRequestPath(ref)}/discussions`;
       const list = { path, what: "discussions", item: discussionSchema, signal };
       const found = new Map((await readPages(rest, list)).map((each) => [each.id, each]));
       return [...found.values()];
     },
-    async startDiscussion(place, { body, position }, signal) {
-      const path = `${mergeRequestPath(place)}/discussions`;
+    async startDiscussion(ref, { body, position }, signal) {
+      const path = `${mergeRequestPath(ref)}/discussions`;
       const draft = { body, position: toWirePosition(position) };
       return await read("discussion", discussionSchema, { method: "POST", path, body: draft, signal });
     },
-    async addNote(place, body, discussionId, signal) {
+    async addNote(ref, body, discussionId, signal) {
       const thread = discussionId === undefined ? "" : `/discussions/${encodeURIComponent(discussionId)}`;
-      const path = `${mergeRequestPath(place)}${thread}/notes`;
+      const path = `${mergeRequestPath(ref)}${thread}/notes`;
       const note = await read("note", noteSchema, { method: "POST", path, body: { body }, signal });
       return discussionId === undefined ? note : { ...note, discussionId };
     },
-    async changeNote(place, noteId, body, signal) {
-      await rest({ method: "PUT", path: `${mergeRequestPath(place)}/notes/${noteId}`, body: { body }, signal });
+    async changeNote(ref, noteId, body, signal) {
+      await rest({ method: "PUT", path: `${mergeRequestPath(ref)}/notes/${noteId}`, body: { body }, signal });
     },
-    async deleteNote(place, noteId, signal) {
-      await unlessMissing(rest({ method: "DELETE", path: `${mergeRequestPath(place)}/notes/${noteId}`, signal }));
+    async deleteNote(ref, noteId, signal) {
+      await unlessMissing(rest({ method: "DELETE", path: `${mergeRequestPath(ref)}/notes/${noteId}`, signal }));
     },
-    async award(place, noteId, emoji, signal) {
-      const path = `${mergeRequestPath(place)}/notes/${noteId}/award_emoji`;
+    async award(ref, noteId, emoji, signal) {
+      const path = `${mergeRequestPath(ref)}/notes/${noteId}/award_emoji`;
       try {
         await rest({ method: "POST", path, body: { name: emoji }, signal });
       } catch (error) {

@@ -27,7 +27,7 @@ export async function mergeRequestsSince(
     const read = await readPage(rest, list, page, size);
     serverDate ??= readDate(read.headers);
     for (const each of read.items) {
-      // At its newest place, also if it was met before.
+      // At its newest position, also if it was read before.
       found.delete(each.iid);
       found.set(each.iid, each);
     }

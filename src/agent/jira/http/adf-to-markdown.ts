@@ -1,4 +1,5 @@
-import { attributeOf, childrenOf, inlineText, isRecord, maxDepth, plainText, typeOf } from "./adf.ts";
+import { longestBacktickRun } from "../../code-fence.ts";
+import { type ParsedNode, parseNode } from "./adf.ts";
 
 /**
  * Converts Jira's document format to Markdown, for people and the coder. Text stays as it was written: nothing is
@@ -6,97 +7,85 @@ import { attributeOf, childrenOf, inlineText, isRecord, maxDepth, plainText, typ
  */
 export function adfToMarkdown(document: unknown): string {
   if (typeof document === "string") return document;
-  return blocks(childrenOf(document), 0).trim();
+  return blocks(parseNode(document).content).trim();
 }
 
-function blocks(nodes: readonly unknown[], depth: number): string {
-  if (depth > maxDepth) return "";
+function blocks(nodes: readonly ParsedNode[]): string {
   const parts: string[] = [];
-  let line: unknown[] = [];
+  let line: ParsedNode[] = [];
   const endLine = () => {
-    if (line.length > 0) parts.push(inlines(line, depth));
+    if (line.length > 0) parts.push(inlines(line));
     line = [];
   };
   for (const node of nodes) {
-    if (inlineText(node) !== undefined && typeOf(node) !== "blockCard") {
+    if (inlineText(node) !== undefined && node.type !== "blockCard") {
       line.push(node);
     } else {
       endLine();
-      parts.push(block(node, depth));
+      parts.push(block(node));
     }
   }
   endLine();
   return parts.filter((part) => part.trim() !== "").join("\n\n");
 }
 
-function block(node: unknown, depth: number): string {
-  const children = childrenOf(node);
-  switch (typeOf(node)) {
+function block(node: ParsedNode): string {
+  const { type, attrs, content } = node;
+  switch (type) {
     case "paragraph":
-      return inlines(children, depth);
+      return inlines(content);
     case "heading":
-      return `${"#".repeat(headingLevel(attributeOf(node, "level")))} ${inlines(children, depth).replaceAll("\n", " ")}`;
+      return `${"#".repeat(headingLevel(attrs["level"]))} ${inlines(content).replaceAll("\n", " ")}`;
     case "bulletList":
     case "taskList":
     case "decisionList":
-      return list(children, depth, () => "- ");
+      return list(content, () => "- ");
     case "orderedList":
-      return list(children, depth, (i) => `${Math.floor(Number(attributeOf(node, "order") ?? 1)) + i}. `);
+      return list(content, (i) => `${Math.floor(Number(attrs["order"] ?? 1)) + i}. `);
     case "codeBlock":
-      return code(
-        children.map((child) => inlineText(child) ?? plainText(child)).join(""),
-        String(attributeOf(node, "language") ?? ""),
-      );
+      return code(content.map((child) => inlineText(child) ?? blocks(child.content)).join(""), attrs["language"] ?? "");
     case "blockquote":
-      return quote(blocks(children, depth + 1));
+      return quote(blocks(content));
     case "panel":
-      return quote(`**${panelName(attributeOf(node, "panelType"))}**\n\n${blocks(children, depth + 1)}`);
+      return quote(`**${panelName(attrs["panelType"])}**\n\n${blocks(content)}`);
     case "expand":
     case "nestedExpand":
-      return [attributeOf(node, "title") && `**${attributeOf(node, "title")}**`, blocks(children, depth + 1)]
-        .filter(Boolean)
-        .join("\n\n");
+      return [attrs["title"] && `**${attrs["title"]}**`, blocks(content)].filter(Boolean).join("\n\n");
     case "table":
-      return table(children, depth);
+      return table(content);
     case "rule":
       return "---";
     default:
-      return inlineText(node) ?? blocks(children, depth + 1);
+      return inlineText(node) ?? blocks(content);
   }
 }
 
-function headingLevel(level: string | number | undefined): number {
+function headingLevel(level: string | undefined): number {
   const number = Number(level);
   return number >= 1 && number <= 6 ? Math.floor(number) : 1;
 }
 
-function panelName(type: string | number | undefined): string {
-  const name = String(type ?? "note");
-  return name.charAt(0).toUpperCase() + name.slice(1);
+function panelName(type = "note"): string {
+  return type.charAt(0).toUpperCase() + type.slice(1);
 }
 
-function list(items: readonly unknown[], depth: number, bullet: (i: number) => string): string {
-  if (depth > maxDepth) return "";
-  return items.map((item, i) => listItem(item, depth, bullet(i))).join("\n");
+function list(items: readonly ParsedNode[], bullet: (i: number) => string): string {
+  return items.map((item, i) => listItem(item, bullet(i))).join("\n");
 }
 
-const items = ["listItem", "taskItem", "decisionItem"];
-
-function listItem(item: unknown, depth: number, bullet: string): string {
+function listItem(item: ParsedNode, bullet: string): string {
   // A list directly within a list belongs to the preceding item.
-  const isList = /List$/.test(typeOf(item));
-  const state = attributeOf(item, "state");
-  const box = typeOf(item) === "taskItem" ? `[${state === "DONE" ? "x" : " "}] ` : "";
-  const content = isList ? block(item, depth + 1) : blocks(within(item, items), depth + 1).replaceAll("\n\n- ", "\n- ");
+  const isList = item.type.endsWith("List");
+  const box = item.type === "taskItem" ? `[${item.attrs["state"] === "DONE" ? "x" : " "}] ` : "";
+  const children = childrenOf(item, ["listItem", "taskItem", "decisionItem"]);
+  const content = isList ? block(item) : blocks(children).replaceAll("\n\n- ", "\n- ");
   const indent = " ".repeat(bullet.length);
-  const lines = `${isList ? "" : box}${content}`.split("\n");
+  const lines = `${box}${content}`.split("\n");
   return lines.map((line, i) => (i === 0 && !isList ? bullet + line : line && indent + line)).join("\n");
 }
 
 function code(text: string, language: string): string {
-  // Longer than any fence in the text.
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
-  const fence = "`".repeat(longest + 1);
+  const fence = "`".repeat(Math.max(3, longestBacktickRun(text) + 1));
   return `${fence}${language.replace(/[\s`]/g, "")}\n${text}\n${fence}`;
 }
 
@@ -107,52 +96,80 @@ function quote(text: string): string {
     .join("\n");
 }
 
-function table(rows: readonly unknown[], depth: number): string {
-  const cells = rows.map((row) => within(row, ["tableRow"]).map((cell) => tableCell(cell, depth)));
+function table(rows: readonly ParsedNode[]): string {
+  const cells = rows.map((row) => childrenOf(row, ["tableRow"]).map(tableCell));
   const width = Math.max(1, ...cells.map((row) => row.length));
   const lines = cells.map((row) => `| ${Array.from({ length: width }, (_, i) => row[i] ?? "").join(" | ")} |`);
-  const isHeader = childrenOf(rows[0]).some((cell) => typeOf(cell) === "tableHeader");
+  const isHeader = rows[0]?.content.some(({ type }) => type === "tableHeader");
   const head = isHeader ? [] : [`|${"  |".repeat(width)}`];
   const all = [...head, ...lines];
   return [all[0], `|${" --- |".repeat(width)}`, ...all.slice(1)].join("\n");
 }
 
-/** Returns the children; the node itself if it is of an unexpected kind. */
-function within(node: unknown, expected: readonly string[]): readonly unknown[] {
-  return expected.includes(typeOf(node)) ? childrenOf(node) : [node];
-}
-
-function tableCell(cell: unknown, depth: number): string {
-  return blocks(within(cell, ["tableCell", "tableHeader"]), depth + 1)
+function tableCell(cell: ParsedNode): string {
+  return blocks(childrenOf(cell, ["tableCell", "tableHeader"]))
     .replaceAll("|", "\\|")
     .replace(/\n+/g, "<br>");
 }
 
-function inlines(nodes: readonly unknown[], depth: number): string {
-  return nodes.map((node) => applyMarks(inlineText(node) ?? blocks(childrenOf(node), depth + 1), node)).join("");
+/** Returns the children; the node itself if it is of an unexpected type. */
+function childrenOf(node: ParsedNode, expected: readonly string[]): readonly ParsedNode[] {
+  return expected.includes(node.type) ? node.content : [node];
 }
 
-function applyMarks(text: string, node: unknown): string {
-  const marks = isRecord(node) && Array.isArray(node["marks"]) ? node["marks"] : [];
+function inlines(nodes: readonly ParsedNode[]): string {
+  return nodes.map((node) => applyMarks(inlineText(node) ?? blocks(node.content), node)).join("");
+}
+
+/** Returns the text of an inline node, without its marks; undefined for other nodes. */
+function inlineText({ type, text, attrs }: ParsedNode): string | undefined {
+  switch (type) {
+    case "text":
+      return text;
+    case "hardBreak":
+      return "\n";
+    case "mention":
+      return `@${(attrs["text"] ?? attrs["id"] ?? "unknown").replace(/^@/, "")}`;
+    case "emoji":
+      return attrs["text"] ?? attrs["shortName"] ?? "";
+    case "status":
+      return `[${attrs["text"] ?? ""}]`;
+    case "date":
+      return formatDate(attrs["timestamp"]);
+    case "inlineCard":
+    case "blockCard":
+    case "embedCard":
+      return attrs["url"] ?? "";
+    case "media":
+    case "mediaInline":
+      return `[attachment: ${attrs["alt"] || attrs["id"] || "file"}]`;
+    default:
+      return undefined;
+  }
+}
+
+function formatDate(timestamp: string | undefined): string {
+  const at = new Date(Number(timestamp));
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString().slice(0, 10);
+}
+
+function applyMarks(text: string, { marks }: ParsedNode): string {
   // Marks belong next to the words, not to the blanks around them.
   const words = text.trim();
   if (words === "") return text;
   const start = text.length - text.trimStart().length;
-  const types = marks.map(typeOf);
+  const types = marks.map(({ type }) => type);
   let result = types.includes("code") ? inlineCode(words) : words;
   if (types.includes("strong")) result = `**${result}**`;
   if (types.includes("em")) result = `*${result}*`;
   if (types.includes("strike")) result = `~~${result}~~`;
-  const href = attributeOf(
-    marks.find((mark) => typeOf(mark) === "link"),
-    "href",
-  );
-  if (typeof href === "string" && href !== words) result = `[${result}](${href})`;
+  const href = marks.find(({ type }) => type === "link")?.attrs["href"];
+  if (href !== undefined && href !== words) result = `[${result}](${href})`;
   return text.slice(0, start) + result + text.slice(start + words.length);
 }
 
 function inlineCode(text: string): string {
-  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const longest = longestBacktickRun(text);
   const ticks = "`".repeat(longest + 1);
   return longest > 0 ? `${ticks} ${text} ${ticks}` : ticks + text + ticks;
 }

@@ -1,38 +1,30 @@
 import { z } from "../../../schema/index.ts";
-import type { Clock, Random } from "../../../time/index.ts";
 import { RemoteError, unlessMissing } from "../../remote-error.ts";
 import { flag, instant, parseResponse, textOrEmpty } from "../../rest/response.ts";
-import type { AccessToken } from "../../rest/rest-client.ts";
-import { type Rest, type RestRequest, restClient } from "../../rest/rest-client.ts";
+import { type Rest, type RestRequest, restClient, type ServerOptions } from "../../rest/rest-client.ts";
 import type { FoundIssue, Jira, JiraComment } from "../jira.ts";
-import { plainText } from "./adf.ts";
+import { adfToMarkdown } from "./adf-to-markdown.ts";
 import { markdownToAdf } from "./markdown-to-adf.ts";
 import { moveIssue } from "./move-issue.ts";
 import { readAll } from "./pages.ts";
 import { issuePath, readIssue } from "./read-issue.ts";
 
-export interface JiraHttpOptions {
-  /** The URL of the site, as operators write it. */
-  readonly url: string;
+export interface JiraHttpOptions extends ServerOptions {
+  /** The account that the token belongs to. */
   readonly email: string;
-  readonly token: AccessToken;
-  /** The maximum time of one request. */
-  readonly timeLimitMs: number;
-  readonly clock: Clock;
-  readonly random: Random;
 }
 
 /** Jira Cloud over its REST API v3. */
 export function jiraHttp(options: JiraHttpOptions): Jira {
   const siteUrl = options.url.replace(/\/+$/, "");
-  const rest = restClient({ ...options, name: "Jira", url: `${siteUrl}/rest/api/3`, credentials, fixes });
+  const rest = restClient({ ...options, name: "Jira", basePath: "rest/api/3", credentials, fixes });
 
   function credentials(token: string) {
     const basic = Buffer.from(`${options.email}:${token}`).toString("base64");
     return { headers: { authorization: `Basic ${basic}` }, secrets: [token, basic] };
   }
-  async function read<S extends z.ZodType>(what: string, schema: S, ask: RestRequest): Promise<z.output<S>> {
-    return parseResponse(schema, (await rest(ask)).body, `Jira's ${what}`);
+  async function read<S extends z.ZodType>(what: string, schema: S, request: RestRequest): Promise<z.output<S>> {
+    return parseResponse(schema, (await rest(request)).body, `Jira's ${what}`);
   }
 
   return {
@@ -74,7 +66,7 @@ const accountSchema = z.object({ accountId: z.string() });
 const commentSchema = z
   .object({ id: z.string(), author: z.object({ accountId: textOrEmpty }).nullish(), body: z.unknown().optional() })
   .transform(({ id, author, body }): JiraComment => {
-    return { id, authorId: author?.accountId ?? "", text: plainText(body) };
+    return { id, authorId: author?.accountId ?? "", text: adfToMarkdown(body) };
   });
 
 /** Finds issues by project and status. Pages are identified by tokens, and there is no total. */

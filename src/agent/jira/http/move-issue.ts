@@ -2,7 +2,7 @@ import { z } from "../../../schema/index.ts";
 import { isRemoteError } from "../../remote-error.ts";
 import { parseResponse, textOrEmpty } from "../../rest/response.ts";
 import type { Rest } from "../../rest/rest-client.ts";
-import type { MoveOutcome } from "../jira.ts";
+import { isSameStatus, type MoveOutcome } from "../jira.ts";
 import { issuePath } from "./read-issue.ts";
 
 interface Move {
@@ -15,7 +15,7 @@ interface Move {
 export async function moveIssue(rest: Rest, move: Move, signal: AbortSignal | undefined): Promise<MoveOutcome> {
   const path = issuePath(move.key);
   const from = await readStatus(rest, path, signal);
-  if (same(from, move.status)) return { kind: "moved" };
+  if (isSameStatus(from, move.status)) return { kind: "moved" };
 
   const { body } = await rest({ method: "GET", path: `${path}/transitions`, signal });
   const { transitions } = parseResponse(transitionsSchema, body, "Jira's transitions");
@@ -29,7 +29,7 @@ export async function moveIssue(rest: Rest, move: Move, signal: AbortSignal | un
   } catch (error) {
     // Another client may have moved it first; then it already has the status.
     const isDeclined = isRemoteError(error) && (error.status === 400 || error.status === 409);
-    if (!isDeclined || !same(await readStatus(rest, path, signal), move.status)) throw error;
+    if (!isDeclined || !isSameStatus(await readStatus(rest, path, signal), move.status)) throw error;
   }
   return { kind: "moved" };
 }
@@ -37,9 +37,9 @@ export async function moveIssue(rest: Rest, move: Move, signal: AbortSignal | un
 /** By the status it leads to; the names of transitions differ between workflows. */
 function transitionTo(transitions: readonly Transition[], status: string): Transition | undefined {
   return (
-    transitions.find(({ to }) => same(to.name, status)) ??
+    transitions.find(({ to }) => isSameStatus(to.name, status)) ??
     transitions.find(({ to }) => to.id === status) ??
-    transitions.find(({ name }) => same(name, status))
+    transitions.find(({ name }) => isSameStatus(name, status))
   );
 }
 
@@ -60,8 +60,4 @@ const statusSchema = z.object({ fields: z.object({ status: z.object({ name: z.st
 async function readStatus(rest: Rest, path: string, signal: AbortSignal | undefined): Promise<string> {
   const { body } = await rest({ method: "GET", path, query: { fields: "status" }, signal });
   return parseResponse(statusSchema, body, "Jira's issue").fields.status.name;
-}
-
-function same(one: string, other: string): boolean {
-  return one.trim().toLowerCase() === other.trim().toLowerCase();
 }

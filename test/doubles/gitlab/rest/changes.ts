@@ -6,7 +6,7 @@ import { commitView, diffView, mergeRequestView } from "../views.ts";
 import type { World } from "../world.ts";
 import { inMergeRequest, type MergeRequestVisit, missing, page } from "./desk.ts";
 
-/** What a merge request changes: computed by git from what was pushed. */
+/** The routes of the changes of a merge request. Git computes them from the pushed commits. */
 export function changes(world: World): Route[] {
   return [
     inMergeRequest("GET", "/diffs", world, async (visit) =>

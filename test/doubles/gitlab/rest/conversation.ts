@@ -28,7 +28,7 @@ import {
 import { invalid } from "./input.ts";
 import { readPosition } from "./position.ts";
 
-/** What people say on a merge request: notes, discussions, and what they think of them. */
+/** The routes of notes, discussions and awards of a merge request. */
 export function conversation(world: World): Route[] {
   return [
     inMergeRequest("GET", "/notes", world, listNotes),
@@ -80,7 +80,7 @@ async function createNote(visit: MergeRequestVisit) {
   return { status: 201, body: noteView(note, mr, world.time) };
 }
 
-/** The body of a note that may be written. */
+/** Returns the body of a note if it is valid. */
 function bodyOf(visit: MergeRequestVisit): string {
   if (visit.project.visibility === "private") demand(visit, guest);
   const body = visit.input.required("body");

@@ -6,7 +6,7 @@ import { withoutDeleted } from "../notes.ts";
 import type { World } from "../world.ts";
 import { type Input, inputOf, invalid } from "./input.ts";
 
-/** A request at the point where it is known who asks, and about what. */
+/** A request with its authenticated user and its project. */
 export interface Visit {
   readonly world: World;
   readonly call: Call;

@@ -62,7 +62,7 @@ export class Input {
   }
 }
 
-/** What the query and the body of a request say. */
+/** The parameters of a request, from its query and its body. */
 export function inputOf(call: Call): Input {
   return new Input({ ...Object.fromEntries(call.query), ...bodyOf(call) });
 }
@@ -71,7 +71,7 @@ export function invalid(error: string): Refusal {
   return new Refusal(400, { error });
 }
 
-/** A body without the right type is not read, and what is in it counts as missing. */
+/** A body with another content type is ignored, so its parameters are missing. */
 function bodyOf(call: Call): Record<string, unknown> {
   const type = call.headers["content-type"] ?? "";
   if (type.includes("json"))

@@ -137,7 +137,7 @@ async function merge(visit: MergeRequestVisit) {
   return { status: 200, body: await detailed(world, mr) };
 }
 
-/** With the fields that lists leave out; a merge request that is being prepared gets on by being looked at. */
+/** With the fields that lists omit. Each read of a merge request continues its preparation. */
 async function detailed(world: World, mr: MergeRequest) {
   const view = mergeRequestView(mr, world.time);
   const version = mr.preparingReads > 0 ? undefined : headOf(mr);

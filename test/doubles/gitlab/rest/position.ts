@@ -5,7 +5,7 @@ import { badRequest } from "./desk.ts";
 import { Input, invalid } from "./input.ts";
 
 /**
- * Where a note is to stand. The commits must be those of a version of the merge request, the paths those of a file that
+ * Validates the position of a note. The commits must be those of a version of the merge request, the paths those of a file that
  * it changes, and the line one of that file: numbered on the new side if it was added, on the old side if it was
  * removed, and on both if it is unchanged.
  */
