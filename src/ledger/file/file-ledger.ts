@@ -5,7 +5,7 @@ import type { Clock } from "../../time/index.ts";
 import { eventText } from "../event-text.ts";
 import { type Ledger, LedgerError } from "../ledger.ts";
 import { type LedgerObserver, unobserved } from "../observe-ledger.ts";
-import { Heads } from "./heads.ts";
+import { startHeads } from "./heads.ts";
 import { Journal, type JournalLimits } from "./journal.ts";
 import type { Shippable } from "./journal-reader.ts";
 import { JournalReader } from "./journal-reader.ts";
@@ -74,7 +74,7 @@ export async function openFileLedger({
       log: await openJournalLog(disk, writer, log),
     });
     const append = observedAppend(journal, { observer, clock, log });
-    const heads = new Heads({ append }, { directory, writer, everyMs: headsEveryMs, storedHeads, clock, log });
+    const heads = startHeads({ append }, { directory, writer, everyMs: headsEveryMs, storedHeads, clock, log });
     log.info("ledger opened", { directory, writer, seq: journal.head.seq });
     const reader = new JournalReader(disk);
     return {

@@ -211,6 +211,22 @@ describe("a journal with a database", () => {
     await close(ledger);
   });
 
+  it("records the heads of more writers than fit into one event", async () => {
+    const hash = "0".repeat(64);
+    const names = range(1, 2_500).map((i) => `${"w".repeat(50)}-${i}`);
+    const ledger = await open({
+      headsEveryMs: 60_000,
+      storedHeads: async () => new Map(names.map((name) => [name, { seq: 1, hash }])),
+    });
+    await clock.advance(60_000);
+    const heads = () => all(database().events({ type: "ledger.heads" }));
+    await until(async () => (await heads()).length === 3);
+
+    const recorded = (await heads()).flatMap(({ facts }) => Object.keys(facts["stored"] ?? {}));
+    expect(recorded.sort()).toEqual(names.sort());
+    await close(ledger);
+  });
+
   it("shows in its metrics what waits and what arrived", async () => {
     const metrics = promMetrics();
     let ledger: ShippedLedger | undefined;
