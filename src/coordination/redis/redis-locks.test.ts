@@ -155,6 +155,26 @@ describe("a lock in Redis", { concurrent: true }, () => {
 });
 
 describe("a connection to Redis", () => {
+  it("is rejected when the server has no database of this number", async () => {
+    const url = `${server.url}/99`;
+    const connection = new RedisConnection({ url, clock: systemClock(), random: systemRandom() });
+    opened.push(() => connection.close());
+
+    await expect(connection.connect()).rejects.toThrow("DB index is out of range");
+  });
+
+  it("is rejected when it is closed while it is being prepared", async () => {
+    const connection = new RedisConnection({ url: server.url, clock: systemClock(), random: systemRandom() });
+    connection.use({
+      async prepare(fresh) {
+        await connection.close();
+        await fresh.info("server");
+      },
+    });
+
+    await expect(connection.connect()).rejects.toThrow();
+  });
+
   it("may be closed twice, and then waits for nothing that would keep the process alive", async () => {
     const connection = await connected(server);
     const down = new Promise<void>((resolve) => connection.use({ down: resolve }));
