@@ -247,6 +247,24 @@ describe("a lock table", () => {
     );
   });
 
+  it("reports the wait of a caller behind a standby", async () => {
+    const { locks, clock } = table();
+    void locks.acquire(key, { isStandby: true });
+    void locks.acquire(key);
+
+    await clock.advance(1_000);
+
+    expect(locks.load()).toEqual({ held: 0, waiting: 1, oldestWaitMs: 1_000 });
+  });
+
+  it("closes the store once when it is closed twice", async () => {
+    const { locks, store } = table();
+
+    await Promise.all([locks.close(), locks.close()]);
+
+    expect(store.calls).toEqual(["close"]);
+  });
+
   it("closes the store last, when everything was given back", async () => {
     const { locks, store } = table();
     const lease = locks.acquire(key);
