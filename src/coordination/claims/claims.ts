@@ -19,8 +19,8 @@ export interface Claims {
    * returns `new`: with `unavailable`, `forbidden`, `mismatch`, `collision`, `full` or `closed`.
    */
   claim(key: Key, options?: ClaimOptions): Promise<Claim>;
-  /** Callers in this process that come with the same `name` while `flight` is under way get its answer. */
-  share<T>(name: string, flight: () => Promise<T>): Promise<T>;
+  /** Calls of this process with the same `name` share the result of one `run` while it is pending. */
+  share<T>(name: string, run: () => Promise<T>): Promise<T>;
   /** Aborts and releases all claims, rejects later calls, and closes the store. Stop the work first. */
   close(): Promise<void>;
 }
@@ -48,7 +48,10 @@ export interface ClaimOptions {
  */
 export type Effect = "transactional" | "fenced" | "idempotent" | "at-least-once";
 
-export type Claim = NewClaim | ClaimInFlight | ClaimDone | ClaimFailed;
+export type Claim = NewClaim | TakenClaim;
+
+/** A claim that another caller has, or had. */
+export type TakenClaim = ClaimInFlight | ClaimDone | ClaimFailed;
 
 /** A holder works on it, or the last attempt failed and the next may only start later. */
 export interface ClaimInFlight {
@@ -80,11 +83,11 @@ export interface NewClaim extends AsyncDisposable {
   /** Larger than that of every earlier claim of this key. Send it with every write, so that a late one is refused. */
   readonly fence: bigint;
   readonly holder: string;
-  /** Aborts when the claim ends by itself: before another caller can have it, store reachable or not. */
+  /** Aborts when the claim ends by itself: before another caller can have it, even if the store does not respond. */
   readonly signal: AbortSignal;
   /** How long the claim lasts without another renewal. Zero or less: it has ended. */
   remainingMs(): number;
-  /** Throws `lost` unless the claim is held for at least `minMs` more. Ask right before every side effect. */
+  /** Throws `lost` unless the claim is held for at least `minMs` more. Call it right before every side effect. */
   assertHeld(minMs?: number): void;
   /** Records the work as done. The first of `complete` and `fail` decides; repeating either changes nothing. */
   complete(result?: string): Promise<CompleteOutcome>;
@@ -95,8 +98,8 @@ export interface NewClaim extends AsyncDisposable {
 export type Failure = { readonly retryAfterMs: number } | { readonly permanent: string };
 
 /**
- * `lost`: the claim was no longer ours, so the work may have been done twice. `unknown`: the store did not answer while
- * the claim lasted; it is recorded, or will be tried again.
+ * `lost`: the claim was no longer ours, so the work may have been done twice. `unknown`: the store did not respond
+ * while the claim lasted; the work is recorded as done, or will be repeated.
  */
 export type CompleteOutcome =
   | { readonly completed: true }

@@ -167,6 +167,7 @@ describe("what cannot be claimed", () => {
 
     await expect(claim.complete("x".repeat(65_537))).rejects.toThrow(TypeError);
     await expect(claim.fail({ retryAfterMs: -1 })).rejects.toThrow(TypeError);
+    await expect(claim.fail({ retryAfterMs: 1e300 })).rejects.toThrow("retryAfterMs must be between 0 and");
     expect(await claim.complete("x".repeat(65_536))).toEqual({ completed: true });
   });
 });
