@@ -20,13 +20,6 @@ export function memoryClaims(options: MemoryClaimsOptions): Claims {
   return claimsOver(new MemoryClaimStore(options), options);
 }
 
-export interface MemoryClaimStoreOptions {
-  readonly clock: Clock;
-  readonly events?: ClaimEvents;
-  /** Default 10,000. */
-  readonly maxEntries?: number;
-}
-
 /** Expired entries are removed this much late. Whether an entry has expired is computed exactly on each read. */
 const tidyingResolutionMs = 100;
 
@@ -41,11 +34,20 @@ export class MemoryClaimStore implements ClaimStore {
   readonly #maxEntries: number;
   readonly #agenda: Agenda;
   readonly #entries = new Map<Key, ClaimEntry>();
-  /** Entries that may be forgotten, the longest untouched first. */
-  readonly #settled = new EntryList();
+  /** Entries that may be evicted, the least recently read first. */
+  readonly #settled = new Set<ClaimEntry>();
+  /**
+   * Also visits entries that are added later. All entries before its position were evicted, so the next one is the oldest; a
+   * new iterator for each eviction would pass over the places of all removed entries.
+   */
+  #oldestSettled = this.#settled.values();
   #fence: bigint;
 
-  constructor({ clock, events = {}, maxEntries = 10_000 }: MemoryClaimStoreOptions) {
+  constructor({
+    clock,
+    events = {},
+    maxEntries = 10_000,
+  }: Pick<MemoryClaimsOptions, "clock" | "events" | "maxEntries">) {
     if (!(Number.isInteger(maxEntries) && maxEntries >= 1)) {
       throw new TypeError(`maxEntries must be a whole number, 1 or more; got ${maxEntries}`);
     }
@@ -72,8 +74,16 @@ export class MemoryClaimStore implements ClaimStore {
 
     if (this.#entries.size >= this.#maxEntries) this.#makeRoom();
     this.#fence += 1n;
-    const entry = new ClaimEntry(bid, this.#fence, (expired) => this.#remove(expired));
-    entry.atMs = this.#clock.wallMs();
+    const entry: ClaimEntry = {
+      bid,
+      fence: this.#fence,
+      state: "claimed",
+      text: "",
+      atMs: this.#clock.wallMs(),
+      settledAt: 0,
+      expiresAt: 0,
+      expiry: new Appointment({ due: () => this.#remove(entry) }),
+    };
     this.#entries.set(bid.key, entry);
     this.#expire(entry, bid.leaseMs);
     return { state: "new", grant: this.#grant(entry) };
@@ -92,26 +102,14 @@ export class MemoryClaimStore implements ClaimStore {
   }
 
   #describe(entry: ClaimEntry): Taken {
+    const { state, text, atMs } = entry;
     const { payloadHash, holder: id, who } = entry.bid;
-    switch (entry.state) {
-      case "claimed": {
-        const holder = { id, who, sinceMs: entry.atMs, purpose: undefined };
-        return { state: "in-flight", holder, retryAfterMs: entry.expiresAt - this.#clock.now(), payloadHash };
-      }
-      case "retry":
-        return {
-          state: "in-flight",
-          holder: undefined,
-          retryAfterMs: entry.expiresAt - this.#clock.now(),
-          payloadHash,
-        };
-      case "done":
-        this.#settled.append(entry);
-        return { state: "done", result: entry.text, atMs: entry.atMs, payloadHash };
-      case "failed":
-        this.#settled.append(entry);
-        return { state: "failed", error: entry.text, atMs: entry.atMs, payloadHash };
+    if (state === "done" || state === "failed") {
+      this.#moveToEnd(entry);
+      return state === "done" ? { state, result: text, atMs, payloadHash } : { state, error: text, atMs, payloadHash };
     }
+    const holder = state === "claimed" ? { id, who, sinceMs: atMs, purpose: undefined } : undefined;
+    return { state: "in-flight", holder, retryAfterMs: entry.expiresAt - this.#clock.now(), payloadHash };
   }
 
   #grant(entry: ClaimEntry): ClaimGrant {
@@ -142,7 +140,7 @@ export class MemoryClaimStore implements ClaimStore {
     }
     entry.text = ending.kind === "done" ? ending.result : ending.error;
     entry.settledAt = this.#clock.now();
-    this.#settled.append(entry);
+    this.#moveToEnd(entry);
     this.#expire(entry, ending.ttlMs);
   }
 
@@ -151,8 +149,13 @@ export class MemoryClaimStore implements ClaimStore {
     this.#agenda.put(entry.expiry, entry.expiresAt);
   }
 
+  #moveToEnd(entry: ClaimEntry) {
+    this.#settled.delete(entry);
+    this.#settled.add(entry);
+  }
+
   #makeRoom() {
-    const oldest = this.#settled.first;
+    const oldest = this.#nextOldest();
     if (!oldest) {
       throw new CoordinationError("full", `all ${this.#maxEntries} claims in memory are in flight; try again later`);
     }
@@ -162,61 +165,31 @@ export class MemoryClaimStore implements ClaimStore {
     this.#events.evicted?.({ count: 1, maxEntries: this.#maxEntries, ageMs: now - oldest.settledAt });
   }
 
+  #nextOldest(): ClaimEntry | undefined {
+    const { value, done } = this.#oldestSettled.next();
+    if (!done) return value;
+    // An iterator that has come to the end stays there.
+    this.#oldestSettled = this.#settled.values();
+    return this.#oldestSettled.next().value;
+  }
+
   #remove(entry: ClaimEntry) {
     // A settled entry that was claimed anew is another entry.
     if (this.#entries.get(entry.bid.key) === entry) this.#entries.delete(entry.bid.key);
-    this.#settled.remove(entry);
+    this.#settled.delete(entry);
     this.#agenda.remove(entry.expiry);
   }
 }
 
-class ClaimEntry {
+interface ClaimEntry {
   bid: ClaimBid;
   readonly fence: bigint;
-  readonly expiry = new Appointment(this);
-  readonly #expired: (entry: ClaimEntry) => void;
-  state: "claimed" | Ending["kind"] = "claimed";
+  readonly expiry: Appointment;
+  state: "claimed" | Ending["kind"];
   /** The result or the error. */
-  text = "";
-  /** When it got into this state, for people. */
-  atMs = 0;
-  settledAt = 0;
-  expiresAt = 0;
-  older: ClaimEntry | undefined;
-  newer: ClaimEntry | undefined;
-
-  constructor(bid: ClaimBid, fence: bigint, expired: (entry: ClaimEntry) => void) {
-    this.bid = bid;
-    this.fence = fence;
-    this.#expired = expired;
-  }
-
-  due(): void {
-    this.#expired(this);
-  }
-}
-
-/** Entries in an order. A Map would do, were finding its first not slow after many deletions. */
-class EntryList {
-  first: ClaimEntry | undefined;
-  #last: ClaimEntry | undefined;
-
-  /** Puts `entry` at the end, from wherever it was. */
-  append(entry: ClaimEntry): void {
-    this.remove(entry);
-    entry.older = this.#last;
-    if (this.#last) this.#last.newer = entry;
-    else this.first = entry;
-    this.#last = entry;
-  }
-
-  /** Harmless when it is not in the list. */
-  remove(entry: ClaimEntry): void {
-    const { older, newer } = entry;
-    if (older) older.newer = newer;
-    else if (this.first === entry) this.first = newer;
-    if (newer) newer.older = older;
-    else if (this.#last === entry) this.#last = older;
-    entry.older = entry.newer = undefined;
-  }
+  text: string;
+  /** The time of the last change of the state, for display. */
+  atMs: number;
+  settledAt: number;
+  expiresAt: number;
 }
