@@ -40,7 +40,7 @@ const maxAbandoned = 1_000;
 /** Locks as Lease objects: each change is one compare-and-swap on the resourceVersion, which is also the fence. */
 export class KubernetesLockStore implements LockStore {
   readonly guarantee: Guarantee = "consensus";
-  readonly #in: KubernetesLockStoreOptions;
+  readonly #options: KubernetesLockStoreOptions;
   readonly #watch: LeaseWatch;
   /** The bid of each Lease name that is not answered yet. A withdrawn one may still be tidying up behind it. */
   readonly #open = new Map<string, OpenBid>();
@@ -51,12 +51,9 @@ export class KubernetesLockStore implements LockStore {
   readonly #pursuits = new Set<Promise<void>>();
 
   constructor(options: KubernetesLockStoreOptions) {
-    this.#in = options;
+    this.#options = options;
     this.#watch = new LeaseWatch({
-      client: options.client,
-      clock: options.clock,
-      random: options.random,
-      namespace: options.namespace,
+      ...options,
       changed: (name) => {
         this.#open.get(name)?.wake();
         this.#freeIfAbandoned(name);
@@ -92,7 +89,7 @@ export class KubernetesLockStore implements LockStore {
   }
 
   async release({ bid, deadline }: Grant): Promise<ReleaseOutcome> {
-    const { clock, random } = this.#in;
+    const { clock, random } = this.#options;
     for (let unclear = false; ; unclear = true) {
       try {
         return await this.#rewrite<ReleaseOutcome>(bid, (lease) => rules.handOverLease(lease, this.#wallMs()), {
@@ -126,7 +123,7 @@ export class KubernetesLockStore implements LockStore {
       } catch (error) {
         const problem = fromKubeError(bid.key, error);
         if (problem.code === "forbidden" || ++failures >= maxTries) this.#answer(open, () => bid.failed(problem));
-        else await sleep(this.#in.clock, 50 + 150 * this.#in.random.fraction());
+        else await sleep(this.#options.clock, 50 + 150 * this.#options.random.fraction());
       }
     }
     this.#forget(open);
@@ -151,12 +148,12 @@ export class KubernetesLockStore implements LockStore {
     if (open.mustRead) await this.#read(open);
     const observed = this.#watch.get(open.name);
     const me = this.#claimant(bid);
-    const move = rules.nextMove(observed, me, this.#in.clock.now());
+    const move = rules.nextMove(observed, me, this.#options.clock.now());
     // The watch may be late or silent. It can wake waiters, but cannot reject them.
     if (move.do === "give-up" && !open.hasRead) return this.#read(open);
     switch (move.do) {
       case "create":
-        return this.#take(open, rules.newLease(open.name, this.#in.namespace, me, this.#wallMs()));
+        return this.#take(open, rules.newLease(open.name, this.#options.namespace, me, this.#wallMs()));
       case "take":
       case "confirm":
         return this.#take(open, rules.takeLease(observed?.lease as KubeLease, me, this.#wallMs()));
@@ -176,7 +173,7 @@ export class KubernetesLockStore implements LockStore {
 
   /** One conditional write that acquires the lock unless another writer is faster. */
   async #take(open: OpenBid, lease: KubeLease) {
-    const { client, clock } = this.#in;
+    const { client, clock } = this.#options;
     const { bid } = open;
     const sentAt = clock.now();
     open.leftTraces = open.mustRead = true;
@@ -197,7 +194,7 @@ export class KubernetesLockStore implements LockStore {
 
   async #join(open: OpenBid, lease: KubeLease) {
     open.leftTraces = open.mustRead = true;
-    const outcome = await this.#within(open.bid, (call) => this.#in.client.update(leases, lease, call));
+    const outcome = await this.#within(open.bid, (call) => this.#options.client.update(leases, lease, call));
     if (outcome.kind !== "updated") return;
     open.mustRead = false;
     this.#watch.saw(outcome.object);
@@ -212,7 +209,7 @@ export class KubernetesLockStore implements LockStore {
   }
 
   async #wait(open: OpenBid, until: number) {
-    const { clock, random } = this.#in;
+    const { clock, random } = this.#options;
     const now = clock.now();
     const silence = maxSilenceMs * (0.9 + 0.2 * random.fraction());
     const woken = await open.sleep(clock, Math.min(until - now, silence));
@@ -232,7 +229,7 @@ export class KubernetesLockStore implements LockStore {
 
   /** Removes an abandoned bid from the queue, or releases the lock that it was granted meanwhile. */
   async #retract(open: OpenBid) {
-    const { client, clock, random } = this.#in;
+    const { client, clock, random } = this.#options;
     const { holder, ttlMs } = open.bid;
     const giveUpAt = clock.now() + ttlMs;
     open.retracting = true;
@@ -260,7 +257,7 @@ export class KubernetesLockStore implements LockStore {
     change: (lease: KubeLease) => KubeLease,
     respond: { written(lease: KubeLease, promised: Validity): T; notOurs(lease: KubeLease | undefined): T },
   ): Promise<T> {
-    const { client, clock } = this.#in;
+    const { client, clock } = this.#options;
     let lease = this.#held.get(bid);
     for (;;) {
       lease ??= await this.#find(bid);
@@ -278,14 +275,14 @@ export class KubernetesLockStore implements LockStore {
   }
 
   #find(bid: Bid): Promise<KubeLease | undefined> {
-    const { client, namespace } = this.#in;
+    const { client, namespace } = this.#options;
     return this.#within(bid, (call) => client.get(leases, { namespace, name: this.#leaseName(bid) }, call));
   }
 
   /** A dead connection must not cost the lease: there has to be time to try another one. */
   async #within<T>({ ttlMs }: Bid, ask: (call: Call) => Promise<T>): Promise<T> {
     const giveUp = new AbortController();
-    const timer = this.#in.clock.after(Math.max(minTryMs, ttlMs / triesPerTtl), () => giveUp.abort());
+    const timer = this.#options.clock.after(Math.max(minTryMs, ttlMs / triesPerTtl), () => giveUp.abort());
     try {
       return await ask({ signal: giveUp.signal });
     } finally {
@@ -295,15 +292,15 @@ export class KubernetesLockStore implements LockStore {
 
   #claimant(bid: Bid): rules.Claimant {
     const { key, holder, purpose, ttlMs, wait } = bid;
-    return { key, holder, purpose, ttlMs, wait, who: this.#in.who };
+    return { key, holder, purpose, ttlMs, wait, who: this.#options.who };
   }
 
   #leaseName(bid: Bid): string {
-    return this.#in.prefix + keyName(bid.key);
+    return this.#options.prefix + keyName(bid.key);
   }
 
   #wallMs(): number {
-    return this.#in.clock.wallMs();
+    return this.#options.clock.wallMs();
   }
 }
 

@@ -66,7 +66,7 @@ function world() {
 }
 
 function ask(batch: Batch, count: number, from = 0): Promise<unknown[]> {
-  return Promise.all(range(from, from + count).map((number) => batch.ask(operation(number))));
+  return Promise.all(range(from, from + count).map((number) => batch.send(operation(number))));
 }
 
 function operation(number: number): LockOperation {
