@@ -7,7 +7,7 @@ const maxDepth = 8;
 
 /** `fields` as plain JSON data without secrets. Never throws, whatever the fields do: a log line must not end the work. */
 export function loggable(fields: object): Record<string, unknown> {
-  if (fields instanceof Error) return { error: plainError(fields, [fields]) };
+  if (fields instanceof Error) return plainRecord({ error: fields }, []);
   return plainRecord(fields as Record<string, unknown>, [fields]);
 }
 
@@ -80,7 +80,6 @@ export function redactingLogger(log: Logger, redact: (text: string) => string): 
     info: (event, fields) => log.info(event, fields && safe(fields)),
     warn: (event, fields) => log.warn(event, fields && safe(fields)),
     error: (event, fields) => log.error(event, fields && safe(fields)),
-    child: (fields) => redactingLogger(log.child(safe(fields)), redact),
   };
 }
 

@@ -29,22 +29,10 @@ export function pinoLogger({ level, format, clock, destination = pino.destinatio
     },
     lines,
   );
-  return loggerWith({});
-
-  function loggerWith(bound: Readonly<Record<string, unknown>>): Logger {
-    const log = (at: LogLevel) => (event: string, fields?: object) => {
-      if (!out.isLevelEnabled(at)) return;
-      // Merged here and not by pino, which would write a name that occurs twice into the line twice.
-      out[at](withoutReserved(fields ? { ...bound, ...loggable(fields) } : bound), event);
-    };
-    return {
-      debug: log("debug"),
-      info: log("info"),
-      warn: log("warn"),
-      error: log("error"),
-      child: (fields) => loggerWith({ ...bound, ...loggable(fields) }),
-    };
-  }
+  const log = (at: LogLevel) => (event: string, fields?: object) => {
+    if (out.isLevelEnabled(at)) out[at](fields ? withoutReserved(loggable(fields)) : {}, event);
+  };
+  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
 }
 
 /** JSON leaves C1 controls and direction overrides as they are, and logs are read in terminals. */
