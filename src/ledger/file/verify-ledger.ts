@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { type DiskView, readLines } from "../../disk/index.ts";
-import type { ChainProblem } from "./chain.ts";
-import { journalSegments } from "./chain.ts";
+import { type ChainProblem, journalSegments } from "./chain.ts";
 import { readWriter } from "./read-chain.ts";
 import { type LedgerRow, readRow } from "./row.ts";
 import { examine, type LedgerReport, missingEnd, Witnesses, type WriterReport } from "./witnesses.ts";

@@ -6,6 +6,7 @@ import type { Clock, Random } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
 import { journalSegments } from "../file/chain.ts";
 import { openFileLedger } from "../file/file-ledger.ts";
+import type { ShippableJournal } from "../file/journal.ts";
 import { listWriters, type Writer } from "../file/writers.ts";
 import { Shipper } from "./shipper.ts";
 
@@ -62,7 +63,7 @@ async function shipOne(writer: Writer, options: LeftoversOptions): Promise<Lefto
 }
 
 async function shipAll(
-  journal: Awaited<ReturnType<typeof openFileLedger>>["journal"],
+  journal: ShippableJournal,
   { database, clock, random, log, withinMs, signal }: LeftoversOptions,
 ) {
   let rows = 0;
