@@ -26,11 +26,11 @@ export interface Claims {
 }
 
 export interface ClaimOptions {
-  /** How long the claim outlives a process that vanished. Renewed while the process lives. Default 60 s. */
+  /** How long the claim outlives a crashed process. Renewed while the process lives. Default 60 s. */
   readonly leaseMs?: number;
   /** How long `done` and `failed` are remembered. Default 1 h. */
   readonly doneTtlMs?: number;
-  /** The claim is renewed no longer than this; then it ends. Default: as long as it takes. */
+  /** The max time for which the claim is renewed. Default: no limit. */
   readonly maxHoldMs?: number;
   /** Identifies the content of the key. The same key with another content is rejected. */
   readonly payloadHash?: string;
@@ -69,14 +69,14 @@ export interface ClaimDone {
   readonly atMs: number;
 }
 
-/** It failed in a way that trying again will not change. */
+/** It failed permanently: a retry would fail as well. */
 export interface ClaimFailed {
   readonly state: "failed";
   readonly error: string;
   readonly atMs: number;
 }
 
-/** The right to do the work that the key names. Disposing of it without `complete` or `fail` lets the next caller try. */
+/** The right to do the work of the key. Disposing of it without `complete` or `fail` lets the next caller try. */
 export interface NewClaim extends AsyncDisposable {
   readonly state: "new";
   readonly key: Key;
@@ -91,7 +91,7 @@ export interface NewClaim extends AsyncDisposable {
   assertHeld(minMs?: number): void;
   /** Records the work as done. The first of `complete` and `fail` decides; repeating either changes nothing. */
   complete(result?: string): Promise<CompleteOutcome>;
-  /** Gives the claim back, to be tried again after a while or, if `permanent`, not at all. */
+  /** Releases the claim. The work can be retried after a delay or, if `permanent`, not at all. */
   fail(how: Failure): Promise<FailOutcome>;
 }
 
@@ -113,9 +113,8 @@ export interface ClaimEvents {
   refused?(key: Key, reason: CoordinationError["code"]): void;
   renewalFailed?(claim: NewClaim, cause: unknown): void;
   lost?(claim: NewClaim, cause: CoordinationError): void;
+  /** `done` and `lost`: the work was finished after its claim was lost, so its effect may have happened twice. */
   settled?(claim: NewClaim, how: "done" | "failed" | "retry", outcome: "settled" | "lost" | "unknown"): void;
-  /** Work was finished after its claim was lost: its effect may have happened twice. */
-  lateComplete?(claim: NewClaim): void;
   /** The memory store was full and evicted finished claims early (`claims evicted`): their work may be repeated. */
   evicted?(eviction: Eviction): void;
 }

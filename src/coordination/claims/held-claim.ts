@@ -75,7 +75,7 @@ export class HeldClaim implements NewClaim, LeaseCallbacks {
     throw new CoordinationError("lost", `${this.key}: ${why}`, { cause: this.#lost });
   }
 
-  /** How the claim looks to another caller of this process. */
+  /** The state of the claim for other callers of this process. */
   asTaken(): Taken {
     const { holder: id, who, payloadHash } = this.#bid;
     const retryAfterMs = Math.max(0, this.#renewer.deadline - this.#context.clock.now());
@@ -122,7 +122,7 @@ export class HeldClaim implements NewClaim, LeaseCallbacks {
 
   #settle(ending: Ending): Promise<Settlement> {
     this.#settling ??= { how: ending.kind, outcome: this.#settleOnce(ending) };
-    // It was settled in another way before, so it is not ours to move any more.
+    // It was settled in another way before, so it is no longer ours.
     return this.#settling.how === ending.kind ? this.#settling.outcome : Promise.resolve("lost");
   }
 
@@ -132,7 +132,6 @@ export class HeldClaim implements NewClaim, LeaseCallbacks {
     try {
       const outcome = await this.#settleInStore(ending);
       events.settled?.(this, ending.kind, outcome);
-      if (ending.kind === "done" && outcome === "lost") events.lateComplete?.(this);
       return outcome;
     } catch (error) {
       if (error instanceof CoordinationError) events.refused?.(this.key, error.code);
@@ -142,7 +141,7 @@ export class HeldClaim implements NewClaim, LeaseCallbacks {
     }
   }
 
-  /** Tries once however late it is, because the store decides who holds the claim, then again while it may still be held. */
+  /** Tries once even after the deadline, because the store decides who holds the claim. Retries only until the deadline. */
   async #settleInStore(ending: Ending): Promise<Settlement> {
     const { clock, random } = this.#context;
     for (let unclear = false; ; unclear = true) {
