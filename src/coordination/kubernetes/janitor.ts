@@ -1,15 +1,10 @@
-import type { KubeClient } from "../../kube/index.ts";
-import { type Clock, type Random, sleep } from "../../time/index.ts";
+import { type Random, sleep } from "../../time/index.ts";
 import { keyOf } from "../key.ts";
 import type { Locks } from "../locks/locks.ts";
-import { type JanitorEvents, LeaseSweep } from "./lease-sweep.ts";
+import { type JanitorEvents, LeaseSweep, type LeaseSweepOptions } from "./lease-sweep.ts";
 
-export interface JanitorOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
+export interface JanitorOptions extends Omit<LeaseSweepOptions, "idleMs"> {
   readonly random: Random;
-  /** Of the Leases. */
-  readonly namespace: string;
   /** Of several processes with the same locks one sweeps at a time. This only saves work. */
   readonly locks: Locks;
   readonly events?: JanitorEvents;

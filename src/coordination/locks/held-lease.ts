@@ -48,10 +48,6 @@ export class HeldLease implements Lease {
     return this.#controller.signal;
   }
 
-  get isLost(): boolean {
-    return this.#lost !== undefined;
-  }
-
   remainingMs(): number {
     if (this.#lost !== undefined || this.#released !== undefined) return 0;
     return this.#renewer.remainingMs();
