@@ -68,11 +68,11 @@ interface LoggedError extends Error {
 /** Only the fields listed here: clients attach whole requests to their errors, headers and passwords included. */
 function plainError(error: LoggedError, above: readonly object[]) {
   const { name, message, code, syscall, stack, cause, errors } = error;
-  // The cause of a failed system call is outside of the program, and its message names the call and the file.
+  // A failed system call has no stack in the log: its cause is outside of the program, and the message names call and file.
   return plainRecord({ name, message, code, ...(syscall === undefined && { stack }), cause, errors }, above);
 }
 
-/** A logger whose fields go through `redact`, however deep they are. */
+/** A logger that applies `redact` to every string in its fields, at any depth. */
 export function redactingLogger(log: Logger, redact: (text: string) => string): Logger {
   const safe = (fields: object) => mapStrings(loggable(fields), redact) as object;
   return {

@@ -7,7 +7,7 @@ import { textLine } from "./text-line.ts";
 
 export interface PinoLoggerOptions {
   readonly level: LogLevel;
-  /** `json`: one object per line. `text`: for people at a terminal. */
+  /** `json`: one object per line. `text`: for reading in a terminal. */
   readonly format: "json" | "text";
   readonly clock: Clock;
   /** Where lines go, each with its line end. Default: standard output. */

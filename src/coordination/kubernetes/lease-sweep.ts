@@ -37,7 +37,7 @@ export interface LeaseSweepOptions {
  *    creates the Lease anew.
  * 3. The fence is the version of the write that took the lock. Versions are counted for the whole server and never go
  *    back, so that of a Lease made anew is larger than that of its deletion, and so than every fence before it. Nothing
- *    in the removed object was needed for that: `leaseTransitions` begins again at 1, and is for people alone.
+ *    in the removed object was needed for that: `leaseTransitions` begins again at 1, and is only for display.
  * 4. A holder or waiter that wakes up after the deletion finds no Lease, or one with another uid. It holds nothing: its
  *    writes name the old uid and version, and are refused.
  */

@@ -31,7 +31,7 @@ export interface WaitQueue {
 
 export type WaitResult = HeldLease | CoordinationError | "contention";
 
-/** A caller in the queue of a slot: answered once, by a lease, a timeout, or because its signal aborted. */
+/** A caller in the queue of a slot. It gets one result: a lease, or an error such as a timeout. */
 export class Waiter {
   /** @internal */ previous: Waiter | undefined;
   /** @internal */ next: Waiter | undefined;

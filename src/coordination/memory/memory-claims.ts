@@ -24,7 +24,7 @@ export function memoryClaims(options: MemoryClaimsOptions): Claims {
 const tidyingResolutionMs = 100;
 
 /**
- * A bounded set of claims in which every operation has constant cost, however full it is. Expired entries are evicted
+ * A bounded set of claims. The cost of each operation is constant. Expired entries are evicted
  * first, then the least recently read finished ones; never a claim in flight.
  */
 export class MemoryClaimStore implements ClaimStore {

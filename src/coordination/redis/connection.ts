@@ -156,7 +156,7 @@ export class RedisConnection implements Scripts {
       return this.#io.disconnect(true);
     }
     this.#isUp = true;
-    // From here on `run` watches its own answers.
+    // From here on `run` has its own timeout.
     delete this.#io.options.commandTimeout;
     this.#firstTry?.resolve();
     for (const user of this.#users) user.up?.();
