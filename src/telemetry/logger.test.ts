@@ -176,7 +176,7 @@ describe.each(["json", "text"] as const)("external text in a %s log line", (form
 });
 
 describe("a text log line", () => {
-  it("reads from left to right, with quotes only where they are needed", () => {
+  it("has quotes only where they are needed", () => {
     const { log, lines } = logger({ format: "text" });
 
     log.info("lease acquired", { key: "repo:42", fence: 7n, purpose: "push a branch", holder: { pod: "a" } });

@@ -182,7 +182,7 @@ export class KubernetesLockStore implements LockStore {
     );
     if (outcome.kind !== "created" && outcome.kind !== "updated") return;
 
-    this.#watch.saw(outcome.object);
+    this.#watch.put(outcome.object);
     if (open.over) return;
     this.#held.set(bid, outcome.object);
     open.leftTraces = false;
@@ -197,12 +197,12 @@ export class KubernetesLockStore implements LockStore {
     const outcome = await this.#withTimeout(open.bid, (call) => this.#options.client.update(leases, lease, call));
     if (outcome.kind !== "updated") return;
     open.mustRead = false;
-    this.#watch.saw(outcome.object);
+    this.#watch.put(outcome.object);
   }
 
   async #read(open: OpenBid) {
     const lease = await this.#find(open.bid);
-    if (lease) this.#watch.saw(lease);
+    if (lease) this.#watch.put(lease);
     else this.#watch.forget(open.name);
     open.mustRead = false;
     open.hasRead = true;
@@ -242,7 +242,7 @@ export class KubernetesLockStore implements LockStore {
             ? rules.handOverLease(lease, this.#wallMs())
             : rules.removeWaiter(lease, holder);
         const outcome = await this.#withTimeout(open.bid, (call) => client.update(leases, without, call));
-        if (outcome.kind === "updated") this.#watch.saw(outcome.object);
+        if (outcome.kind === "updated") this.#watch.put(outcome.object);
       } catch (error) {
         if (fromKubeError(open.bid.key, error).code === "forbidden") break;
         await sleep(clock, 50 + 150 * random.fraction());
@@ -266,7 +266,7 @@ export class KubernetesLockStore implements LockStore {
       const next = change(lease);
       const outcome = await this.#withTimeout(bid, (call) => client.update(leases, next, call));
       if (outcome.kind === "updated") {
-        this.#watch.saw(outcome.object);
+        this.#watch.put(outcome.object);
         if (this.#held.has(bid)) this.#held.set(bid, outcome.object);
         return respond.written(outcome.object, validityFrom(sentAt, rules.periodOf(outcome.object), rules.marginMs));
       }

@@ -115,7 +115,7 @@ describe("a journal with a database", () => {
     await close(ledger);
   });
 
-  it("has no row twice when replies are lost", async () => {
+  it("has no row twice when responses are lost", async () => {
     weather.answers = "without-response";
     const ledger = await open();
     await appendEvents(ledger, 1, 25);
@@ -172,7 +172,7 @@ describe("a journal with a database", () => {
     await close(later);
   });
 
-  it("keeps its rows when the database has others under their numbers, and calls for a person", async () => {
+  it("keeps its rows when the database has others under their numbers, and logs an error", async () => {
     await database().add(chain("w-1", [event(90), event(91)]));
     const ledger = await open();
     await ledger.append(event(1));
@@ -188,7 +188,7 @@ describe("a journal with a database", () => {
     await close(ledger);
   });
 
-  it("ends in time although the database never answers", async () => {
+  it("closes in time although the database never responds", async () => {
     weather.answers = "never";
     const ledger = await open();
     await appendEvents(ledger, 1, 3);
@@ -227,7 +227,7 @@ describe("a journal with a database", () => {
     await close(ledger);
   });
 
-  it("shows in its metrics what waits and what arrived", async () => {
+  it("shows waiting and shipped rows in its metrics", async () => {
     const metrics = promMetrics();
     let ledger: ShippedLedger | undefined;
     const observer = observeShipping(metrics, () => ledger && { lag: ledger.lag(), journalBytes: 77 });
