@@ -35,12 +35,7 @@ export class MemoryClaimStore implements ClaimStore {
   readonly #agenda: Agenda;
   readonly #entries = new Map<Key, ClaimEntry>();
   /** Entries that may be evicted, the least recently read first. */
-  readonly #settled = new Set<ClaimEntry>();
-  /**
-   * Also visits entries that are added later. All entries before its position were evicted, so the next one is the oldest; a
-   * new iterator for each eviction would pass over the places of all removed entries.
-   */
-  #oldestSettled = this.#settled.values();
+  readonly #settled = new EntryList();
   #fence: bigint;
 
   constructor({
@@ -83,6 +78,8 @@ export class MemoryClaimStore implements ClaimStore {
       settledAt: 0,
       expiresAt: 0,
       expiry: new Appointment({ due: () => this.#remove(entry) }),
+      older: undefined,
+      newer: undefined,
     };
     this.#entries.set(bid.key, entry);
     this.#expire(entry, bid.leaseMs);
@@ -105,7 +102,7 @@ export class MemoryClaimStore implements ClaimStore {
     const { state, text, atMs } = entry;
     const { payloadHash, holder: id, who } = entry.bid;
     if (state === "done" || state === "failed") {
-      this.#moveToEnd(entry);
+      this.#settled.append(entry);
       return state === "done" ? { state, result: text, atMs, payloadHash } : { state, error: text, atMs, payloadHash };
     }
     const holder = state === "claimed" ? { id, who, sinceMs: atMs, purpose: undefined } : undefined;
@@ -140,7 +137,7 @@ export class MemoryClaimStore implements ClaimStore {
     }
     entry.text = ending.kind === "done" ? ending.result : ending.error;
     entry.settledAt = this.#clock.now();
-    this.#moveToEnd(entry);
+    this.#settled.append(entry);
     this.#expire(entry, ending.ttlMs);
   }
 
@@ -149,13 +146,8 @@ export class MemoryClaimStore implements ClaimStore {
     this.#agenda.put(entry.expiry, entry.expiresAt);
   }
 
-  #moveToEnd(entry: ClaimEntry) {
-    this.#settled.delete(entry);
-    this.#settled.add(entry);
-  }
-
   #makeRoom() {
-    const oldest = this.#nextOldest();
+    const oldest = this.#settled.first;
     if (!oldest) {
       throw new CoordinationError("full", `all ${this.#maxEntries} claims in memory are in flight; try again later`);
     }
@@ -165,18 +157,10 @@ export class MemoryClaimStore implements ClaimStore {
     this.#events.evicted?.({ count: 1, maxEntries: this.#maxEntries, ageMs: now - oldest.settledAt });
   }
 
-  #nextOldest(): ClaimEntry | undefined {
-    const { value, done } = this.#oldestSettled.next();
-    if (!done) return value;
-    // An iterator that has come to the end stays there.
-    this.#oldestSettled = this.#settled.values();
-    return this.#oldestSettled.next().value;
-  }
-
   #remove(entry: ClaimEntry) {
     // A settled entry that was claimed anew is another entry.
     if (this.#entries.get(entry.bid.key) === entry) this.#entries.delete(entry.bid.key);
-    this.#settled.delete(entry);
+    this.#settled.remove(entry);
     this.#agenda.remove(entry.expiry);
   }
 }
@@ -192,4 +176,34 @@ interface ClaimEntry {
   atMs: number;
   settledAt: number;
   expiresAt: number;
+  older: ClaimEntry | undefined;
+  newer: ClaimEntry | undefined;
+}
+
+/**
+ * Entries in order. Not a Set: finding its first entry is slow after many deletions, and an iterator that stays at its
+ * position keeps all earlier hash tables of the Set in memory.
+ */
+class EntryList {
+  first: ClaimEntry | undefined;
+  #last: ClaimEntry | undefined;
+
+  /** Moves or adds `entry` to the end. */
+  append(entry: ClaimEntry): void {
+    this.remove(entry);
+    entry.older = this.#last;
+    if (this.#last) this.#last.newer = entry;
+    else this.first = entry;
+    this.#last = entry;
+  }
+
+  /** Harmless when it is not in the list. */
+  remove(entry: ClaimEntry): void {
+    const { older, newer } = entry;
+    if (older) older.newer = newer;
+    else if (this.first === entry) this.first = newer;
+    if (newer) newer.older = older;
+    else if (this.#last === entry) this.#last = older;
+    entry.older = entry.newer = undefined;
+  }
 }
