@@ -1,12 +1,12 @@
 /**
- * - `timeout`: waited as long as the caller allowed
+ * - `timeout`: the max wait has passed
  * - `aborted`: the caller's signal aborted
  * - `lost`: the lease or claim ended before the work did
  * - `unavailable`: the backend did not respond; safe to retry
- * - `forbidden`: the backend refuses us, and will until an operator changes its permissions
- * - `collision`: two different keys met under one stored name
+ * - `forbidden`: the backend rejects us until an operator changes its permissions
+ * - `collision`: two different keys have the same stored name
  * - `full`: no room for another claim without forgetting one in flight
- * - `mismatch`: the same key came with a different payload
+ * - `mismatch`: the same key was claimed with a different payload
  * - `closed`: this client was closed
  */
 export type CoordinationErrorCode =

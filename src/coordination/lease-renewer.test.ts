@@ -56,7 +56,7 @@ describe("a held lease", () => {
     expect(hold.renewals[0]).toBeLessThanOrEqual(20 + resolutionMs);
   });
 
-  it("asks once at a time, however long the answer takes", async () => {
+  it("sends one renewal at a time, even if the response takes long", async () => {
     const hold = new Hold({ answer: () => new Promise(() => {}) });
 
     await hold.advance(ttlMs);
@@ -64,7 +64,7 @@ describe("a held lease", () => {
     expect(hold.renewals).toHaveLength(1);
   });
 
-  it("lasts until a little before its deadline without an answer; only at the deadline may others have it", async () => {
+  it("ends a little before its deadline without a response, and is free only at the deadline", async () => {
     const hold = new Hold({ answer: () => new Promise(() => {}) });
 
     await hold.advance(2 * ttlMs);
@@ -78,7 +78,7 @@ describe("a held lease", () => {
     expect(hold.reported).toHaveLength(2);
   });
 
-  it("tries again after each unclear answer until it ends, 50 to 200 ms later", async () => {
+  it("is retried 50 to 200 ms after each unclear response until it ends", async () => {
     const hold = new Hold({ answer: async () => ({ kind: "unknown", cause: "no answer" }) });
 
     await hold.advance(2 * ttlMs);
@@ -91,7 +91,7 @@ describe("a held lease", () => {
     expect(hold.reported.map(({ what }) => what)).toEqual(["lost", "free"]);
   });
 
-  it("goes on when an answer comes after unclear ones", async () => {
+  it("continues when a response arrives after unclear ones", async () => {
     let asked = 0;
     const hold = new Hold({ answer: async (hold) => (++asked % 3 ? { kind: "unknown", cause: "" } : hold.ok()) });
 
@@ -111,7 +111,7 @@ describe("a held lease", () => {
     ]);
   });
 
-  it("is never shortened by an answer", async () => {
+  it("is never shortened by a response", async () => {
     const hold = new Hold({
       answer: async ({ renewals, begunAt }) =>
         renewals.length > 1
@@ -126,7 +126,7 @@ describe("a held lease", () => {
     expect(hold.renewer.deadline).toBe(promised);
   });
 
-  it("does not come back to life by an answer after its end, but is kept from others until the new deadline", async () => {
+  it("stays lost when a renewal succeeds after its end, and is free only at the new deadline", async () => {
     const answers: ((renewal: RenewalResult) => void)[] = [];
     const hold = new Hold({ answer: () => new Promise((resolve) => answers.push(resolve)) });
     await hold.advance(0.95 * ttlMs);
@@ -152,7 +152,7 @@ describe("a held lease", () => {
     expect(hold.reported.map(({ what }) => what)).toEqual(["lost", "free"]);
   });
 
-  it("can be seen to have ended before any timer has fired", () => {
+  it("ends by the clock before any timer has fired", () => {
     const hold = new Hold();
 
     hold.clock.jump(2 * ttlMs);
@@ -177,7 +177,7 @@ describe("a held lease", () => {
     expect(hold.clock.pendingTimers).toBe(0);
   });
 
-  it("does not listen to an answer that was under way when it was stopped", async () => {
+  it("ignores a response that was pending when it was stopped", async () => {
     const lateMs = ttlMs / 2;
     const lost = { kind: "lost", holder: undefined } as const;
     const hold = new Hold({ answer: ({ clock }) => sleep(clock, lateMs).then(() => lost) });
@@ -190,7 +190,7 @@ describe("a held lease", () => {
     expect(hold.reported).toEqual([]);
   });
 
-  it("needs no timer where a promise has no end", () => {
+  it("needs no timer if the grant has no deadline", () => {
     const hold = new Hold({ promised: { deadline: Number.POSITIVE_INFINITY, periodMs: Number.POSITIVE_INFINITY } });
 
     expect(hold.renewer.remainingMs()).toBe(Number.POSITIVE_INFINITY);
@@ -199,7 +199,7 @@ describe("a held lease", () => {
 });
 
 describe("a promise", () => {
-  it("is worth its period from when it was asked for, less what clocks may drift and a margin", () => {
+  it("lasts for its period from the request on, minus clock drift and a margin", () => {
     expect(validityFrom(1_000, 10_000, 5)).toEqual({ deadline: 1_000 + 9_950 - 5, periodMs: 10_000 });
   });
 });

@@ -21,8 +21,8 @@ export function validityFrom(sentAt: number, periodMs: number, marginMs: number)
 }
 
 /**
- * A store that handed over a lock expects a confirmation this soon. It is not sent at once: most queued work is so brief that
- * the release confirms it as well, and the next waiter does not wait for one more request.
+ * A store that handed over a lock expects a confirmation within this time. It is not sent at once: most queued work is so short
+ * that its release confirms the lock as well, and the next waiter does not wait for another request.
  */
 export const confirmWithinMs = 100;
 
@@ -36,9 +36,9 @@ export type RenewalResult =
 export interface LeaseCallbacks {
   renew(): Promise<RenewalResult>;
   onRenewalFailed(cause: unknown): void;
-  /** It must not be relied on any more. Called once, before another caller can be granted it. */
+  /** The holder must stop. Called once, before another caller can be granted it. */
   onLost(cause: CoordinationError): void;
-  /** From now on another caller may hold it. Called after `onLost`, unless `stop` came first. */
+  /** Another caller may hold it now. Called after `onLost`, unless `stop` was called before. */
   onFree(): void;
 }
 
@@ -59,7 +59,7 @@ export class LeaseRenewer {
   deadline: number;
   readonly #time: Timing;
   readonly #callbacks: LeaseCallbacks;
-  /** Created when there is a deadline; in one process alone there may never be one. */
+  /** Created when there is a deadline; memory locks have none. */
   #appointment: Appointment | undefined;
   /** It is not renewed after this time. */
   #holdUntil = Number.POSITIVE_INFINITY;
@@ -76,7 +76,7 @@ export class LeaseRenewer {
     this.#time = time;
   }
 
-  /** From then on the holder must not act: a little before the deadline, so that pending writes can still arrive. */
+  /** After this time the holder must not act: a little before the deadline, so that pending writes can still arrive. */
   get endsAt(): number {
     return Math.min(this.deadline - this.#graceMs, this.#holdUntil);
   }
@@ -102,7 +102,7 @@ export class LeaseRenewer {
     this.#plan();
   }
 
-  /** Reads the clock now instead of when the timer fires: a blocked event loop must not hide the end. */
+  /** Reads the clock now instead of waiting for the timer, which a blocked event loop delays. */
   check(): void {
     if (this.#state === "holding" && this.#time.clock.now() >= this.endsAt) this.due();
   }
@@ -171,7 +171,7 @@ export class LeaseRenewer {
   #lose(cause: CoordinationError) {
     if (this.#state !== "holding") return;
     this.#state = "lost";
-    // Where no store sets a deadline, in one process, aborted work gets a moment to stop.
+    // Without a deadline of a store (memory locks), aborted work gets a moment to stop.
     if (this.deadline === Number.POSITIVE_INFINITY) this.deadline = this.#time.clock.now() + 1_000;
     this.#callbacks.onLost(cause);
   }

@@ -1,4 +1,4 @@
-export { type Checkpoint, readCheckpoint, type SignedCheckpoint } from "./checkpoints/checkpoint.ts";
+export { type Checkpoint, readCheckpoint } from "./checkpoints/checkpoint.ts";
 export {
   generateKeyFiles,
   parseSigningKey,
@@ -10,36 +10,26 @@ export {
 export { type CheckpointOutcome, makeCheckpoint } from "./checkpoints/make-checkpoint.ts";
 export { startCheckpoints } from "./checkpoints/start-checkpoints.ts";
 export { verifyCheckpointInDatabase, verifyCheckpointInJournals } from "./checkpoints/verify-checkpoint.ts";
-export type { StoredLine } from "./database/columns.ts";
 export { type LedgerDatabase, ledgerDatabase } from "./database/ledger-database.ts";
-export { type PostgresStoreOptions, postgresStore } from "./database/postgres/postgres-store.ts";
-export type { SqlStore } from "./database/sql-store.ts";
-export { type SqliteStoreOptions, sqliteStore } from "./database/sqlite/sqlite-store.ts";
+export { postgresStore } from "./database/postgres/postgres-store.ts";
+export { sqliteStore } from "./database/sqlite/sqlite-store.ts";
 export { verifyDatabase } from "./database/verify-database.ts";
 export { verifyHandOver } from "./database/verify-hand-over.ts";
 export { type EventFilter, isWanted, listSubjects } from "./event-filter.ts";
 export { type LedgerEventType, ledgerEventTypes } from "./event-types/index.ts";
-export type { ChainProblem, ProblemKind } from "./file/chain.ts";
+export type { ChainProblem } from "./file/chain.ts";
 export { type FileLedger, type FileLedgerOptions, openFileLedger } from "./file/file-ledger.ts";
-export type { JournalLimits } from "./file/journal.ts";
 export { ledgerWriter } from "./file/ledger-writer.ts";
 export { readLedger } from "./file/read-ledger.ts";
 export type { Head, LedgerRow } from "./file/row.ts";
 export { verifyLedger } from "./file/verify-ledger.ts";
-export type { LedgerReport, WriterReport } from "./file/witnesses.ts";
+export type { LedgerReport } from "./file/witnesses.ts";
 export { journalWriters } from "./file/writers.ts";
-export {
-  type Fact,
-  type Ledger,
-  LedgerError,
-  type LedgerErrorCode,
-  type LedgerEvent,
-} from "./ledger.ts";
+export { type Fact, type Ledger, LedgerError, type LedgerEvent } from "./ledger.ts";
 export { type MemoryLedger, memoryLedger } from "./memory/memory-ledger.ts";
-export { type LedgerObserver, observeLedger } from "./observe-ledger.ts";
-export { type Backlog, observeShipping } from "./shipping/observe-shipping.ts";
-export { type Leftover, type LeftoversOptions, shipLeftovers } from "./shipping/ship-leftovers.ts";
-export { type ShippedLedger, type ShippedLedgerOptions, shippedLedger } from "./shipping/shipped-ledger.ts";
-export type { Lag, ShipperObserver } from "./shipping/shipper.ts";
+export { observeLedger } from "./observe-ledger.ts";
+export { observeShipping } from "./shipping/observe-shipping.ts";
+export { type Leftover, shipLeftovers } from "./shipping/ship-leftovers.ts";
+export { shippedLedger } from "./shipping/shipped-ledger.ts";
 export { verifyClaims } from "./verification/claims.ts";
 export { verifyOverlap } from "./verification/verify-overlap.ts";

@@ -24,14 +24,14 @@ export interface LedgerEvent {
 export type Fact = string | number | boolean | readonly Fact[] | { readonly [name: string]: Fact };
 
 /**
- * - `too-large`: it is larger than `largestEventBytes` and can never be kept
+ * - `too-large`: it is larger than `largestEventBytes` and is always rejected
  * - `overloaded`: too many events wait already; it was rejected, and can be appended again
- * - `full`: the journal has reached its limit, because the database does not take its rows; it was not kept
- * - `closed`: it was not kept
- * - `failed`: the disk failed; it may or may not be there, and nothing is kept before the ledger is opened again
+ * - `full`: the journal has reached its limit, because the database does not accept its rows; it was rejected
+ * - `closed`: the ledger is closed; it was rejected
+ * - `failed`: the disk failed; the event may or may not be recorded, and events are rejected until the disk can be written
  * - `damaged`: a file was changed after it was written; the message names file and line
- * - `unavailable`: the database does not answer, or refuses; asking again later may help
- * - `conflict`: the database has other rows under the same numbers; asking again does not help
+ * - `unavailable`: the database does not respond or rejects the query; a retry may succeed
+ * - `conflict`: the database has other rows under the same numbers; a retry fails again
  */
 export type LedgerErrorCode = (typeof ledgerErrorCodes)[number];
 

@@ -10,7 +10,7 @@ export interface LedgerObserver {
   wrote(bytes: number): void;
 }
 
-/** Counts it. Declares the metrics, so it is called once, however often the ledger is opened again. */
+/** Counts appended events. Declares the metrics, so call it once, even if the ledger is opened again. */
 export function observeLedger(metrics: Metrics): LedgerObserver {
   const events = metrics.counter("ledger_events_total", "Events written durably.", { type: ledgerEventTypes });
   const failures = metrics.counter(

@@ -13,10 +13,11 @@ export type NamedBackend =
   | { readonly backend: "redis"; readonly connection: RedisConnection }
   | { readonly backend: "kubernetes"; readonly client: KubeClient; readonly namespace: string };
 
-export type Surroundings = Required<Pick<OpenOptions, "who" | "clock" | "random">>;
-
-/** The options with their defaults. */
-export function surroundings({ who, clock, random }: OpenOptions): Surroundings {
+export function withDefaults({
+  who,
+  clock,
+  random,
+}: OpenOptions): Required<Pick<OpenOptions, "who" | "clock" | "random">> {
   return {
     who: who ?? `${hostname()}/${process.pid}`,
     clock: clock ?? systemClock(),
@@ -24,21 +25,21 @@ export function surroundings({ who, clock, random }: OpenOptions): Surroundings 
   };
 }
 
-/** Prepares the backend that `address` names. Redis is not connected yet: its users have something to prepare on it. */
+/** Prepares the backend that `address` names. Redis is not connected yet: its users have to register their preparation first. */
 export async function prepareBackend(address: string, options: OpenOptions): Promise<NamedBackend> {
-  const place = parseAddress(address);
-  const { clock, random } = surroundings(options);
-  switch (place.backend) {
+  const parsed = parseAddress(address);
+  const { clock, random } = withDefaults(options);
+  switch (parsed.backend) {
     case "memory":
-      return place;
+      return parsed;
     case "redis": {
       const { onProblem = () => {} } = options;
-      const connection = new RedisConnection({ url: place.url, clock, random, name: "interlock-library", onProblem });
+      const connection = new RedisConnection({ url: parsed.url, clock, random, name: "interlock-library", onProblem });
       return { backend: "redis", connection };
     }
     case "kubernetes": {
-      const connection = await findServer(place, options.env ?? process.env);
-      const namespace = place.namespace ?? connection.namespace ?? "default";
+      const connection = await findServer(parsed, options.env ?? process.env);
+      const namespace = parsed.namespace ?? connection.namespace ?? "default";
       return { backend: "kubernetes", client: httpClient({ connection, clock, random }), namespace };
     }
   }

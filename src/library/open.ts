@@ -16,18 +16,18 @@ import {
 } from "../coordination/index.ts";
 import type { Key } from "../coordination/key.ts";
 import type { Locks } from "../coordination/locks/locks.ts";
-import { type LeaderEvents, type LeaderWork, runAsLeader as runOnLocks } from "../coordination/locks/run-as-leader.ts";
+import { type LeaderOptions, type LeaderWork, runAsLeader as runOnLocks } from "../coordination/locks/run-as-leader.ts";
 import type { Watermark, WatermarkOptions } from "../coordination/watermarks/watermarks.ts";
-import { type NamedBackend, prepareBackend, surroundings } from "./connect.ts";
+import { type NamedBackend, prepareBackend, withDefaults } from "./connect.ts";
 import type { OpenOptions } from "./options.ts";
 
 export interface OpenLocksOptions extends OpenOptions {
-  /** For calls that name none: how long a lock outlives a crashed holder, and how long a caller waits. Default 30 s each. */
+  /** Defaults for the options of each call: how long a lock outlives a crashed holder, and how long a caller waits. 30 s each. */
   readonly defaults?: { readonly ttlMs?: number; readonly waitMs?: number };
 }
 
 export interface OpenClaimsOptions extends OpenOptions {
-  /** For calls that name none: how long a claim outlives a crashed process, and how long its result is kept. */
+  /** Defaults for the options of each call: how long a claim outlives a crashed process, and how long its result is kept. */
   readonly defaults?: { readonly leaseMs?: number; readonly doneTtlMs?: number };
 }
 
@@ -47,17 +47,17 @@ const leasePrefix = "lock-";
  */
 export async function openLocks(address: string, { defaults, ...options }: OpenLocksOptions = {}): Promise<Locks> {
   const backend = await prepareBackend(address, options);
-  const table = { ...surroundings(options), ...(defaults && { defaults }) };
+  const common = { ...withDefaults(options), ...(defaults && { defaults }) };
   switch (backend.backend) {
     case "memory":
-      return memoryLocks(table);
+      return memoryLocks(common);
     case "redis": {
       const maxTtlMs = Math.max(60_000, defaults?.ttlMs ?? 0);
-      return connect(backend, redisLocks({ ...table, ...backend, maxTtlMs }));
+      return connect(backend, redisLocks({ ...common, ...backend, maxTtlMs }));
     }
     case "kubernetes": {
-      const locks = kubernetesLocks({ ...table, ...backend, prefix: leasePrefix });
-      return closeWith(locks, startJanitor({ ...table, ...backend, locks }));
+      const locks = kubernetesLocks({ ...common, ...backend, prefix: leasePrefix });
+      return closeWith(locks, startJanitor({ ...common, ...backend, locks }));
     }
   }
 }
@@ -65,16 +65,16 @@ export async function openLocks(address: string, { defaults, ...options }: OpenL
 /** Opens claims, at the same addresses. */
 export async function openClaims(address: string, { defaults, ...options }: OpenClaimsOptions = {}): Promise<Claims> {
   const backend = await prepareBackend(address, options);
-  const around = surroundings(options);
-  const client = { ...around, ...(defaults && { defaults }) };
+  const common = withDefaults(options);
+  const client = { ...common, ...(defaults && { defaults }) };
   switch (backend.backend) {
     case "memory":
       return memoryClaims(client);
     case "redis":
       return connect(backend, redisClaims({ ...client, ...backend }));
     case "kubernetes": {
-      const locks = kubernetesLocks({ ...around, ...backend, prefix: leasePrefix });
-      const janitor = closeWith(locks, startJanitor({ ...around, ...backend, locks }));
+      const locks = kubernetesLocks({ ...common, ...backend, prefix: leasePrefix });
+      const janitor = closeWith(locks, startJanitor({ ...common, ...backend, locks }));
       return closeWith(kubernetesClaims({ ...client, ...backend }), janitor);
     }
   }
@@ -120,7 +120,7 @@ interface Closable {
   close(): Promise<void>;
 }
 
-/** Ends the janitor with `part`. It may just wait for a lock, which ends with the locks. */
+/** Closes both together: the janitor may be waiting for a lock, and that wait ends when the locks are closed. */
 function closeWith<Part extends Closable>(part: Part, other: Closable): Part {
   return withClose(part, async (closePart) => {
     await Promise.all([closePart(), other.close()]);
@@ -132,17 +132,11 @@ function withClose<Part extends Closable>(part: Part, close: (closePart: () => P
   return Object.assign(part, { close: () => close(closePart) });
 }
 
-export interface RunAsLeaderOptions extends Pick<OpenOptions, "clock" | "random"> {
-  /** Ends the candidacy: the work is aborted and awaited, and leadership is released for the next candidate. */
-  readonly signal: AbortSignal;
-  /** How long others wait for a leader that vanished. Default: that of the locks. */
-  readonly ttlMs?: number;
-  /** The work of the leader, for display. */
-  readonly purpose?: string;
-  readonly events?: LeaderEvents;
-}
+export interface RunAsLeaderOptions
+  extends Omit<LeaderOptions, "clock" | "random">,
+    Pick<OpenOptions, "clock" | "random"> {}
 
 /** Runs `work` in one process at a time of all that call this with the same key, until `signal` aborts. */
 export function runAsLeader(locks: Locks, key: Key, work: LeaderWork, options: RunAsLeaderOptions): Promise<void> {
-  return runOnLocks(locks, key, work, { ...options, ...surroundings(options) });
+  return runOnLocks(locks, key, work, { ...options, ...withDefaults(options) });
 }

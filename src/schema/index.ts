@@ -1,3 +1,3 @@
 export { z } from "zod";
 export { nearest } from "./nearest.ts";
-export { mustBe, type Parsed, type Problem, parse, type Wire } from "./parse.ts";
+export { mustBe, type Problem, parse, type Wire } from "./parse.ts";

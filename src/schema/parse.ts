@@ -11,7 +11,7 @@ export interface Problem {
   readonly wrong: string;
   /** Path and problem: `spec.targetResource is missing`. */
   readonly sentence: string;
-  /** Present if the schema has no such field. A newer version may have it; in a file that a person wrote, it is a mistake. */
+  /** Present if the schema has no such field. A newer version may have it; in a file written by hand it is a mistake. */
   readonly isUnknownField?: true;
 }
 

@@ -1,8 +1,8 @@
 export { limitLog } from "./log-limit.ts";
 export { redactingLogger } from "./loggable.ts";
 export { type Logger, type LogLevel, silentLogger } from "./logger.ts";
-export type { Counter, Histogram, LabelDeclarations, Labelled, LabelValues, Metrics } from "./metrics.ts";
-export { type PinoLoggerOptions, pinoLogger } from "./pino-logger.ts";
+export type { Counter, Metrics } from "./metrics.ts";
+export { pinoLogger } from "./pino-logger.ts";
 export { cutText, toPrintable, toStorable } from "./printable.ts";
 export { type MetricSample, type PromMetrics, promMetrics } from "./prom-metrics.ts";
 export { isSecretName } from "./without-credentials.ts";

@@ -1,6 +1,6 @@
 const redacted = "[redacted]";
 
-/** Well-known formats of keys and tokens. Every pattern is linear in the length of the text, which may be an outsider's. */
+/** Well-known formats of keys and tokens. Every pattern is linear in the length of the text, which may be hostile. */
 const formats: readonly { readonly what: string; readonly pattern: RegExp }[] = [
   {
     what: "a private key",
@@ -32,7 +32,7 @@ export function withoutKeys(text: string): string {
   return shown.replace(base64Run, (run) => (keyIn(decodeBase64(run)) === undefined ? run : redacted));
 }
 
-/** What kind of key is in `text`, as it is or in base64; undefined: none. */
+/** The kind of the key in `text`, plain or in base64; undefined if there is none. */
 export function findKey(text: string): string | undefined {
   const found = keyIn(text);
   if (found !== undefined) return found;

@@ -7,7 +7,7 @@ const maxDepth = 8;
 
 /** `fields` as plain JSON data without secrets. Never throws, whatever the fields do: a log line must not end the work. */
 export function loggable(fields: object): Record<string, unknown> {
-  if (fields instanceof Error) return { error: plainError(fields, [fields]) };
+  if (fields instanceof Error) return plainRecord({ error: fields }, []);
   return plainRecord(fields as Record<string, unknown>, [fields]);
 }
 
@@ -68,11 +68,11 @@ interface LoggedError extends Error {
 /** Only the fields listed here: clients attach whole requests to their errors, headers and passwords included. */
 function plainError(error: LoggedError, above: readonly object[]) {
   const { name, message, code, syscall, stack, cause, errors } = error;
-  // The cause of a failed system call is outside of the program, and its message names the call and the file.
+  // A failed system call has no stack in the log: its cause is outside of the program, and the message names call and file.
   return plainRecord({ name, message, code, ...(syscall === undefined && { stack }), cause, errors }, above);
 }
 
-/** A logger whose fields go through `redact`, however deep they are. */
+/** A logger that applies `redact` to every string in its fields, at any depth. */
 export function redactingLogger(log: Logger, redact: (text: string) => string): Logger {
   const safe = (fields: object) => mapStrings(loggable(fields), redact) as object;
   return {
@@ -80,7 +80,6 @@ export function redactingLogger(log: Logger, redact: (text: string) => string): 
     info: (event, fields) => log.info(event, fields && safe(fields)),
     warn: (event, fields) => log.warn(event, fields && safe(fields)),
     error: (event, fields) => log.error(event, fields && safe(fields)),
-    child: (fields) => redactingLogger(log.child(safe(fields)), redact),
   };
 }
 

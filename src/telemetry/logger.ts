@@ -11,8 +11,6 @@ export interface Logger {
   warn(event: string, fields?: object): void;
   /** An operator should look. */
   error(event: string, fields?: object): void;
-  /** A logger that adds `fields` to every event; those of the event itself win. */
-  child(fields: object): Logger;
 }
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -23,5 +21,4 @@ export const silentLogger: Logger = {
   info() {},
   warn() {},
   error() {},
-  child: () => silentLogger,
 };

@@ -39,7 +39,7 @@ export function checkDeclaration(
   if (name.endsWith("_total") !== (type === "counter")) mistakes.push("counters end in _total, and only they do");
   if (/_(count|sum|bucket)$/.test(name)) mistakes.push("its name ends with a suffix that is reserved for histograms");
   if (help.trim() === "") mistakes.push("it has no help");
-  if (!rises(buckets)) mistakes.push("its buckets do not rise");
+  if (!isRising(buckets)) mistakes.push("its buckets do not rise");
   // Prometheus keeps each of them, for each replica.
   if (seriesCount(labels) > 500) mistakes.push("it has more than 500 series");
   if (mistakes.length > 0) throw new TypeError(`${type} ${name} cannot be declared: ${mistakes.join("; ")}`);
@@ -54,13 +54,9 @@ function labelMistakes(label: string, values: readonly string[]): string[] {
   return mistakes;
 }
 
-function rises([first, ...rest]: readonly number[]): boolean {
-  let below = first ?? Number.NaN;
-  for (const bound of rest) {
-    if (!(bound > below)) return false;
-    below = bound;
-  }
-  return Number.isFinite(below);
+function isRising(buckets: readonly number[]): boolean {
+  const rises = (bound: number, i: number) => bound > (buckets[i - 1] ?? Number.NEGATIVE_INFINITY);
+  return buckets.length > 0 && buckets.every((bound, i) => Number.isFinite(bound) && rises(bound, i));
 }
 
 function seriesCount(labels: LabelDeclarations): number {

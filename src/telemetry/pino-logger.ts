@@ -7,7 +7,7 @@ import { textLine } from "./text-line.ts";
 
 export interface PinoLoggerOptions {
   readonly level: LogLevel;
-  /** `json`: one object per line. `text`: for people at a terminal. */
+  /** `json`: one object per line. `text`: for reading in a terminal. */
   readonly format: "json" | "text";
   readonly clock: Clock;
   /** Where lines go, each with its line end. Default: standard output. */
@@ -29,22 +29,10 @@ export function pinoLogger({ level, format, clock, destination = pino.destinatio
     },
     lines,
   );
-  return loggerWith({});
-
-  function loggerWith(bound: Readonly<Record<string, unknown>>): Logger {
-    const log = (at: LogLevel) => (event: string, fields?: object) => {
-      if (!out.isLevelEnabled(at)) return;
-      // Merged here and not by pino, which would write a name that occurs twice into the line twice.
-      out[at](withoutReserved(fields ? { ...bound, ...loggable(fields) } : bound), event);
-    };
-    return {
-      debug: log("debug"),
-      info: log("info"),
-      warn: log("warn"),
-      error: log("error"),
-      child: (fields) => loggerWith({ ...bound, ...loggable(fields) }),
-    };
-  }
+  const log = (at: LogLevel) => (event: string, fields?: object) => {
+    if (out.isLevelEnabled(at)) out[at](fields ? withoutReserved(loggable(fields)) : {}, event);
+  };
+  return { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
 }
 
 /** JSON leaves C1 controls and direction overrides as they are, and logs are read in terminals. */

@@ -1,6 +1,6 @@
 import { toPrintable } from "./printable.ts";
 
-/** A JSON log line as text for people: time, level, event, fields, and the stacks of errors below. */
+/** A JSON log line as text for a terminal: time, level, event, fields, and the stacks of errors below. */
 export function textLine(json: string): string {
   const { time, level, msg, ...fields } = JSON.parse(json) as Record<string, unknown>;
   const parts = [time, String(level).toUpperCase().padEnd(5), msg];

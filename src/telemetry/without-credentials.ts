@@ -1,6 +1,6 @@
 /**
  * `text` with the user and password of every URL in it taken out, and the values of parameters such as
- * `private_token`. Takes out too much rather than too little. Linear in the length of `text`, which may be an outsider's.
+ * `private_token`. In doubt it removes too much. Linear in the length of `text`, which may be hostile.
  */
 export function withoutCredentials(text: string): string {
   // This runs for every logged string, and nearly none has a URL.

@@ -13,13 +13,13 @@ export class Appointment {
   }
 }
 
-/** Buckets that an empty agenda leaves to be passed over later; dropping a few each time would cost more. */
+/** Buckets that an empty agenda keeps and skips later: removing a few each time would cost more. */
 const maxEmptyBuckets = 64;
 
 /**
  * Any number of appointments on one timer. Putting one on and taking it off cost O(1), because locks do both for every
- * acquisition while hardly any appointment is ever reached. Wakes never early, late by less than `resolutionMs` plus
- * the lateness of the clock's own timer.
+ * acquisition, and few appointments become due. Never wakes early, and late by less than `resolutionMs` plus the delay of
+ * the clock's own timer.
  */
 export class Agenda {
   readonly #clock: Clock;

@@ -1,4 +1,4 @@
-/** The only way to learn the time or to wait. Everything that depends on time takes one, so it can run in simulation. */
+/** The only way to read the time or to wait. All code that depends on time takes one, so that it can run in simulation. */
 export interface Clock {
   /** Milliseconds on this process' monotonic clock. Only differences mean anything. */
   now(): number;
@@ -11,7 +11,7 @@ export interface Clock {
 /** A pending call of `Clock.after`. */
 export interface Timer {
   cancel(): void;
-  /** Decides anew whether it keeps the process alive. */
+  /** Changes whether it keeps the process alive. */
   setBackground(yes: boolean): void;
 }
 
@@ -39,8 +39,8 @@ export function sleep(
 }
 
 /**
- * Lets expensive pieces of work run one per turn of the event loop, in the order in which they asked. Without it, one turn
- * handles every request that has arrived, and a cheap request waits for all of them.
+ * Spreads expensive work over the turns of the event loop, one call per turn, in the order of the calls. Without it, one turn
+ * handles all requests that have arrived, and a cheap request waits for all of them.
  */
 export class Pacer {
   readonly #clock: Clock;

@@ -96,7 +96,9 @@ export class ClaimProcess {
     refused: (_key, code) => void this.reported.push(code),
     renewalFailed: () => void this.reported.push("renewal failed"),
     lost: () => void this.reported.push("lost"),
-    lateComplete: () => void this.reported.push("late complete"),
+    settled: (_claim, how, outcome) => {
+      if (how === "done" && outcome === "lost") this.reported.push("late complete");
+    },
   };
   readonly #world: ClaimWorld;
 

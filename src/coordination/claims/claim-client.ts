@@ -8,7 +8,7 @@ import { HeldClaim, type HeldClaimContext } from "./held-claim.ts";
 export interface ClaimClientOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** stage/pod/pid, for people who meet this process as a claimant. */
+  /** stage/pod/pid of this process, for display as a claimant. */
   readonly who?: string;
   readonly events?: ClaimEvents;
   readonly defaults?: { readonly leaseMs?: number; readonly doneTtlMs?: number };
@@ -41,9 +41,9 @@ class ClaimClient implements Claims {
   readonly #nextHolder: () => string;
   readonly #held = new Map<Key, HeldClaim>();
   /** Pending requests: other callers of the same key share their responses. */
-  readonly #asking = new Map<Key, Promise<HeldClaim | Taken>>();
-  readonly #flights = new Map<string, Promise<unknown>>();
-  /** Holders that were never answered. They may be claimants in the store, so they are reused for their key. */
+  readonly #pending = new Map<Key, Promise<HeldClaim | Taken>>();
+  readonly #shared = new Map<string, Promise<unknown>>();
+  /** Holders whose request had no response. They may have the claim in the store, so they are reused for their key. */
   readonly #unanswered = new Map<Key, string>();
   #closed = false;
 
@@ -70,13 +70,13 @@ class ClaimClient implements Claims {
   }
 
   async claim(key: Key, options: ClaimOptions = {}): Promise<Claim> {
-    const wants = this.#wants(options);
-    const mistake = findMistake(wants);
+    const request = this.#toRequest(options);
+    const mistake = findMistake(request);
     if (mistake) throw new TypeError(mistake);
 
     const { events } = this.#context;
     try {
-      const claim = await this.#ask(key, wants);
+      const claim = await this.#claimOrJoin(key, request);
       events.answered?.(key, claim.state, options.effect);
       return claim;
     } catch (error) {
@@ -85,12 +85,12 @@ class ClaimClient implements Claims {
     }
   }
 
-  share<T>(name: string, flight: () => Promise<T>): Promise<T> {
-    const underWay = this.#flights.get(name) as Promise<T> | undefined;
-    if (underWay !== undefined) return underWay;
-    const begun = flight().finally(() => this.#flights.delete(name));
-    this.#flights.set(name, begun);
-    return begun;
+  share<T>(name: string, run: () => Promise<T>): Promise<T> {
+    const pending = this.#shared.get(name) as Promise<T> | undefined;
+    if (pending !== undefined) return pending;
+    const started = run().finally(() => this.#shared.delete(name));
+    this.#shared.set(name, started);
+    return started;
   }
 
   async close(): Promise<void> {
@@ -103,7 +103,7 @@ class ClaimClient implements Claims {
     await this.#store.close();
   }
 
-  #wants({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: ClaimOptions): ClaimRequest {
+  #toRequest({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: ClaimOptions): ClaimRequest {
     return {
       leaseMs: leaseMs ?? this.#defaults.leaseMs,
       doneTtlMs: doneTtlMs ?? this.#defaults.doneTtlMs,
@@ -112,40 +112,40 @@ class ClaimClient implements Claims {
     };
   }
 
-  async #ask(key: Key, wants: ClaimRequest): Promise<Claim> {
+  async #claimOrJoin(key: Key, request: ClaimRequest): Promise<Claim> {
     if (this.#closed) throw closedError();
     const held = this.#held.get(key);
-    if (held) return toClaim(key, held.asTaken(), wants);
-    const asking = this.#asking.get(key);
-    if (asking !== undefined) return toClaim(key, toTaken(await asking), wants);
+    if (held) return toClaim(key, held, request);
+    const pending = this.#pending.get(key);
+    if (pending !== undefined) return toClaim(key, await pending, request);
 
-    const asked = this.#askStore(key, wants).finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asked);
-    const answer = await asked;
-    return answer instanceof HeldClaim ? answer : toClaim(key, answer, wants);
+    const sent = this.#send(key, request).finally(() => this.#pending.delete(key));
+    this.#pending.set(key, sent);
+    const result = await sent;
+    return result instanceof HeldClaim ? result : toClaim(key, result, request);
   }
 
-  async #askStore(key: Key, wants: ClaimRequest): Promise<HeldClaim | Taken> {
-    const { leaseMs, payloadHash } = wants;
+  async #send(key: Key, request: ClaimRequest): Promise<HeldClaim | Taken> {
+    const { leaseMs, payloadHash } = request;
     const bid = { key, holder: this.#unanswered.get(key) ?? this.#nextHolder(), who: this.#who, leaseMs, payloadHash };
-    const standing = await this.#persist(bid);
-    if (standing.state !== "new") return standing;
+    const result = await this.#sendUntilAnswered(bid);
+    if (result.state !== "new") return result;
 
-    const claim = new HeldClaim(bid, standing.grant, wants, this.#context);
+    const claim = new HeldClaim(bid, result.grant, request, this.#context);
     this.#held.set(key, claim);
     if (claim.remainingMs() > 0 && !this.#closed) return claim;
     await claim.fail({ retryAfterMs: 0 });
     throw this.#closed ? closedError() : tooLate(key);
   }
 
-  /** Asks until there is an answer, a few times. A claim whose answer got lost is ours, and is found again. */
-  async #persist(bid: ClaimBid): Promise<ClaimResult> {
+  /** Repeats the request a few times until there is a response. A claim whose response was lost is ours, and is found again. */
+  async #sendUntilAnswered(bid: ClaimBid): Promise<ClaimResult> {
     const { clock, random } = this.#context;
     for (let tries = 1; ; tries++) {
       try {
-        const standing = await this.#store.claim(bid);
+        const result = await this.#store.claim(bid);
         this.#unanswered.delete(bid.key);
-        return standing;
+        return result;
       } catch (error) {
         if (!isCoordinationError(error, "unavailable")) throw error;
         this.#rememberUnanswered(bid);
@@ -175,14 +175,11 @@ function findMistake({ leaseMs, doneTtlMs, maxHoldMs, payloadHash }: ClaimReques
   return undefined;
 }
 
-/** The claim as other callers of the same process see it when one of them got it. */
-function toTaken(answer: HeldClaim | Taken): Taken {
-  return answer instanceof HeldClaim ? answer.asTaken() : answer;
-}
-
-function toClaim(key: Key, { payloadHash, ...standing }: Taken, wants: ClaimRequest): Claim {
-  if (payloadHash === undefined || wants.payloadHash === undefined || payloadHash === wants.payloadHash) {
-    return standing;
+/** The claim for a caller that did not get it. A claim that is held in this process is in flight for its other callers. */
+function toClaim(key: Key, found: HeldClaim | Taken, request: ClaimRequest): Claim {
+  const { payloadHash, ...claim } = found instanceof HeldClaim ? found.asTaken() : found;
+  if (payloadHash === undefined || request.payloadHash === undefined || payloadHash === request.payloadHash) {
+    return claim;
   }
   throw new CoordinationError("mismatch", `${key} was claimed for another payload: one key, two different requests`);
 }

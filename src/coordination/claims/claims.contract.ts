@@ -52,7 +52,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is asked for once when many callers of a process ask, at once or later",
+    name: "costs one request when many callers of a process claim it, concurrently or later",
     async run(world) {
       const process = await world.process();
 
@@ -76,7 +76,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "does not meet another key, however alike",
+    name: "is independent of other keys, even similar ones",
     async run(world) {
       const process = await world.process();
       const keys = [
@@ -135,7 +135,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "gives results and errors back as they were, whatever characters they have",
+    name: "returns results and errors unchanged, including special characters",
     async run(world) {
       const process = await world.process();
       const text = '|D|7|\n"ü" 😀 %7C \\ | ';
@@ -163,7 +163,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is kept for as long as its process works on it",
+    name: "is renewed as long as its process works on it",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);
@@ -178,7 +178,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is new again, with a larger fence, after the process that worked on it has died",
+    name: "is new again, with a larger fence, after its process has died",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const first = await one.new(key);
@@ -192,7 +192,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "has a larger fence each time it is new, whichever way it became so",
+    name: "has a larger fence each time it is new again",
     async run(world) {
       const process = await world.process();
       const fences = [];
@@ -211,7 +211,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "that failed is in flight without a holder until its time, then new",
+    name: "is in flight without a holder after a failure until its retry time, and then new",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);
@@ -231,7 +231,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "that failed for good is not tried again while that is remembered",
+    name: "is not retried after a permanent failure until its ttl ends",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key, { doneTtlMs: world.leaseMs });
@@ -246,7 +246,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "that is let go unfinished is new at once",
+    name: "is new at once when it is released unfinished",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
 
@@ -256,7 +256,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is settled by the first of complete and fail; what follows changes nothing",
+    name: "is settled by the first call of complete or fail; later calls change nothing",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);
@@ -273,7 +273,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is refused for another payload, whatever its state",
+    name: "is rejected for another payload in every state",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const [first, other] = [{ payloadHash: "sha256-aa" }, { payloadHash: "sha256-bb" }];
@@ -308,7 +308,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is new when only the answer got lost",
+    name: "is new when only the response was lost",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       one.wire.mode = "lose-replies";
@@ -324,7 +324,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "leaves nothing behind that would keep its own process out, when no answer came",
+    name: "can be claimed again by its own process after there was no response",
     async run(world) {
       const process = await world.process();
       process.wire.mode = "lose-replies";
@@ -340,7 +340,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is completed when only the answer got lost",
+    name: "is completed when only the response was lost",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);
@@ -355,7 +355,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is given back when only the answer got lost",
+    name: "is released when only the response was lost",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);
@@ -382,7 +382,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "survives a renewal that was not answered",
+    name: "survives a renewal without a response",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);
@@ -398,7 +398,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "ends by the local clock alone when the store falls silent, before another holder can claim it",
+    name: "ends by the local clock when the store stops responding, before another process can claim it",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);
@@ -418,7 +418,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "ends as soon as a renewal is answered with lost",
+    name: "ends as soon as a renewal returns lost",
     async run(world) {
       const process = await world.process();
       const claim = await process.new(key);
@@ -432,7 +432,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "ends when it was held for as long as its caller allowed",
+    name: "ends after maxHoldMs",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key, { maxHoldMs: world.leaseMs * 1.5 });
@@ -446,7 +446,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is given back, not returned, when the answer took longer than the lease",
+    name: "is released instead of returned when the response took longer than the lease",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       one.wire.replyDelayMs = world.leaseMs * 1.2;
@@ -459,7 +459,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "completed after it was lost returns lost, is reported, and does not touch its successor",
+    name: "returns lost when it is completed after it was lost, and does not affect its successor",
     async run(world) {
       const [one, two, three] = [await world.process(), await world.process(), await world.process()];
       const late = await one.new(key);
@@ -478,7 +478,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "completed after its successor has completed returns lost",
+    name: "returns lost when it is completed after its successor",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const late = await one.new(key);
@@ -494,7 +494,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "that is settled is nothing to be lost any more",
+    name: "is not lost after it was settled",
     async run(world) {
       const process = await world.process();
       const claim = await process.new(key);
@@ -524,7 +524,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "of a process whose wall clock is wrong is neither taken early nor kept for ever",
+    name: "expires on time when the wall clock of its process is wrong",
     async run(world) {
       const hour = 3_600_000;
       const ahead = await world.process("ahead", { skewMs: hour });
@@ -543,7 +543,7 @@ export const claimsCases: readonly ClaimsCase[] = [
     },
   },
   {
-    name: "is given back when its process closes, and refused from then on",
+    name: "is released when its process closes, and later claims are rejected",
     async run(world) {
       const [one, two] = [await world.process(), await world.process()];
       const claim = await one.new(key);

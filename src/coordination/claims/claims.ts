@@ -19,18 +19,18 @@ export interface Claims {
    * returns `new`: with `unavailable`, `forbidden`, `mismatch`, `collision`, `full` or `closed`.
    */
   claim(key: Key, options?: ClaimOptions): Promise<Claim>;
-  /** Callers in this process that come with the same `name` while `flight` is under way get its answer. */
-  share<T>(name: string, flight: () => Promise<T>): Promise<T>;
+  /** Calls of this process with the same `name` share the result of one `run` while it is pending. */
+  share<T>(name: string, run: () => Promise<T>): Promise<T>;
   /** Aborts and releases all claims, rejects later calls, and closes the store. Stop the work first. */
   close(): Promise<void>;
 }
 
 export interface ClaimOptions {
-  /** How long the claim outlives a process that vanished. Renewed while the process lives. Default 60 s. */
+  /** How long the claim outlives a crashed process. Renewed while the process lives. Default 60 s. */
   readonly leaseMs?: number;
   /** How long `done` and `failed` are remembered. Default 1 h. */
   readonly doneTtlMs?: number;
-  /** The claim is renewed no longer than this; then it ends. Default: as long as it takes. */
+  /** The max time for which the claim is renewed. Default: no limit. */
   readonly maxHoldMs?: number;
   /** Identifies the content of the key. The same key with another content is rejected. */
   readonly payloadHash?: string;
@@ -48,7 +48,10 @@ export interface ClaimOptions {
  */
 export type Effect = "transactional" | "fenced" | "idempotent" | "at-least-once";
 
-export type Claim = NewClaim | ClaimInFlight | ClaimDone | ClaimFailed;
+export type Claim = NewClaim | TakenClaim;
+
+/** A claim that another caller has, or had. */
+export type TakenClaim = ClaimInFlight | ClaimDone | ClaimFailed;
 
 /** A holder works on it, or the last attempt failed and the next may only start later. */
 export interface ClaimInFlight {
@@ -66,37 +69,37 @@ export interface ClaimDone {
   readonly atMs: number;
 }
 
-/** It failed in a way that trying again will not change. */
+/** It failed permanently: a retry would fail as well. */
 export interface ClaimFailed {
   readonly state: "failed";
   readonly error: string;
   readonly atMs: number;
 }
 
-/** The right to do the work that the key names. Disposing of it without `complete` or `fail` lets the next caller try. */
+/** The right to do the work of the key. Disposing of it without `complete` or `fail` lets the next caller try. */
 export interface NewClaim extends AsyncDisposable {
   readonly state: "new";
   readonly key: Key;
   /** Larger than that of every earlier claim of this key. Send it with every write, so that a late one is refused. */
   readonly fence: bigint;
   readonly holder: string;
-  /** Aborts when the claim ends by itself: before another caller can have it, store reachable or not. */
+  /** Aborts when the claim ends by itself: before another caller can have it, even if the store does not respond. */
   readonly signal: AbortSignal;
   /** How long the claim lasts without another renewal. Zero or less: it has ended. */
   remainingMs(): number;
-  /** Throws `lost` unless the claim is held for at least `minMs` more. Ask right before every side effect. */
+  /** Throws `lost` unless the claim is held for at least `minMs` more. Call it right before every side effect. */
   assertHeld(minMs?: number): void;
   /** Records the work as done. The first of `complete` and `fail` decides; repeating either changes nothing. */
   complete(result?: string): Promise<CompleteOutcome>;
-  /** Gives the claim back, to be tried again after a while or, if `permanent`, not at all. */
+  /** Releases the claim. The work can be retried after a delay or, if `permanent`, not at all. */
   fail(how: Failure): Promise<FailOutcome>;
 }
 
 export type Failure = { readonly retryAfterMs: number } | { readonly permanent: string };
 
 /**
- * `lost`: the claim was no longer ours, so the work may have been done twice. `unknown`: the store did not answer while
- * the claim lasted; it is recorded, or will be tried again.
+ * `lost`: the claim was no longer ours, so the work may have been done twice. `unknown`: the store did not respond
+ * while the claim lasted; the work is recorded as done, or will be repeated.
  */
 export type CompleteOutcome =
   | { readonly completed: true }
@@ -110,9 +113,8 @@ export interface ClaimEvents {
   refused?(key: Key, reason: CoordinationError["code"]): void;
   renewalFailed?(claim: NewClaim, cause: unknown): void;
   lost?(claim: NewClaim, cause: CoordinationError): void;
+  /** `done` and `lost`: the work was finished after its claim was lost, so its effect may have happened twice. */
   settled?(claim: NewClaim, how: "done" | "failed" | "retry", outcome: "settled" | "lost" | "unknown"): void;
-  /** Work was finished after its claim was lost: its effect may have happened twice. */
-  lateComplete?(claim: NewClaim): void;
   /** The memory store was full and evicted finished claims early (`claims evicted`): their work may be repeated. */
   evicted?(eviction: Eviction): void;
 }

@@ -7,40 +7,41 @@ import type { ClaimEvents, CompleteOutcome, FailOutcome, Failure, NewClaim } fro
 /** The part of a client that its claims share. */
 export interface HeldClaimContext extends Timing {
   readonly events: ClaimEvents;
-  /** The claim is over, one way or another. */
+  /** The claim was settled, or another caller may have it now. */
   onEnd(claim: HeldClaim): void;
-}
-
-export interface HeldClaimTerms {
-  readonly doneTtlMs: number;
-  readonly maxHoldMs: number;
 }
 
 type Settlement = "settled" | "lost" | "unknown";
 
 /** Far below the limit of an annotation in Kubernetes. */
 const maxTextLength = 65_536;
+const maxRetryAfterMs = 366 * 24 * 3_600_000;
 
-/** The claim that its caller sees: kept alive until it is settled, or ended by the local clock alone. */
+/** The claim that its caller gets: renewed until it is settled, or ended by the local clock alone. */
 export class HeldClaim implements NewClaim, LeaseCallbacks {
   readonly state = "new";
   readonly #bid: ClaimBid;
   readonly #grant: ClaimGrant;
-  readonly #terms: HeldClaimTerms;
-  readonly #in: HeldClaimContext;
+  readonly #doneTtlMs: number;
+  readonly #context: HeldClaimContext;
   readonly #renewer: LeaseRenewer;
   /** Created on first access: most claims are settled without a listener. */
   #controller: AbortController | undefined;
   #lost: CoordinationError | undefined;
   #settling: { readonly how: Ending["kind"]; readonly outcome: Promise<Settlement> } | undefined;
 
-  constructor(bid: ClaimBid, grant: ClaimGrant, terms: HeldClaimTerms, context: HeldClaimContext) {
+  constructor(
+    bid: ClaimBid,
+    grant: ClaimGrant,
+    { doneTtlMs, maxHoldMs }: { readonly doneTtlMs: number; readonly maxHoldMs: number },
+    context: HeldClaimContext,
+  ) {
     this.#bid = bid;
     this.#grant = grant;
-    this.#terms = terms;
-    this.#in = context;
+    this.#doneTtlMs = doneTtlMs;
+    this.#context = context;
     this.#renewer = new LeaseRenewer(grant, this, context);
-    this.#renewer.holdUntil(context.clock.now() + terms.maxHoldMs);
+    this.#renewer.holdUntil(context.clock.now() + maxHoldMs);
     this.#renewer.start(false);
   }
 
@@ -74,22 +75,22 @@ export class HeldClaim implements NewClaim, LeaseCallbacks {
     throw new CoordinationError("lost", `${this.key}: ${why}`, { cause: this.#lost });
   }
 
-  /** How the claim looks to another caller of this process. */
+  /** The state of the claim for other callers of this process. */
   asTaken(): Taken {
     const { holder: id, who, payloadHash } = this.#bid;
-    const retryAfterMs = Math.max(0, this.#renewer.deadline - this.#in.clock.now());
+    const retryAfterMs = Math.max(0, this.#renewer.deadline - this.#context.clock.now());
     const holder = { id, who, sinceMs: undefined, purpose: undefined };
     return { state: "in-flight", holder, retryAfterMs, payloadHash };
   }
 
   async complete(result = ""): Promise<CompleteOutcome> {
     assertFits("result", result);
-    const outcome = await this.#settle({ kind: "done", result, ttlMs: this.#terms.doneTtlMs });
+    const outcome = await this.#settle({ kind: "done", result, ttlMs: this.#doneTtlMs });
     return outcome === "settled" ? { completed: true } : { completed: false, reason: outcome };
   }
 
   async fail(how: Failure): Promise<FailOutcome> {
-    const outcome = await this.#settle(toEnding(how, this.#terms.doneTtlMs));
+    const outcome = await this.#settle(toEnding(how, this.#doneTtlMs));
     return outcome === "settled" ? { failed: true } : { failed: false, reason: outcome };
   }
 
@@ -109,47 +110,46 @@ export class HeldClaim implements NewClaim, LeaseCallbacks {
     return this.#grant.renew();
   }
   onRenewalFailed(cause: unknown): void {
-    this.#in.events.renewalFailed?.(this, cause);
+    this.#context.events.renewalFailed?.(this, cause);
   }
   onLost(cause: CoordinationError): void {
     this.lose(cause);
-    this.#in.events.lost?.(this, cause);
+    this.#context.events.lost?.(this, cause);
   }
   onFree(): void {
-    this.#in.onEnd(this);
+    this.#context.onEnd(this);
   }
 
   #settle(ending: Ending): Promise<Settlement> {
     this.#settling ??= { how: ending.kind, outcome: this.#settleOnce(ending) };
-    // It was settled in another way before, so it is not ours to move any more.
+    // It was settled in another way before, so it is no longer ours.
     return this.#settling.how === ending.kind ? this.#settling.outcome : Promise.resolve("lost");
   }
 
   async #settleOnce(ending: Ending): Promise<Settlement> {
     this.#renewer.stop();
-    const { events } = this.#in;
+    const { events } = this.#context;
     try {
       const outcome = await this.#settleInStore(ending);
       events.settled?.(this, ending.kind, outcome);
-      if (ending.kind === "done" && outcome === "lost") events.lateComplete?.(this);
       return outcome;
     } catch (error) {
       if (error instanceof CoordinationError) events.refused?.(this.key, error.code);
       throw error;
     } finally {
-      this.#in.onEnd(this);
+      this.#context.onEnd(this);
     }
   }
 
-  /** Tries once however late it is, because the store decides who holds the claim, then again while it may still be held. */
+  /** Tries once even after the deadline, because the store decides who holds the claim. Retries only until the deadline. */
   async #settleInStore(ending: Ending): Promise<Settlement> {
-    const { clock, random } = this.#in;
+    const { clock, random } = this.#context;
     for (let unclear = false; ; unclear = true) {
       try {
-        const answer = await this.#grant.settle(ending);
-        // No other holder can have had it before the deadline: "not held" means that an earlier attempt released it.
-        const wasUs = unclear && ending.kind === "retry" && clock.now() < this.#renewer.deadline;
-        return wasUs ? "settled" : answer;
+        const outcome = await this.#grant.settle(ending);
+        // No other holder can have had it before the deadline: "lost" means that an earlier attempt released it.
+        const wasReleased = unclear && ending.kind === "retry" && clock.now() < this.#renewer.deadline;
+        return wasReleased ? "settled" : outcome;
       } catch (error) {
         if (!isCoordinationError(error, "unavailable")) throw error;
       }
@@ -164,8 +164,9 @@ function toEnding(how: Failure, ttlMs: number): Ending {
     assertFits("permanent", how.permanent);
     return { kind: "failed", error: how.permanent, ttlMs };
   }
-  if (how.retryAfterMs >= 0 && Number.isFinite(how.retryAfterMs)) return { kind: "retry", afterMs: how.retryAfterMs };
-  throw new TypeError(`retryAfterMs must be a finite number, 0 or more; got ${how.retryAfterMs}`);
+  const { retryAfterMs } = how;
+  if (retryAfterMs >= 0 && retryAfterMs <= maxRetryAfterMs) return { kind: "retry", afterMs: retryAfterMs };
+  throw new TypeError(`retryAfterMs must be between 0 and ${maxRetryAfterMs}; got ${retryAfterMs}`);
 }
 
 function assertFits(name: string, text: string): void {

@@ -22,7 +22,7 @@ describe("work that is to happen once", () => {
     expect(later).toMatchObject({ kind: "done", result: "merged", atMs: expect.any(Number) });
   });
 
-  it("is run by one of many callers of a process; the others get its answer", async () => {
+  it("runs once for many callers of a process, and all get its result", async () => {
     const { process } = setUp();
     const claims = process();
     let runs = 0;
@@ -64,7 +64,7 @@ describe("work that is to happen once", () => {
     expect(later).toMatchObject({ kind: "ran", result: "merged" });
   });
 
-  it("that throws what trying again will not change is not tried again", async () => {
+  it("is not retried after a permanent error", async () => {
     const { process, clock } = setUp();
     const claims = process();
     const hopeless = { ...options, isPermanent: () => true };
@@ -78,7 +78,7 @@ describe("work that is to happen once", () => {
     });
   });
 
-  it("that throws at great length is remembered by the beginning of it", async () => {
+  it("stores only the beginning of a long error", async () => {
     const { process } = setUp();
     const claims = process();
     const hopeless = { ...options, isPermanent: () => true };
@@ -91,7 +91,7 @@ describe("work that is to happen once", () => {
     });
   });
 
-  it("with a result that cannot be kept is the caller's mistake, and is not held for ever", async () => {
+  it("rejects with a TypeError if its result is too long, and releases the claim", async () => {
     const { process } = setUp();
     const claims = process();
 
@@ -100,7 +100,7 @@ describe("work that is to happen once", () => {
     expect(await once(claims, key, options, async () => "short")).toMatchObject({ kind: "ran", result: "short" });
   });
 
-  it("does not join work on another payload", async () => {
+  it("does not share the run of another payload", async () => {
     const { process } = setUp();
     const claims = process();
     const running = once(claims, key, { ...options, payloadHash: "aa" }, () => new Promise(() => {}));
@@ -112,7 +112,7 @@ describe("work that is to happen once", () => {
     void running;
   });
 
-  it("that outlived its claim returns that its result was not recorded", async () => {
+  it("reports that its result was not recorded if it outlived its claim", async () => {
     const { process, clock } = setUp();
     const [here, elsewhere] = [process(), process()];
 
@@ -167,6 +167,7 @@ describe("what cannot be claimed", () => {
 
     await expect(claim.complete("x".repeat(65_537))).rejects.toThrow(TypeError);
     await expect(claim.fail({ retryAfterMs: -1 })).rejects.toThrow(TypeError);
+    await expect(claim.fail({ retryAfterMs: 1e300 })).rejects.toThrow("retryAfterMs must be between 0 and");
     expect(await claim.complete("x".repeat(65_536))).toEqual({ completed: true });
   });
 });

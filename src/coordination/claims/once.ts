@@ -5,30 +5,30 @@ import type { ClaimOptions, Claims, CompleteOutcome, Effect, NewClaim } from "./
 export interface OnceOptions extends ClaimOptions {
   /** The reason why a second run of the work is harmless; `at-least-once` if there is none. */
   readonly effect: Effect;
-  /** When work that threw is tried again. Default 1 min. */
+  /** The delay before work that threw is retried. Default 1 min. */
   readonly retryAfterMs?: number;
   /** Whether a retry cannot change this error. The work is then not retried while the claim is stored. */
   readonly isPermanent?: (error: unknown) => boolean;
 }
 
-/** `ran`: here and now, by this caller or one that it joined; `recorded`: whether the result was stored for others. */
+/** `ran`: the work ran now, for this caller or one that shares its run; `recorded`: whether its result was stored for later callers. */
 export type OnceOutcome =
   | { readonly kind: "ran"; readonly result: string; readonly recorded: CompleteOutcome }
   | { readonly kind: "done"; readonly result: string; readonly atMs: number }
   | { readonly kind: "in-flight"; readonly holder: Holder | undefined; readonly retryAfterMs: number }
   | { readonly kind: "failed"; readonly error: string; readonly atMs: number };
 
-/** An error is kept for people to read, not to be parsed. */
+/** A stored error is for display, not for parsing. */
 const maxErrorLength = 4_096;
 
 type Work = (claim: NewClaim) => Promise<string | undefined>;
 
 /**
- * Runs `work` unless it was done before or is under way elsewhere. Callers of one key in this process join one run.
+ * Runs `work` unless it was done before or is running in another process. Callers of one key in this process share one run.
  * The result of `work` is stored; an error of `work` releases the claim and is rethrown.
  */
 export function once(claims: Claims, key: Key, options: OnceOptions, work: Work): Promise<OnceOutcome> {
-  // `|` is in no key. Another payload must not join: it is refused by the claim.
+  // `|` occurs in no key. A caller with another payload must not share the run: its claim is rejected.
   return claims.share(`${key}|${options.payloadHash ?? ""}`, () => claimAndRun(claims, key, options, work));
 }
 
@@ -39,11 +39,11 @@ async function claimAndRun(claims: Claims, key: Key, options: OnceOptions, work:
     return { kind, ...facts } as OnceOutcome;
   }
 
-  // Whatever fails below, a claim that is never settled must not be kept alive by its renewal.
+  // If anything fails below, the claim must not be renewed forever.
   await using held = claim;
   let result: string;
   try {
-    // A crash here lets the lease of the claim lapse, and the work is tried again.
+    // After a crash here the lease of the claim expires, and the work is retried.
     result = (await work(held)) ?? "";
   } catch (error) {
     // The caller must get the error of the work; a failed settlement is reported by the events.

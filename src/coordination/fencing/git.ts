@@ -32,7 +32,7 @@ export type FencedPushOutcome =
   | { readonly kind: "stale"; readonly fence: bigint }
   | { readonly kind: "moved"; readonly sha: string | undefined };
 
-// Pushes that meet can both be refused for the moment; a remote that refuses for good is asked this often.
+// Of two concurrent pushes both may be rejected, and a retry succeeds. A remote may also reject permanently, so tries are limited.
 const maxTries = 3;
 
 /**
@@ -59,7 +59,7 @@ export async function fencedPush(push: FencedPush): Promise<FencedPushOutcome> {
       return pushed;
     }
     lastError = result.stderr;
-    // Whether it was the fence or the branch that is against the remote's rules shows when the branch goes alone.
+    // The rules of the remote may forbid the fence ref or the branch. A push of the branch alone shows which.
     isAlone ||= push.withoutFence !== undefined && isAgainstRules.test(lastError);
   }
 }
@@ -82,12 +82,12 @@ interface GitResult {
   readonly stderr: string;
 }
 
-/** Git in the work tree, once everything that will stand on its command line has been checked. */
+/** Returns a function that runs git in the work tree, after checking all arguments that come from the caller. */
 async function checkLease({ git, workTree, lease, signal, ...push }: FencedPush): Promise<GitRun> {
   for (const sha of [push.commit, push.expectedSha ?? push.commit]) {
     if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(sha)) throw new TypeError(`not a full sha: ${JSON.stringify(sha)}`);
   }
-  // The remote is not named here: it may carry the very secret that must not show.
+  // The error does not repeat the remote, because that may contain the secret.
   if (/^-|^https?:\/\/[^/]*@|^\w+:\/\/[^/@]*:[^/]*@/i.test(push.remote)) {
     throw new TypeError("a remote must not start with a dash or contain credentials; use a credential helper");
   }
@@ -168,8 +168,8 @@ async function perform(
   { fence }: RemoteState,
 ) {
   const before = fence?.blob ?? "";
-  // Naming its predecessor makes every record a new blob. Git neither compares nor sends a ref that already is where
-  // it should go, and the branch would move without its guard.
+  // The name of its predecessor makes every record a new blob. Git neither compares nor sends a ref that is already at the
+  // pushed commit, so the branch would move without the check of the fence.
   const record = `fence ${lease.fence}\nholder ${lease.holder}\ncommit ${commit}\nafter ${before || "nothing"}\n`;
   const { code, stdout, stderr } = await run(["hash-object", "-w", "--stdin"], record);
   if (code !== 0) throw failure("hash-object", stderr);

@@ -1,5 +1,6 @@
 import type { KubeLease } from "../../kube/index.ts";
 import type { ClaimBid, Ending, Taken } from "../claims/claim-store.ts";
+import type { TakenClaim } from "../claims/claims.ts";
 import { describeHolder, expiry, heldSpec, holderOf, leaseAnnotation, nextTime } from "./lease-rules.ts";
 
 /** A claim is a Lease: its spec has the holder, its annotations the state. */
@@ -50,10 +51,8 @@ export function nextMove(lease: KubeLease, bid: ClaimBid, { now, since, serverNo
   }
 }
 
-type Unhashed<T> = T extends unknown ? Omit<T, "payloadHash"> : never;
-
-function answer(lease: KubeLease, standing: Unhashed<Taken>): Move {
-  return { do: "answer", taken: { ...standing, payloadHash: read(lease, annotation.payloadHash) } as Taken };
+function answer(lease: KubeLease, claim: TakenClaim): Move {
+  return { do: "answer", taken: { ...claim, payloadHash: read(lease, annotation.payloadHash) } };
 }
 
 /** Whether a holder is recorded. */

@@ -1,29 +1,23 @@
-import type { KubeClient } from "../../kube/index.ts";
-import { type Clock, type Random, sleep } from "../../time/index.ts";
+import { type Random, sleep } from "../../time/index.ts";
 import { keyOf } from "../key.ts";
 import type { Locks } from "../locks/locks.ts";
-import { type JanitorEvents, LeaseSweep } from "./lease-sweep.ts";
+import { type JanitorEvents, LeaseSweep, type LeaseSweepOptions } from "./lease-sweep.ts";
 
-export interface JanitorOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
+export interface JanitorOptions extends Omit<LeaseSweepOptions, "idleMs"> {
   readonly random: Random;
-  /** Of the Leases. */
-  readonly namespace: string;
-  /** Of several processes with the same locks one sweeps at a time. That saves work; it is just as safe without. */
+  /** Of several processes with the same locks one sweeps at a time. This only saves work. */
   readonly locks: Locks;
   readonly events?: JanitorEvents;
-  /** Locks that were not used for this long are removed. Default 10 min. */
-  readonly idleMs?: number;
-  /** From one sweep to the next, give or take a fifth. Default 5 min. */
-  readonly everyMs?: number;
 }
 
-const minute = 60_000;
+/** Locks that were not used for this long are removed. */
+const idleMs = 600_000;
+/** The time between two sweeps, ±20 %. */
+const everyMs = 300_000;
 
 /** Removes unused Leases every few minutes until closed. Does not keep the process alive. */
 export function startJanitor(options: JanitorOptions): { close(): Promise<void> } {
-  const { client, clock, random, namespace, locks, events = {}, idleMs = 10 * minute, everyMs = 5 * minute } = options;
+  const { client, clock, random, namespace, locks, events = {} } = options;
   const leaseSweep = new LeaseSweep({ client, clock, namespace, idleMs });
   const key = keyOf("janitor", namespace);
   const stop = new AbortController();

@@ -96,7 +96,7 @@ describe("a claim in Kubernetes", () => {
     expect((await claims.claim(key)).state).toBe("new");
   });
 
-  it("does not mistake another key's Lease for its own", async () => {
+  it("is a collision if the Lease belongs to another key", async () => {
     const { claims, client } = setUp();
     await client.create(leases, { metadata: { ...ref, annotations: { "kubernaut.ai/key": "another" } } });
 
@@ -122,7 +122,7 @@ describe("a claim in Kubernetes", () => {
     });
   });
 
-  it("takes one request to make and one to complete", async () => {
+  it("takes one request to claim and one to complete", async () => {
     const { claims, requests } = setUp();
 
     await (await fresh(claims, key)).complete();

@@ -7,7 +7,7 @@ import { CoordinationError } from "../errors.ts";
 import { type Key, keyName } from "../key.ts";
 import { type RenewalResult, validityFrom } from "../lease-renewer.ts";
 import * as rules from "./claim-rules.ts";
-import { describeHolder, leaseKey, marginMs, sameHolding } from "./lease-rules.ts";
+import { describeHolder, leaseKey, marginMs, type Observed, sameHolding } from "./lease-rules.ts";
 import { removeLease } from "./lease-sweep.ts";
 import { rethrowKubeError } from "./refusal.ts";
 
@@ -25,19 +25,15 @@ export function kubernetesClaims(options: KubernetesClaimsOptions): Claims {
   return claimsOver(kubernetesClaimStore(options), options);
 }
 
-export interface KubernetesClaimStoreOptions {
-  readonly client: KubeClient;
-  readonly clock: Clock;
-  readonly namespace: string;
-}
+type StoreOptions = Pick<KubernetesClaimsOptions, "client" | "clock" | "namespace">;
 
-/** How often others may be faster before we stop looking again. */
+/** How often other writers may be faster before the call rejects. */
 const maxTries = 10;
 
 /** Claims as Lease objects: each change is one compare-and-swap on the resourceVersion. The claiming one is the fence. */
-export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): ClaimStore {
+export function kubernetesClaimStore(options: StoreOptions): ClaimStore {
   const { client, clock, namespace } = options;
-  const sightings = new ObservedHolders(clock);
+  const observed = new ObservedHolders(clock);
 
   /** The create is the claim; if the object exists already, its content decides. */
   async function claim(bid: ClaimBid): Promise<ClaimResult> {
@@ -48,27 +44,27 @@ export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): Clai
       const outcome = await client.create(leases, rules.claimLease(empty, bid, client.serverNowMs()));
       if (outcome.kind === "created") return { state: "new", grant: claimGrant(options, bid, outcome.object, sentAt) };
       const found = await client.get(leases, { namespace, name });
-      const standing = found && (await look(found, bid));
-      if (standing) return standing;
+      const result = found && (await claimExisting(found, bid));
+      if (result) return result;
     }
     throw tooBusy(bid.key);
   }
 
-  /** Undefined when another writer was faster: look again. */
-  async function look(found: KubeLease, bid: ClaimBid): Promise<ClaimResult | undefined> {
+  /** Undefined when another writer was faster: read the Lease again. */
+  async function claimExisting(found: KubeLease, bid: ClaimBid): Promise<ClaimResult | undefined> {
     const key = leaseKey(found);
     if (key !== bid.key) {
       throw new CoordinationError("collision", `${bid.key} collides with the claim of another key: ${key ?? "none"}`);
     }
     const now = clock.now();
-    const since = rules.isClaimed(found) ? sightings.since(found) : now;
+    const since = rules.isClaimed(found) ? observed.since(found) : now;
     const move = rules.nextMove(found, bid, { now, since, serverNowMs: client.serverNowMs() });
     if (move.do === "answer") return move.taken;
 
     const sentAt = clock.now();
     const outcome = await client.update(leases, rules.claimLease(found, bid, client.serverNowMs()));
     if (outcome.kind !== "updated") return undefined;
-    sightings.forget(outcome.object);
+    observed.forget(outcome.object);
     return { state: "new", grant: claimGrant(options, bid, outcome.object, sentAt) };
   }
 
@@ -81,12 +77,12 @@ export function kubernetesClaimStore(options: KubernetesClaimStoreOptions): Clai
 
 /** The claim of `bid`, as it was written at `sentAt`. */
 function claimGrant(
-  { client, clock, namespace }: KubernetesClaimStoreOptions,
+  { client, clock, namespace }: StoreOptions,
   bid: ClaimBid,
   written: KubeLease,
   sentAt: number,
 ): ClaimGrant {
-  // As we last wrote or read it: the next write builds on exactly that version.
+  // The version that we wrote or read last; the next write is conditional on it.
   let mine = written;
 
   const reread = () => client.get(leases, { namespace, name: claimName(bid.key) });
@@ -145,19 +141,19 @@ function tooBusy(key: Key): CoordinationError {
   return new CoordinationError("unavailable", `${key}: it changes faster than it can be read`);
 }
 
-/** Leases beyond this are seen as if for the first time, which only makes a takeover later. */
-const maxRemembered = 10_000;
+/** The oldest observations beyond this are forgotten, which only makes a takeover later. */
+const maxObserved = 10_000;
 
 /** Since when, on our own clock, the holder of each Lease has shown no sign of life. */
 class ObservedHolders {
   readonly #clock: Clock;
-  readonly #seen = new Map<string, { readonly lease: KubeLease; readonly since: number }>();
+  readonly #seen = new Map<string, Observed>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Looks at `lease`, which was read just now. */
+  /** Observes `lease`, which was read just now. */
   since(lease: KubeLease): number {
     const { name = "" } = lease.metadata;
     const last = this.#seen.get(name);
@@ -166,7 +162,7 @@ class ObservedHolders {
     const since = this.#clock.now();
     this.#seen.delete(name);
     this.#seen.set(name, { lease, since });
-    if (this.#seen.size > maxRemembered) this.#seen.delete(this.#seen.keys().next().value as string);
+    if (this.#seen.size > maxObserved) this.#seen.delete(this.#seen.keys().next().value as string);
     return since;
   }
 

@@ -29,7 +29,7 @@ export interface KubernetesLockStoreOptions {
 
 /** A waiting bid reads the Lease after this time, in case the watch is silent. */
 const maxSilenceMs = 10_000;
-/** One try of a call may take a sixth of the ttl, but a slow server is not a dead one. */
+/** One call may take a sixth of the ttl, but at least a second: a slow server is not a dead one. */
 const triesPerTtl = 6;
 const minTryMs = 1_000;
 /** How often an unclear response is retried before the call rejects with `unavailable`. */
@@ -40,23 +40,20 @@ const maxAbandoned = 1_000;
 /** Locks as Lease objects: each change is one compare-and-swap on the resourceVersion, which is also the fence. */
 export class KubernetesLockStore implements LockStore {
   readonly guarantee: Guarantee = "consensus";
-  readonly #in: KubernetesLockStoreOptions;
+  readonly #options: KubernetesLockStoreOptions;
   readonly #watch: LeaseWatch;
-  /** The bid of each Lease name that is not answered yet. A withdrawn one may still be tidying up behind it. */
+  /** The unanswered bid of each Lease name. The traces of an earlier, withdrawn bid may still be removed meanwhile. */
   readonly #open = new Map<string, OpenBid>();
-  /** The Lease as we last wrote it, for each bid that was granted. A lease that is lost may never be released. */
+  /** The Lease as we last wrote it, by granted bid. Weak, because a lost lease may never be released. */
   readonly #held = new WeakMap<Bid, KubeLease>();
-  /** Bids that were given up and may still turn up on the server, by holder. */
+  /** Bids that were given up and may still appear on the server, by holder. */
   readonly #abandoned = new Map<string, OpenBid>();
   readonly #pursuits = new Set<Promise<void>>();
 
   constructor(options: KubernetesLockStoreOptions) {
-    this.#in = options;
+    this.#options = options;
     this.#watch = new LeaseWatch({
-      client: options.client,
-      clock: options.clock,
-      random: options.random,
-      namespace: options.namespace,
+      ...options,
       changed: (name) => {
         this.#open.get(name)?.wake();
         this.#freeIfAbandoned(name);
@@ -92,7 +89,7 @@ export class KubernetesLockStore implements LockStore {
   }
 
   async release({ bid, deadline }: Grant): Promise<ReleaseOutcome> {
-    const { clock, random } = this.#in;
+    const { clock, random } = this.#options;
     for (let unclear = false; ; unclear = true) {
       try {
         return await this.#rewrite<ReleaseOutcome>(bid, (lease) => rules.handOverLease(lease, this.#wallMs()), {
@@ -115,7 +112,7 @@ export class KubernetesLockStore implements LockStore {
     this.#watch.close();
   }
 
-  /** Drives one bid until it is granted, refused or withdrawn, and leaves nothing of it behind. */
+  /** Drives one bid until it is granted, rejected or withdrawn, and then removes its traces on the server. */
   async #pursue(open: OpenBid) {
     const { bid } = open;
     let failures = 0;
@@ -125,8 +122,8 @@ export class KubernetesLockStore implements LockStore {
         failures = 0;
       } catch (error) {
         const problem = fromKubeError(bid.key, error);
-        if (problem.code === "forbidden" || ++failures >= maxTries) this.#answer(open, () => bid.failed(problem));
-        else await sleep(this.#in.clock, 50 + 150 * this.#in.random.fraction());
+        if (problem.code === "forbidden" || ++failures >= maxTries) this.#respond(open, () => bid.failed(problem));
+        else await sleep(this.#options.clock, 50 + 150 * this.#options.random.fraction());
       }
     }
     this.#forget(open);
@@ -136,7 +133,7 @@ export class KubernetesLockStore implements LockStore {
     await this.#retract(open);
   }
 
-  /** A write of ours may arrive after we looked for it in vain. If it is granted the lock, only this process can detect that there is no taker. */
+  /** A write of an abandoned bid may arrive late. If it is granted the lock, only this process can detect that no caller wants it. */
   #freeIfAbandoned(name: string) {
     const lease = this.#watch.get(name)?.lease;
     const open = lease && this.#abandoned.get(rules.holderOf(lease));
@@ -151,12 +148,12 @@ export class KubernetesLockStore implements LockStore {
     if (open.mustRead) await this.#read(open);
     const observed = this.#watch.get(open.name);
     const me = this.#claimant(bid);
-    const move = rules.nextMove(observed, me, this.#in.clock.now());
+    const move = rules.nextMove(observed, me, this.#options.clock.now());
     // The watch may be late or silent. It can wake waiters, but cannot reject them.
     if (move.do === "give-up" && !open.hasRead) return this.#read(open);
     switch (move.do) {
       case "create":
-        return this.#take(open, rules.newLease(open.name, this.#in.namespace, me, this.#wallMs()));
+        return this.#take(open, rules.newLease(open.name, this.#options.namespace, me, this.#wallMs()));
       case "take":
       case "confirm":
         return this.#take(open, rules.takeLease(observed?.lease as KubeLease, me, this.#wallMs()));
@@ -166,7 +163,7 @@ export class KubernetesLockStore implements LockStore {
         bid.queued(observed && rules.describeHolder(observed.lease));
         return this.#wait(open, move.until);
       case "give-up":
-        return this.#answer(open, () =>
+        return this.#respond(open, () =>
           move.because === "busy"
             ? bid.busy(observed && rules.describeHolder(observed.lease))
             : bid.failed(new CoordinationError("collision", `${bid.key}: Lease ${open.name} belongs to another key`)),
@@ -176,50 +173,50 @@ export class KubernetesLockStore implements LockStore {
 
   /** One conditional write that acquires the lock unless another writer is faster. */
   async #take(open: OpenBid, lease: KubeLease) {
-    const { client, clock } = this.#in;
+    const { client, clock } = this.#options;
     const { bid } = open;
     const sentAt = clock.now();
     open.leftTraces = open.mustRead = true;
-    const outcome = await this.#within<CreateOutcome<KubeLease> | UpdateOutcome<KubeLease>>(bid, (call) =>
+    const outcome = await this.#withTimeout<CreateOutcome<KubeLease> | UpdateOutcome<KubeLease>>(bid, (call) =>
       lease.metadata.resourceVersion ? client.update(leases, lease, call) : client.create(leases, lease, call),
     );
     if (outcome.kind !== "created" && outcome.kind !== "updated") return;
 
-    this.#watch.saw(outcome.object);
+    this.#watch.put(outcome.object);
     if (open.over) return;
     this.#held.set(bid, outcome.object);
     open.leftTraces = false;
     const fence = BigInt(outcome.object.metadata.resourceVersion as string);
-    this.#answer(open, () =>
+    this.#respond(open, () =>
       bid.granted({ fence, fences: 1, ...validityFrom(sentAt, rules.periodOf(outcome.object), rules.marginMs) }),
     );
   }
 
   async #join(open: OpenBid, lease: KubeLease) {
     open.leftTraces = open.mustRead = true;
-    const outcome = await this.#within(open.bid, (call) => this.#in.client.update(leases, lease, call));
+    const outcome = await this.#withTimeout(open.bid, (call) => this.#options.client.update(leases, lease, call));
     if (outcome.kind !== "updated") return;
     open.mustRead = false;
-    this.#watch.saw(outcome.object);
+    this.#watch.put(outcome.object);
   }
 
   async #read(open: OpenBid) {
     const lease = await this.#find(open.bid);
-    if (lease) this.#watch.saw(lease);
+    if (lease) this.#watch.put(lease);
     else this.#watch.forget(open.name);
     open.mustRead = false;
     open.hasRead = true;
   }
 
   async #wait(open: OpenBid, until: number) {
-    const { clock, random } = this.#in;
+    const { clock, random } = this.#options;
     const now = clock.now();
     const silence = maxSilenceMs * (0.9 + 0.2 * random.fraction());
     const woken = await open.sleep(clock, Math.min(until - now, silence));
     if (!woken && until > clock.now()) open.mustRead = true;
   }
 
-  #answer(open: OpenBid, respond: () => void) {
+  #respond(open: OpenBid, respond: () => void) {
     if (open.over) return;
     open.over = true;
     this.#forget(open);
@@ -232,7 +229,7 @@ export class KubernetesLockStore implements LockStore {
 
   /** Removes an abandoned bid from the queue, or releases the lock that it was granted meanwhile. */
   async #retract(open: OpenBid) {
-    const { client, clock, random } = this.#in;
+    const { client, clock, random } = this.#options;
     const { holder, ttlMs } = open.bid;
     const giveUpAt = clock.now() + ttlMs;
     open.retracting = true;
@@ -244,8 +241,8 @@ export class KubernetesLockStore implements LockStore {
           rules.holderOf(lease) === holder
             ? rules.handOverLease(lease, this.#wallMs())
             : rules.removeWaiter(lease, holder);
-        const outcome = await this.#within(open.bid, (call) => client.update(leases, without, call));
-        if (outcome.kind === "updated") this.#watch.saw(outcome.object);
+        const outcome = await this.#withTimeout(open.bid, (call) => client.update(leases, without, call));
+        if (outcome.kind === "updated") this.#watch.put(outcome.object);
       } catch (error) {
         if (fromKubeError(open.bid.key, error).code === "forbidden") break;
         await sleep(clock, 50 + 150 * random.fraction());
@@ -260,16 +257,16 @@ export class KubernetesLockStore implements LockStore {
     change: (lease: KubeLease) => KubeLease,
     respond: { written(lease: KubeLease, promised: Validity): T; notOurs(lease: KubeLease | undefined): T },
   ): Promise<T> {
-    const { client, clock } = this.#in;
+    const { client, clock } = this.#options;
     let lease = this.#held.get(bid);
     for (;;) {
       lease ??= await this.#find(bid);
       if (!lease || rules.holderOf(lease) !== bid.holder) return respond.notOurs(lease);
       const sentAt = clock.now();
       const next = change(lease);
-      const outcome = await this.#within(bid, (call) => client.update(leases, next, call));
+      const outcome = await this.#withTimeout(bid, (call) => client.update(leases, next, call));
       if (outcome.kind === "updated") {
-        this.#watch.saw(outcome.object);
+        this.#watch.put(outcome.object);
         if (this.#held.has(bid)) this.#held.set(bid, outcome.object);
         return respond.written(outcome.object, validityFrom(sentAt, rules.periodOf(outcome.object), rules.marginMs));
       }
@@ -278,16 +275,16 @@ export class KubernetesLockStore implements LockStore {
   }
 
   #find(bid: Bid): Promise<KubeLease | undefined> {
-    const { client, namespace } = this.#in;
-    return this.#within(bid, (call) => client.get(leases, { namespace, name: this.#leaseName(bid) }, call));
+    const { client, namespace } = this.#options;
+    return this.#withTimeout(bid, (call) => client.get(leases, { namespace, name: this.#leaseName(bid) }, call));
   }
 
-  /** A dead connection must not cost the lease: there has to be time to try another one. */
-  async #within<T>({ ttlMs }: Bid, ask: (call: Call) => Promise<T>): Promise<T> {
+  /** Limits a call to a part of the ttl, so that a dead connection leaves time to try another one. */
+  async #withTimeout<T>({ ttlMs }: Bid, send: (call: Call) => Promise<T>): Promise<T> {
     const giveUp = new AbortController();
-    const timer = this.#in.clock.after(Math.max(minTryMs, ttlMs / triesPerTtl), () => giveUp.abort());
+    const timer = this.#options.clock.after(Math.max(minTryMs, ttlMs / triesPerTtl), () => giveUp.abort());
     try {
-      return await ask({ signal: giveUp.signal });
+      return await send({ signal: giveUp.signal });
     } finally {
       timer.cancel();
     }
@@ -295,15 +292,15 @@ export class KubernetesLockStore implements LockStore {
 
   #claimant(bid: Bid): rules.Claimant {
     const { key, holder, purpose, ttlMs, wait } = bid;
-    return { key, holder, purpose, ttlMs, wait, who: this.#in.who };
+    return { key, holder, purpose, ttlMs, wait, who: this.#options.who };
   }
 
   #leaseName(bid: Bid): string {
-    return this.#in.prefix + keyName(bid.key);
+    return this.#options.prefix + keyName(bid.key);
   }
 
   #wallMs(): number {
-    return this.#in.clock.wallMs();
+    return this.#options.clock.wallMs();
   }
 }
 

@@ -14,7 +14,7 @@ locksContract("kubernetes", async () => kubernetesLockBench(), { abilities: kube
 const key = keyOf("target", "a");
 
 describe("a lock in Kubernetes", () => {
-  it("is a Lease that people can read", async () => {
+  it("is a Lease with readable annotations", async () => {
     const { open, stored, clock } = world();
 
     const { holder } = await open("gateway/pod-1/7").acquire(key, { ttlMs: 15_000, purpose: "alert 42" });
@@ -48,7 +48,7 @@ describe("a lock in Kubernetes", () => {
     expect(fence).toBe(BigInt((await stored())?.metadata.resourceVersion as string));
   });
 
-  it("leaves a free Lease behind, which the next one takes", async () => {
+  it("leaves a free Lease, which the next holder takes", async () => {
     const { open, stored } = world();
     await (await open("a").acquire(key)).release();
     const free = await stored();
@@ -99,7 +99,7 @@ describe("a lock in Kubernetes", () => {
     (await waiting).assertHeld();
   });
 
-  it("is freed at once by a live process that finds a bid of its own, long given up, holding it", async () => {
+  it("is released at once by a live process whose abandoned bid was granted", async () => {
     const { open, admin, at, stored, clock } = world();
     const first = await open("a").acquire(key, { ttlMs: 6_000 });
     const impatient = open("b").acquire(key, { ttlMs: 6_000, waitMs: 1_000 });
@@ -116,7 +116,7 @@ describe("a lock in Kubernetes", () => {
     expect((await stored())?.spec?.holderIdentity).toBe("");
   });
 
-  it("is not lost to a connection that died in silence: another one is tried in time", async () => {
+  it("is not lost when a connection dies silently: another one is tried in time", async () => {
     const { cluster, clock, random } = world();
     const client = cluster.client();
     let isDead = false;
@@ -161,7 +161,7 @@ describe("a lock in Kubernetes", () => {
     expect(after?.fence).toBeGreaterThan(held.fence);
   });
 
-  it("serves more processes than fit in its line, each once", async () => {
+  it("serves more processes than its queue holds, each once", async () => {
     const { open, clock } = world();
     const served: string[] = [];
     const first = await open("first").acquire(key, { ttlMs: 6_000 });

@@ -45,7 +45,7 @@ describe("watermarks in Kubernetes", () => {
     });
   });
 
-  it("do not mistake another key's object for their own", async () => {
+  it("are a collision if the object belongs to another key", async () => {
     const { client, store } = setUp();
     await client.create(configMaps, { metadata: { ...ref, annotations: { "kubernaut.ai/key": "another" } } });
 
@@ -74,7 +74,7 @@ describe("watermarks in Kubernetes", () => {
 describe("watermarks that an earlier version kept in another namespace", () => {
   const later = new Date("2025-02-20T12:00:00Z");
 
-  it("are carried over with cursor and fence, and do not begin at now again", async () => {
+  it("are copied with cursor and fence, and do not start at now again", async () => {
     const { client, former, moved } = await setUpMove();
     await openWatermark(former, key, { ...options, fence: 7n });
 
@@ -87,14 +87,14 @@ describe("watermarks that an earlier version kept in another namespace", () => {
     });
   });
 
-  it("still refuse a poller with a smaller fence", async () => {
+  it("still reject a poller with a smaller fence", async () => {
     const { former, moved } = await setUpMove();
     await openWatermark(former, key, { ...options, fence: 7n });
 
     await expect(openWatermark(moved, key, { ...options, fence: 6n })).rejects.toMatchObject({ code: "lost" });
   });
 
-  it("are read in the new namespace alone from then on, and not written in the old one", async () => {
+  it("are then read only in the new namespace, and not written in the old one", async () => {
     const { client, cluster, former, moved } = await setUpMove();
     await openWatermark(former, key, options);
     const before = await client.get(configMaps, ref);
@@ -108,7 +108,7 @@ describe("watermarks that an earlier version kept in another namespace", () => {
     expect(again.record.cursor.updatedAt).toBe("2025-02-20T11:59:00.000Z");
   });
 
-  it("are carried over once when two replicas open them at the same time", async () => {
+  it("are copied once when two replicas open them at the same time", async () => {
     const { cluster, former } = await setUpMove();
     await openWatermark(former, key, { ...options, fence: 7n });
     const replicas = [1, 2, 3].map(() => kubernetesWatermarks(moveIn(cluster.client())));

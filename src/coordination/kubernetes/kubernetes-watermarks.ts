@@ -1,7 +1,13 @@
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { type Key, keyName } from "../key.ts";
-import type { WatermarkEntry, WatermarkRecord, WatermarkStore, WriteOutcome } from "../watermarks/watermarks.ts";
+import {
+  findRefusal,
+  type WatermarkEntry,
+  type WatermarkRecord,
+  type WatermarkStore,
+  type WriteOutcome,
+} from "../watermarks/watermarks.ts";
 import { rethrowKubeError } from "./refusal.ts";
 
 export interface KubernetesWatermarksOptions {
@@ -31,16 +37,16 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
   const refTo = (key: Key) => ({ namespace, name: `watermark-${keyName(key)}` });
 
   async function find(key: Key): Promise<ConfigMap | undefined> {
-    return (
-      (await findIn(namespace, key)) ?? (formerNamespace === namespace ? undefined : await copyFromFormerNamespace(key))
-    );
+    const found = await findIn(namespace, key);
+    return found || formerNamespace === namespace ? found : copyFromFormerNamespace(key);
   }
 
-  async function findIn(place: string, key: Key): Promise<ConfigMap | undefined> {
-    const found = await client.get(configMaps, { ...refTo(key), namespace: place });
-    const clear = found?.metadata.annotations?.[keyAnnotation];
-    if (!found || clear === key) return found;
-    throw new CoordinationError("collision", `${key} collides with the watermark of another key: ${clear ?? "none"}`);
+  async function findIn(searched: string, key: Key): Promise<ConfigMap | undefined> {
+    const found = await client.get(configMaps, { ...refTo(key), namespace: searched });
+    const storedKey = found?.metadata.annotations?.[keyAnnotation];
+    if (!found || storedKey === key) return found;
+    const other = storedKey ?? "none";
+    throw new CoordinationError("collision", `${key} collides with the watermark of another key: ${other}`);
   }
 
   /**
@@ -71,7 +77,7 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
     if (outcome.kind === "updated" || outcome.kind === "created") {
       return { kind: "written", record: parseRecord(outcome.object) };
     }
-    // Another process was faster. Its record decides, as if it had existed before.
+    // Another process was faster, so its record decides.
     const winner = await read(key);
     return findRefusal(winner, next, expected) ?? { kind: "conflict", current: winner };
   }
@@ -81,15 +87,6 @@ export function kubernetesWatermarks(options: KubernetesWatermarksOptions): Wate
     read: (key) => read(key).catch(rethrowKubeError(key)),
     write: (key, next, expected) => write(key, next, expected).catch(rethrowKubeError(key)),
   };
-}
-
-function findRefusal(
-  current: WatermarkRecord | undefined,
-  next: WatermarkEntry,
-  expected: string | "absent",
-): WriteOutcome | undefined {
-  if (current && current.fence > next.fence) return { kind: "stale", fence: current.fence };
-  return (current?.revision ?? "absent") === expected ? undefined : { kind: "conflict", current };
 }
 
 function toData({ cursor, fence }: WatermarkEntry): Record<string, string> {

@@ -1,12 +1,12 @@
 import { type KubeLease, microTime } from "../../kube/index.ts";
-import type { Key } from "../key.ts";
 import { drift } from "../lease-renewer.ts";
+import type { Bid } from "../locks/lock-store.ts";
 import type { Holder } from "../locks/locks.ts";
 
 export const marginMs = 10;
-/** How long a waiter has to answer for the lock it was handed. */
+/** How long a waiter has to confirm a lock that was passed to it. */
 const confirmSeconds = 5;
-/** When the first in line does not take over an abandoned lock, the next tries after this. */
+/** When the first waiter does not take over an abandoned lock, the next one tries after this time. */
 const stepAsideMs = 500;
 const maxWaiters = 32;
 
@@ -33,13 +33,9 @@ export interface Observed {
 }
 
 /** One acquisition of the lock. */
-export interface Claimant {
-  readonly key: Key;
-  readonly holder: string;
+export interface Claimant extends Pick<Bid, "key" | "holder" | "purpose" | "ttlMs" | "wait"> {
+  /** stage/pod/pid of the process, for display. */
   readonly who: string;
-  readonly purpose: string | undefined;
-  readonly ttlMs: number;
-  readonly wait: boolean;
 }
 
 export type Move =
@@ -90,7 +86,7 @@ export function sameHolding(a: KubeLease, b: KubeLease): boolean {
   );
 }
 
-/** The key in clear. */
+/** The key in plain text. */
 export function leaseKey({ metadata }: KubeLease): string | undefined {
   return metadata.annotations?.[annotation.key];
 }

@@ -37,21 +37,21 @@ export interface LeaseSweepOptions {
  *    creates the Lease anew.
  * 3. The fence is the version of the write that took the lock. Versions are counted for the whole server and never go
  *    back, so that of a Lease made anew is larger than that of its deletion, and so than every fence before it. Nothing
- *    in the removed object was needed for that: `leaseTransitions` begins again at 1, and is for people alone.
+ *    in the removed object was needed for that: `leaseTransitions` begins again at 1, and is only for display.
  * 4. A holder or waiter that wakes up after the deletion finds no Lease, or one with another uid. It holds nothing: its
  *    writes name the old uid and version, and are refused.
  */
 export class LeaseSweep {
-  readonly #in: LeaseSweepOptions;
+  readonly #options: LeaseSweepOptions;
   /** By uid: the version last seen, and when we first saw it. Contains exactly the Leases of the last list. */
   #seen = new Map<string, { readonly version: string | undefined; readonly since: number }>();
 
   constructor(options: LeaseSweepOptions) {
-    this.#in = options;
+    this.#options = options;
   }
 
   async sweep(signal?: AbortSignal): Promise<SweepResult> {
-    const { client, clock, namespace } = this.#in;
+    const { client, clock, namespace } = this.#options;
     // The list shows the state at a moment after this, and before it arrives.
     const askedAt = clock.now();
     const ours = { namespace, labelSelector: `${managedByLabel}=${lockLabels[managedByLabel]}` };
@@ -68,7 +68,7 @@ export class LeaseSweep {
 
   #remember(items: readonly KubeLease[]) {
     const before = this.#seen;
-    const now = this.#in.clock.now();
+    const now = this.#options.clock.now();
     this.#seen = new Map();
     for (const { metadata } of items) {
       const { uid = "", resourceVersion: version } = metadata;
@@ -78,7 +78,7 @@ export class LeaseSweep {
   }
 
   #unusedKind(lease: KubeLease, askedAt: number): "lock" | "claim" | undefined {
-    const { client, idleMs } = this.#in;
+    const { client, idleMs } = this.#options;
     const { since = askedAt } = this.#seen.get(lease.metadata.uid ?? "") ?? {};
     switch (lease.metadata.labels?.[kindLabel]) {
       case lockLabels[kindLabel]:

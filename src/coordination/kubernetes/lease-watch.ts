@@ -27,11 +27,11 @@ export class LeaseWatch {
     const query = { namespace, labelSelector: lockSelector };
     const { signal } = this.#stop;
     const reflector = new Reflector<KubeLease>(
-      // Waiters get a refusal from their own requests; here it is retried like an outage.
+      // A permission error reaches waiters through their own requests. Here it is retried like an outage.
       { client, type: leases, query, clock, random, signal, silenceMs, backoff, problem: () => {} },
       {
         replace: (listed, version) => this.#replace(listed, version),
-        put: (lease) => void this.saw(lease),
+        put: (lease) => this.put(lease),
         remove: (lease) => this.#deleted(lease),
       },
     );
@@ -42,16 +42,14 @@ export class LeaseWatch {
     return this.#known.get(name);
   }
 
-  /** Takes in a Lease that was read or written just now. A newer one in the cache stays. */
-  saw(lease: KubeLease): Observed {
+  /** Adds a Lease that was read or written just now, unless the cache has a newer one. */
+  put(lease: KubeLease): void {
     const name = lease.metadata.name as string;
     const before = this.#known.get(name);
-    if (before && version(lease) <= version(before.lease)) return before;
+    if (before && version(lease) <= version(before.lease)) return;
     const since = before && sameHolding(before.lease, lease) ? before.since : this.#options.clock.now();
-    const observed = { lease, since };
-    this.#known.set(name, observed);
+    this.#known.set(name, { lease, since });
     this.#options.changed(name);
-    return observed;
   }
 
   forget(name: string): void {
@@ -64,7 +62,7 @@ export class LeaseWatch {
 
   #replace(listed: readonly KubeLease[], listVersion: bigint) {
     const present = new Set(listed.map((lease) => lease.metadata.name));
-    for (const lease of listed) this.saw(lease);
+    for (const lease of listed) this.put(lease);
     for (const [name, { lease }] of this.#known) {
       // Only a Lease that is older than the list can be missing from it because it was deleted.
       if (!present.has(name) && version(lease) <= listVersion) this.forget(name);

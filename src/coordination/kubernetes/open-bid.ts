@@ -1,7 +1,7 @@
 import type { Clock } from "../../time/index.ts";
 import type { Bid } from "../locks/lock-store.ts";
 
-/** The progress of a bid that is not answered yet, or whose traces on the server are not removed yet. */
+/** The progress of a bid that has no response yet, or whose traces on the server are not removed yet. */
 export class OpenBid {
   readonly bid: Bid;
   readonly name: string;

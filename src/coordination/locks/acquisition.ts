@@ -7,21 +7,18 @@ import type { LockRequest } from "./waiter.ts";
 
 export interface AcquisitionContext extends Timing {
   readonly store: LockStore;
-  /** The first part of our holders. New for each process start: a pod name would let two acquisitions of one pod pass as one. */
+  /** The first part of our holder ids. New for each process start: two processes of one pod must not share an id. */
   readonly clientId: string;
-  /** Counts the acquisitions of this process. */
+  /** The number of the next acquisition of this process. */
   nextNumber(): number;
 }
 
-/** The slot that asked: it gets the responses of the store and the end of the grant. */
-export interface AcquisitionOwner {
-  granted(acquisition: Acquisition, terms: Terms): void;
-  queued(acquisition: Acquisition, behind: Holder | undefined, delay?: Delay): void;
-  busyElsewhere(acquisition: Acquisition, holder: Holder | undefined): void;
-  failed(acquisition: Acquisition, error: CoordinationError): void;
-  renewalFailed(cause: unknown): void;
-  loseLease(cause: CoordinationError): void;
-  onFree(): void;
+/** The slot of an acquisition. It is notified of the responses of the store and of the end of the grant. */
+export interface AcquisitionOwner extends Pick<LeaseCallbacks, "onRenewalFailed" | "onLost" | "onFree"> {
+  onGranted(acquisition: Acquisition, terms: Terms): void;
+  onQueued(acquisition: Acquisition, behind: Holder | undefined, delay?: Delay): void;
+  onBusy(acquisition: Acquisition, holder: Holder | undefined): void;
+  onFailed(acquisition: Acquisition, error: CoordinationError): void;
 }
 
 /**
@@ -36,14 +33,14 @@ export class Acquisition implements Bid, Grant, LeaseCallbacks {
   purpose: string | undefined;
   /** Set when granted. */
   renewer: LeaseRenewer | undefined;
-  /** The fence of the caller that holds it now. An acquisition that is passed on inside the process gets a new one each time. */
+  /** The fence of the present lease. Each caller that the acquisition is passed on to gets a new one. */
   fence = 0n;
   #nextFence = 0n;
   #fencesLeft = 0;
   readonly #number: number;
   #holder: string | undefined;
   readonly #owner: AcquisitionOwner;
-  readonly #in: AcquisitionContext;
+  readonly #context: AcquisitionContext;
 
   constructor(key: Key, request: LockRequest, owner: AcquisitionOwner, context: AcquisitionContext) {
     this.key = key;
@@ -53,12 +50,12 @@ export class Acquisition implements Bid, Grant, LeaseCallbacks {
     this.ttlMs = request.ttlMs;
     this.purpose = request.purpose;
     this.#owner = owner;
-    this.#in = context;
+    this.#context = context;
   }
 
-  /** Built when it is first read: a store inside this process never reads it. */
+  /** Created on first access: the memory store never reads it. */
   get holder(): string {
-    this.#holder ??= `${this.#in.clientId}.${this.#number.toString(36)}`;
+    this.#holder ??= `${this.#context.clientId}.${this.#number.toString(36)}`;
     return this.#holder;
   }
 
@@ -73,24 +70,24 @@ export class Acquisition implements Bid, Grant, LeaseCallbacks {
   begin(terms: Terms): this {
     this.#nextFence = terms.fence;
     this.#fencesLeft = terms.fences;
-    this.renewer = new LeaseRenewer(terms, this, this.#in);
+    this.renewer = new LeaseRenewer(terms, this, this.#context);
     this.renewer.start(terms.unconfirmed === true);
     return this;
   }
 
   /** Whether the grant expired before it arrived. */
-  isOver(): boolean {
+  hasExpired(): boolean {
     return (this.renewer as LeaseRenewer).remainingMs() <= 0;
   }
 
-  /** Whether the next caller of this process may have it without a request to the store. */
-  mayPassOn(): boolean {
-    return this.#fencesLeft > 0 && (this.renewer as LeaseRenewer).holding && !this.isOver();
+  /** Whether the next caller of this process can have it without a request to the store. */
+  canPassOn(): boolean {
+    return this.#fencesLeft > 0 && (this.renewer as LeaseRenewer).holding && !this.hasExpired();
   }
 
-  /** Gives it to the caller of this request; returns the time of that. */
+  /** Gives it to the caller of this request, and returns the present time. */
   holdFor(request: LockRequest): number {
-    const now = this.#in.clock.now();
+    const now = this.#context.clock.now();
     // A renewal for less time than was granted before would end that grant early, unnoticed until its response arrives.
     this.ttlMs = Math.max(this.ttlMs, request.ttlMs);
     this.purpose = request.purpose;
@@ -102,25 +99,25 @@ export class Acquisition implements Bid, Grant, LeaseCallbacks {
   }
 
   granted(terms: Terms): void {
-    this.#owner.granted(this, terms);
+    this.#owner.onGranted(this, terms);
   }
   queued(behind: Holder | undefined, delay?: Delay): void {
-    this.#owner.queued(this, behind, delay);
+    this.#owner.onQueued(this, behind, delay);
   }
   busy(holder: Holder | undefined): void {
-    this.#owner.busyElsewhere(this, holder);
+    this.#owner.onBusy(this, holder);
   }
   failed(error: CoordinationError): void {
-    this.#owner.failed(this, error);
+    this.#owner.onFailed(this, error);
   }
   renew(): Promise<RenewalResult> {
-    return this.#in.store.renew(this);
+    return this.#context.store.renew(this);
   }
   onRenewalFailed(cause: unknown): void {
-    this.#owner.renewalFailed(cause);
+    this.#owner.onRenewalFailed(cause);
   }
   onLost(cause: CoordinationError): void {
-    this.#owner.loseLease(cause);
+    this.#owner.onLost(cause);
   }
   onFree(): void {
     this.#owner.onFree();

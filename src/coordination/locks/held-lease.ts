@@ -5,10 +5,10 @@ import type { Lease, ReleaseOutcome } from "./locks.ts";
 
 /** The slot that a lease is returned to. */
 export interface LeaseOwner {
-  giveBack(lease: HeldLease): Promise<ReleaseOutcome>;
+  releaseLease(lease: HeldLease): Promise<ReleaseOutcome>;
 }
 
-/** The lease that callers get: one caller's part of an acquisition. */
+/** The lease of one caller. An acquisition can be passed on to several callers in turn. */
 export class HeldLease implements Lease {
   readonly key: Key;
   readonly fence: bigint;
@@ -48,10 +48,6 @@ export class HeldLease implements Lease {
     return this.#controller.signal;
   }
 
-  get isLost(): boolean {
-    return this.#lost !== undefined;
-  }
-
   remainingMs(): number {
     if (this.#lost !== undefined || this.#released !== undefined) return 0;
     return this.#renewer.remainingMs();
@@ -66,7 +62,7 @@ export class HeldLease implements Lease {
   }
 
   release(): Promise<ReleaseOutcome> {
-    this.#released ??= this.#origin.giveBack(this);
+    this.#released ??= this.#origin.releaseLease(this);
     return this.#released;
   }
 

@@ -11,7 +11,7 @@ import type { ReleaseOutcome } from "./locks.ts";
 const key = keyOf("target", "a");
 
 describe("a lock table", () => {
-  it("acquires for half a minute and waits for as long by default", async () => {
+  it("has a ttl of 30 s and a wait of 30 s by default", async () => {
     const { locks, store, clock } = table();
 
     const wait = locks.acquire(key);
@@ -38,7 +38,7 @@ describe("a lock table", () => {
     expect(store.bids.map(({ holder }) => holder)).toEqual(["me.0", "me.1", "me.2"]);
   });
 
-  it("has one bid open for a key, however many wait for it here", async () => {
+  it("has one open bid for a key with many waiters", async () => {
     const { locks, store } = table();
 
     for (let i = 0; i < 10; i++) void locks.acquire(key);
@@ -47,7 +47,7 @@ describe("a lock table", () => {
     expect(locks.load()).toMatchObject({ held: 0, waiting: 10 });
   });
 
-  it("asks again behind its own release, so that those of other processes come first", async () => {
+  it("bids again after its release, so that waiters of other processes come first", async () => {
     const { locks, store } = table();
     const first = locks.acquire(key);
     void locks.acquire(key);
@@ -71,7 +71,7 @@ describe("a lock table", () => {
     expect(locks.load()).toEqual({ held: 0, waiting: 0, oldestWaitMs: 0 });
   });
 
-  it("does not take a late answer for the answer to a newer question", async () => {
+  it("does not take a late response for the response to a newer bid", async () => {
     const { locks, store } = table();
     const stop = new AbortController();
     const quitter = expect(locks.acquire(key, { signal: stop.signal })).rejects.toMatchObject({ code: "aborted" });
@@ -136,7 +136,7 @@ describe("a lock table", () => {
     expect(store.calls).toEqual(["ask", "release"]);
   });
 
-  it("asks once and never queues for a caller that will not wait, however long the answer takes", async () => {
+  it("bids once and never queues for a caller that does not wait, even if the response takes long", async () => {
     const { locks, store, clock } = table();
     const acquired = locks.acquire(key, { waitMs: 0 });
 
@@ -159,7 +159,7 @@ describe("a lock table", () => {
     expect(locks.load()).toEqual({ held: 0, waiting: 0, oldestWaitMs: 0 });
   });
 
-  it("is not built with a default that it would refuse", () => {
+  it("rejects a default ttl that exceeds maxTtlMs", () => {
     expect(() => table({ maxTtlMs: 10_000 })).toThrow(
       new TypeError(
         "the default ttlMs, 30000, is more than maxTtlMs, 10000: no caller could leave it out; set defaults.ttlMs",
@@ -179,7 +179,7 @@ describe("a lock table", () => {
     expect(store.calls).toEqual(["ask", "renew"]);
   });
 
-  it("needs no confirmation of a grant that is given back first", async () => {
+  it("needs no confirmation of a grant that is released first", async () => {
     const { locks, store, clock } = table();
     const wait = locks.acquire(key);
 
@@ -190,7 +190,7 @@ describe("a lock table", () => {
     expect(store.calls).toEqual(["ask", "release"]);
   });
 
-  it("passes a lock on to as many as it has fences for, then goes back to the store", async () => {
+  it("passes a lock on while it has reserved fences, then bids again", async () => {
     const { locks, store } = table();
     const fences: bigint[] = [];
     const runs = [1, 2, 3, 4].map(() => locks.run(key, async ({ fence }) => void fences.push(fence), { cohort: 3 }));
@@ -247,7 +247,25 @@ describe("a lock table", () => {
     );
   });
 
-  it("closes the store last, when everything was given back", async () => {
+  it("reports the wait of a caller behind a standby", async () => {
+    const { locks, clock } = table();
+    void locks.acquire(key, { isStandby: true });
+    void locks.acquire(key);
+
+    await clock.advance(1_000);
+
+    expect(locks.load()).toEqual({ held: 0, waiting: 1, oldestWaitMs: 1_000 });
+  });
+
+  it("closes the store once when it is closed twice", async () => {
+    const { locks, store } = table();
+
+    await Promise.all([locks.close(), locks.close()]);
+
+    expect(store.calls).toEqual(["close"]);
+  });
+
+  it("closes the store after all leases were released", async () => {
     const { locks, store } = table();
     const lease = locks.acquire(key);
     store.grant();

@@ -10,9 +10,9 @@ import { abortedError, type LockRequest, Waiter, type WaitResult } from "./waite
 export interface LockTableOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Names this start of the process in the ids of its holders. Random, unless the store sets it. */
+  /** The first part of our holder ids, new for each start of the process. Random, unless the store sets it. */
   readonly clientId?: string;
-  /** A longer ttl is refused, where the backend has a limit. */
+  /** The limit of the backend: a longer ttl is rejected. */
   readonly maxTtlMs?: number;
   /** stage/pod/pid of this process, for display as a holder. */
   readonly who?: string;
@@ -34,7 +34,7 @@ class LockTable implements Locks {
   readonly #maxTtlMs: number;
   readonly #defaults: { readonly ttlMs: number; readonly waitMs: number; readonly cohort: number };
   #closed = false;
-  #waiting = 0;
+  #closing: Promise<void> | undefined;
 
   constructor(store: LockStore, options: LockTableOptions) {
     const { clock, random, who = "unknown", events = {}, defaults = {}, clientId = random.id() } = options;
@@ -65,18 +65,18 @@ class LockTable implements Locks {
   }
 
   tryAcquire(key: Key, options?: TryOptions): Promise<Lease | undefined> {
-    return this.#ask(key, options, false);
+    return this.#request(key, options, false);
   }
 
   acquire(key: Key, options?: AcquireOptions): Promise<Lease> {
     if ((options?.waitMs ?? this.#defaults.waitMs) === 0) return this.#acquireNow(key, options);
-    // Only a caller that does not wait can come back without a lease.
-    return this.#ask(key, options, true) as Promise<Lease>;
+    // Only a caller that does not wait can get undefined.
+    return this.#request(key, options, true) as Promise<Lease>;
   }
 
   /** With waitMs 0 no timer races the response of the store: the request is sent, and never queued. */
   async #acquireNow(key: Key, options: AcquireOptions | undefined): Promise<Lease> {
-    const lease = await this.#ask(key, options, false);
+    const lease = await this.#request(key, options, false);
     if (lease) return lease;
     throw new CoordinationError("timeout", `${key}: it is held or waited for, and waitMs is 0`);
   }
@@ -89,22 +89,31 @@ class LockTable implements Locks {
   }
 
   load(): LockLoad {
+    const now = this.#context.clock.now();
     let held = 0;
-    let oldest = Number.POSITIVE_INFINITY;
+    let waiting = 0;
+    let oldestWaitMs = 0;
     for (const slot of this.#slots.values()) {
       if (slot.lease) held++;
-      const { firstWaiter } = slot;
-      if (firstWaiter && !firstWaiter.request.isStandby) oldest = Math.min(oldest, firstWaiter.since);
+      for (const { request, since } of slot.waiters()) {
+        if (request.isStandby) continue;
+        waiting++;
+        oldestWaitMs = Math.max(oldestWaitMs, now - since);
+      }
     }
-    const oldestWaitMs = this.#waiting ? this.#context.clock.now() - oldest : 0;
-    return { held, waiting: this.#waiting, oldestWaitMs };
+    return { held, waiting, oldestWaitMs };
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close() {
     this.#closed = true;
     const released = [];
     for (const slot of [...this.#slots.values()]) {
-      slot.refuseAll(closedError());
+      slot.rejectAll(closedError());
       slot.lease?.lose(closedError());
       released.push(slot.lease?.release());
     }
@@ -112,31 +121,30 @@ class LockTable implements Locks {
     await this.#context.store.close();
   }
 
-  #ask(key: Key, options: AcquireOptions | undefined, wait: boolean): Promise<HeldLease | undefined> {
+  #request(key: Key, options: AcquireOptions | undefined, wait: boolean): Promise<HeldLease | undefined> {
     const request = this.#toRequest(options, wait);
     const mistake = findMistake(request, this.#maxTtlMs);
     if (mistake) return Promise.reject(new TypeError(mistake));
 
     const { events, clock, agenda } = this.#context;
     events.attempted?.(key);
-    if (this.#closed) return this.#refuse(key, closedError());
-    if (request.signal?.aborted) return this.#refuse(key, abortedError(key, request.signal));
+    if (this.#closed) return this.#reject(key, closedError());
+    if (request.signal?.aborted) return this.#reject(key, abortedError(key, request.signal));
 
     const slot = this.#slotFor(key);
-    if (!wait && slot.busy) {
+    if (!wait && slot.isBusy) {
       events.contended?.(key, slot.holder);
       events.failed?.(key, "contention", 0);
       return Promise.resolve(undefined);
     }
-    const atOnce = slot.grantNow(request);
-    if (atOnce) {
-      events.acquired?.(atOnce, 0);
-      return Promise.resolve(atOnce);
+    const lease = slot.grantNow(request);
+    if (lease) {
+      events.acquired?.(lease, 0);
+      return Promise.resolve(lease);
     }
-    if (!request.isStandby) this.#waiting++;
     const since = clock.now();
     return new Promise((resolve, reject) => {
-      new Waiter(request, since, slot, agenda, { resolve, reject, answered: this.#answered }).join();
+      new Waiter(request, since, slot, agenda, { resolve, reject, answered: this.#onAnswer }).join();
     });
   }
 
@@ -155,13 +163,12 @@ class LockTable implements Locks {
     };
   }
 
-  #refuse(key: Key, error: CoordinationError) {
+  #reject(key: Key, error: CoordinationError) {
     this.#context.events.failed?.(key, error.code, 0);
     return Promise.reject(error);
   }
 
-  readonly #answered = (waiter: Waiter, answer: WaitResult) => {
-    if (!waiter.request.isStandby) this.#waiting--;
+  readonly #onAnswer = (waiter: Waiter, answer: WaitResult) => {
     const { events, clock } = this.#context;
     const waitedMs = clock.now() - waiter.since;
     if (answer instanceof HeldLease) events.acquired?.(answer, waitedMs);

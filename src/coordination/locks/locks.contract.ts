@@ -199,7 +199,7 @@ const takingTurns: readonly LockCase[] = [
     },
   },
   {
-    name: "however many ask at once, one at a time is let through",
+    name: "concurrent callers get the lock one at a time",
     async run({ bench, ttlMs, a, b, c }) {
       let inside = 0;
       let most = 0;
@@ -415,7 +415,7 @@ const waiting: readonly LockCase[] = [
     },
   },
   {
-    name: "a waiter that gave up leaves no ghost",
+    name: "a waiter that gave up is not granted the lock later",
     async run({ bench, ttlMs, a, b, c }) {
       const first = await a.acquire(key);
       await failure(bench, b.acquire(key, { waitMs: ttlMs / 4 }), ttlMs);
@@ -427,7 +427,7 @@ const waiting: readonly LockCase[] = [
     },
   },
   {
-    name: "an aborted waiter leaves at once with `aborted` and the reason it was given",
+    name: "an aborted waiter is rejected at once with `aborted` and the reason of the signal",
     async run({ bench, ttlMs, a, b }) {
       await a.acquire(key);
       const stop = new AbortController();
@@ -463,7 +463,7 @@ const waiting: readonly LockCase[] = [
     },
   },
   {
-    name: "a caller whose signal is aborted already is refused, and nothing is asked",
+    name: "a caller whose signal is already aborted is rejected without a request",
     async run({ bench, ttlMs, a }) {
       const error = await failure(bench, a.acquire(key, { signal: AbortSignal.abort("no") }), ttlMs / 10);
 
@@ -521,7 +521,7 @@ const waiting: readonly LockCase[] = [
     },
   },
   {
-    name: "a waiter that vanished is passed over",
+    name: "a crashed waiter is skipped",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, a, b, c }) {
       const first = await a.acquire(key);
@@ -697,7 +697,7 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "a renewal whose reply is lost is asked again",
+    name: "a renewal whose response is lost is retried",
     needs: ["network"],
     async run({ bench, ttlMs, a }) {
       const lease = await a.acquire(key);
@@ -710,7 +710,7 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "a renewal answered with `lost` ends the lease at once, and names the holder",
+    name: "a renewal that returns `lost` ends the lease at once, and names the holder",
     needs: ["processes", "records"],
     async run({ bench, ttlMs, a, b }) {
       const reported: CoordinationError[] = [];
@@ -761,7 +761,7 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "an exception in run() comes through, and the lock is given back",
+    name: "an exception in run() reaches the caller, and the lock is released",
     async run({ bench, ttlMs, a, b }) {
       const broken = new Error("no such deployment");
 
@@ -787,7 +787,7 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "a holder that vanished is followed within about its ttl",
+    name: "a crashed holder is replaced within about its ttl",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key);
@@ -802,7 +802,7 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "a holder that was stopped for longer than its lease finds out, and does not disturb its successor",
+    name: "a holder that was paused for longer than its lease gets `lost`, and does not affect its successor",
     needs: ["processes", "records"],
     async run({ bench, ttlMs, a, b }) {
       const stopped = await a.acquire(key);
@@ -833,7 +833,7 @@ const holding: readonly LockCase[] = [
     },
   },
   {
-    name: "a vanished holder whose clock was an hour ahead is followed within about its ttl",
+    name: "a crashed holder whose clock was an hour ahead is replaced within about its ttl",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, b }) {
       const ahead = await bench.client({ skewMs: hour });
@@ -886,7 +886,7 @@ const fences: readonly LockCase[] = [
     },
   },
   {
-    name: "fences go on rising when all clients were started anew",
+    name: "fences keep rising after all clients were restarted",
     async run({ bench, a, b, c }) {
       const seen: bigint[] = [];
       for (let i = 0; i < 5; i++) {
@@ -928,7 +928,7 @@ const fences: readonly LockCase[] = [
     },
   },
   {
-    name: "a cohort passes the lock on inside the process so many times, each with its own fence, then serves the others",
+    name: "a cohort passes the lock on inside the process up to its size, each time with a new fence, then serves other processes",
     needs: ["processes", "network", "cohort"],
     async run({ bench, ttlMs, a, b }) {
       const first = await a.acquire(key, { cohort: 3 });
@@ -968,7 +968,7 @@ const faults: readonly LockCase[] = [
     },
   },
   {
-    name: "a backend that has gone silent is an error `unavailable`, not a hang",
+    name: "a backend that stops responding is an error `unavailable`, not a hang",
     needs: ["network"],
     async run({ bench, a }) {
       bench.sever(a);
@@ -1007,7 +1007,7 @@ const faults: readonly LockCase[] = [
     },
   },
   {
-    name: "a reply slower than the ttl is not returned as a lease",
+    name: "a response slower than the ttl is not returned as a lease",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, a, b }) {
       bench.slowReplies(a, 1.3 * ttlMs);
@@ -1020,7 +1020,7 @@ const faults: readonly LockCase[] = [
     },
   },
   {
-    name: "a reply to tryAcquire that comes too late to be believed is an error, and leaves no ghost",
+    name: "a response to tryAcquire after the end of its lease is an error, and leaves no holder behind",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, a, b }) {
       bench.slowReplies(a, 0.96 * ttlMs);
@@ -1033,7 +1033,7 @@ const faults: readonly LockCase[] = [
     },
   },
   {
-    name: "a waiter whose grant came too late asks again and gets a live lease",
+    name: "a waiter whose grant came too late bids again and gets a valid lease",
     needs: ["network"],
     async run({ bench, ttlMs, a }) {
       bench.slowReplies(a, 1.3 * ttlMs);
@@ -1046,7 +1046,7 @@ const faults: readonly LockCase[] = [
     },
   },
   {
-    name: "a lease counts from when it was asked for, not from when the answer came",
+    name: "a lease lasts from its request on, not from the response",
     needs: ["network"],
     async run({ bench, ttlMs, a }) {
       bench.slowReplies(a, ttlMs / 3);
@@ -1056,7 +1056,7 @@ const faults: readonly LockCase[] = [
     },
   },
   {
-    name: "a lost reply to acquire leaves no ghost: the caller gets the lock, and can give it back",
+    name: "a lost response to acquire leaves no unknown holder: the caller gets the lock, and can release it",
     needs: ["processes", "network"],
     async run({ bench, ttlMs, a, b }) {
       bench.loseNextReply(a);
@@ -1126,7 +1126,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "a lease that was given back never aborts its signal",
+    name: "a released lease never aborts its signal",
     async run({ bench, ttlMs, a }) {
       const lease = await a.acquire(key, { maxHoldMs: ttlMs });
       const { signal } = lease;
@@ -1138,7 +1138,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "`await using` gives the lock back",
+    name: "`await using` releases the lock",
     async run({ bench, ttlMs, a, b }) {
       {
         await using lease = await a.acquire(key);
@@ -1277,7 +1277,7 @@ const releasing: readonly LockCase[] = [
     },
   },
   {
-    name: "close() comes to an end although the backend is silent",
+    name: "close() resolves although the backend does not respond",
     needs: ["network"],
     async run({ bench, ttlMs, a }) {
       const lease = await a.acquire(key);

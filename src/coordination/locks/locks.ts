@@ -3,10 +3,10 @@ import type { Key } from "../key.ts";
 
 /**
  * The assumptions of exclusion, besides clocks that run at nearly the same speed:
- * - `process`: only this process is excluded; a restart forgets everything
+ * - `process`: excludes only callers of this process; a restart forgets everything
  * - `single`: one server that keeps acknowledged writes
  * - `async-replicated`: a failover may forget a lock, so every write needs its fence checked
- * - `consensus`: a majority of servers agrees before anything is answered
+ * - `consensus`: a majority of servers agrees before each response
  */
 export type Guarantee = "process" | "single" | "async-replicated" | "consensus";
 
@@ -26,24 +26,24 @@ export interface Locks {
 }
 
 export interface TryOptions {
-  /** How long the lease outlives a holder that vanished. Renewed while the process lives. Default 30 s. */
+  /** How long the lease outlives a crashed holder. Renewed while the process lives. Default 30 s. */
   readonly ttlMs?: number;
-  /** The lease is renewed no longer than this; then it ends. Default: as long as it takes. */
+  /** The max time for which the lease is renewed. Default: no limit. */
   readonly maxHoldMs?: number;
   /** The purpose, for display. */
   readonly purpose?: string;
 }
 
 export interface AcquireOptions extends TryOptions {
-  /** The max wait. Default 30 s. 0: now or `timeout`, without ever queueing. */
+  /** The max wait. Default 30 s. With 0 the call never queues, and rejects with `timeout` at once. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
   /**
-   * How many callers of this process may pass the lock on among themselves before it goes back to the common queue.
-   * 1, the default: it goes back each time, to the process that has waited there the longest.
+   * How many callers of this process may have the lock in turn before another process gets it. Default 1: after each
+   * release the process that has waited longest gets it.
    */
   readonly cohort?: number;
-  /** It takes over whenever the holder ends, however late: its wait is no sign of a problem, and `load` leaves it out. */
+  /** A standby, such as a candidate for leadership: a long wait is no sign of a problem, and `load` does not count it. */
   readonly isStandby?: boolean;
 }
 
@@ -53,17 +53,17 @@ export interface Lease extends AsyncDisposable {
   /** Larger than that of every earlier lease of this key. Send it with every write, so that a late one is refused. */
   readonly fence: bigint;
   readonly holder: string;
-  /** Aborts when the lease ends other than by `release`: before another caller can hold the key, backend reachable or not. */
+  /** Aborts when the lease ends other than by `release`: before another caller can hold the key, even if the backend does not respond. */
   readonly signal: AbortSignal;
   /** How long the lease lasts without another renewal. Zero or less: it has ended. */
   remainingMs(): number;
-  /** Throws `lost` unless the lease is held for at least `minMs` more. Ask right before every side effect. */
+  /** Throws `lost` unless the lease is held for at least `minMs` more. Call it right before every side effect. */
   assertHeld(minMs?: number): void;
   /** Releases the key. Returns whether it was still held; never rejects for that. Idempotent. */
   release(): Promise<ReleaseOutcome>;
 }
 
-/** `lost`: it was no longer ours. `unknown`: the backend did not answer in time; the key frees itself within the ttl. */
+/** `lost`: it was no longer ours. `unknown`: the backend did not respond in time; the lock expires within the ttl. */
 export type ReleaseOutcome =
   | { readonly released: true }
   | { readonly released: false; readonly reason: "lost" | "unknown" };

@@ -8,7 +8,7 @@ export interface LeaderOptions {
   readonly random: Random;
   /** Ends the candidacy: the work is aborted and awaited, and leadership is released for the next candidate. */
   readonly signal: AbortSignal;
-  /** How long others wait for a leader that vanished. The default of the locks unless given. */
+  /** How long other candidates wait for a crashed leader. Default: that of the locks. */
   readonly ttlMs?: number;
   /** The purpose, for display. */
   readonly purpose?: string;
@@ -17,13 +17,13 @@ export interface LeaderOptions {
 
 export interface LeaderEvents {
   elected?(lease: Lease): void;
-  /** `lost`: not by our own wish. */
+  /** `lost`: the lease was lost, instead of being released. */
   resigned?(lease: Lease, lost: boolean): void;
-  /** The work failed, or the election did. Retried after a pause. */
+  /** The work or the election failed. It is retried after a pause. */
   failed?(error: unknown): void;
 }
 
-/** The work of a leader until `signal` aborts, because the lead was lost or the process stops. */
+/** The work of a leader. `signal` aborts when leadership is lost or the process stops. */
 export type LeaderWork = (lease: Lease, signal: AbortSignal) => Promise<void>;
 
 const waitMs = 3_600_000;
@@ -31,12 +31,12 @@ const betweenFailures: Backoff = { baseMs: 1_000, maxMs: 30_000, jitter: 0.5 };
 
 /**
  * Runs `work` in one process at a time of all that call this with the same key: in the one that holds the lock. Work
- * that ends by itself, or fails, gives up the lead, and this process is a candidate again after a pause. Resolves when
- * `signal` has aborted and everything is given back.
+ * that ends by itself, or fails, releases leadership, and this process is a candidate again after a pause. Resolves after
+ * `signal` has aborted and leadership is released.
  *
  * A leader that was paused detects that it was replaced only when it runs again: every write carries
- * `lease.fence`, or follows `lease.assertHeld()`. The next term begins only after the work of the last has come to an
- * end, so work that ignores its signal keeps this process from leading again, and no other.
+ * `lease.fence`, or follows `lease.assertHeld()`. This process leads again only after its previous work has ended; work that
+ * ignores its signal does not block other processes.
  */
 export async function runAsLeader(locks: Locks, key: Key, work: LeaderWork, options: LeaderOptions): Promise<void> {
   const { clock, random, signal, events = {} } = options;
@@ -46,7 +46,7 @@ export async function runAsLeader(locks: Locks, key: Key, work: LeaderWork, opti
       failures = 0;
     } catch (error) {
       if (signal.aborted || isCoordinationError(error, "closed")) return;
-      // Another candidate has led all the time: queue again, which costs nothing.
+      // Another candidate has led during the whole wait: queue again, which costs nothing.
       if (isCoordinationError(error, "timeout")) continue;
       failures++;
       events.failed?.(error);

@@ -7,42 +7,42 @@ import { type Delay, explainDelay, type Terms } from "./lock-store.ts";
 import type { Holder, LockEvents, ReleaseOutcome } from "./locks.ts";
 import type { LockRequest, Waiter, WaitQueue } from "./waiter.ts";
 
-/** The part of a table that its slots share. */
+/** Shared by all slots of a table. */
 export interface SlotContext extends AcquisitionContext {
   readonly events: LockEvents;
   /** stage/pod/pid of this process. */
   readonly who: string;
-  /** The slot has neither holder nor waiter left. */
+  /** Called when the slot has neither holder nor waiter. */
   onEmpty(slot: Slot): void;
 }
 
 /**
  * One key in this process: callers in arrival order, and at most one acquisition, requested or held.
- * The queue in front of the store is what makes two callers of one process exclude each other, and what keeps the
- * number of remote waiters at one however many wait here.
+ * Because of the queue in front of the store, two callers of one process exclude each other, and any number of callers
+ * here are a single waiter in the store.
  */
 export class Slot implements WaitQueue, AcquisitionOwner {
   readonly key: Key;
-  readonly #in: SlotContext;
+  readonly #context: SlotContext;
   #first: Waiter | undefined;
   #last: Waiter | undefined;
   #acquisition: Acquisition | undefined;
   #lease: HeldLease | undefined;
-  /** The last reported holder. */
-  #behind: Holder | undefined;
+  /** The holder in another process, as last reported by the store. */
+  #remoteHolder: Holder | undefined;
   #delay: Delay | undefined;
 
   constructor(key: Key, context: SlotContext) {
     this.key = key;
-    this.#in = context;
+    this.#context = context;
   }
 
-  get busy(): boolean {
+  get isBusy(): boolean {
     return this.#acquisition !== undefined || this.#first !== undefined;
   }
 
-  get firstWaiter(): Waiter | undefined {
-    return this.#first;
+  *waiters(): Generator<Waiter> {
+    for (let waiter = this.#first; waiter; waiter = waiter.next) yield waiter;
   }
 
   get lease(): HeldLease | undefined {
@@ -51,22 +51,22 @@ export class Slot implements WaitQueue, AcquisitionOwner {
 
   /** The last known holder of the key. */
   get holder(): Holder | undefined {
-    if (!this.#lease || !this.#acquisition) return this.#behind;
-    const { clock, who } = this.#in;
+    if (!this.#lease || !this.#acquisition) return this.#remoteHolder;
+    const { clock, who } = this.#context;
     const sinceMs = clock.wallMs() - (clock.now() - this.#lease.acquiredAt);
     return { id: this.#acquisition.holder, who, sinceMs, purpose: this.#acquisition.purpose };
   }
 
   get delay(): string | undefined {
-    return this.#delay && explainDelay(this.#delay, this.#in.clock.now());
+    return this.#delay && explainDelay(this.#delay, this.#context.clock.now());
   }
 
-  /** The lease at once, for the first caller on a store that grants without a request. */
+  /** The lease, if the store grants without a request and no other caller has or wants the key. */
   grantNow(request: LockRequest): HeldLease | undefined {
-    if (this.busy || !this.#in.store.grantNow) return undefined;
+    if (this.isBusy || !this.#context.store.grantNow) return undefined;
     const acquisition = this.#newAcquisition(request);
     this.#acquisition = acquisition;
-    return this.#hold(acquisition.begin(this.#in.store.grantNow(acquisition)), request);
+    return this.#hold(acquisition.begin(this.#context.store.grantNow(acquisition)), request);
   }
 
   join(waiter: Waiter): void {
@@ -74,15 +74,15 @@ export class Slot implements WaitQueue, AcquisitionOwner {
     if (this.#last) this.#last.next = waiter;
     else this.#first = waiter;
     this.#last = waiter;
-    if (this.#acquisition) this.#mustWait(waiter);
+    if (this.#acquisition) this.#reportContention(waiter);
     this.#advance();
   }
 
   /** Reports contention once per caller. */
-  #mustWait(waiter: Waiter | undefined) {
+  #reportContention(waiter: Waiter | undefined) {
     if (!waiter || waiter.contended) return;
     waiter.contended = true;
-    this.#in.events.contended?.(this.key, this.holder);
+    this.#context.events.contended?.(this.key, this.holder);
   }
 
   /** Removes `waiter` from the queue; its request is withdrawn if no other waiter needs the response. */
@@ -92,15 +92,12 @@ export class Slot implements WaitQueue, AcquisitionOwner {
     this.#advance();
   }
 
-  refuseAll(error: CoordinationError): void {
-    const refused: Waiter[] = [];
-    for (let waiter = this.#first; waiter; waiter = this.#first) {
-      this.#unlink(waiter);
-      refused.push(waiter);
-    }
+  rejectAll(error: CoordinationError): void {
+    const rejected = [...this.waiters()];
+    for (const waiter of rejected) this.#unlink(waiter);
     this.#withdrawIfUnneeded();
     this.#advance();
-    for (const waiter of refused) waiter.answer(error);
+    for (const waiter of rejected) waiter.answer(error);
   }
 
   #unlink(waiter: Waiter) {
@@ -116,64 +113,64 @@ export class Slot implements WaitQueue, AcquisitionOwner {
     const acquisition = this.#acquisition;
     if (this.#first || !acquisition || acquisition.renewer) return;
     this.#acquisition = undefined;
-    this.#in.store.withdraw(acquisition);
+    this.#context.store.withdraw(acquisition);
   }
 
   /** Sends a request for the first waiter, unless one is pending or the key is held here. */
   #advance() {
     if (this.#acquisition) return;
-    if (!this.#first) return this.#in.onEmpty(this);
+    if (!this.#first) return this.#context.onEmpty(this);
     this.#acquisition = this.#newAcquisition(this.#first.request);
-    this.#in.store.ask(this.#acquisition);
+    this.#context.store.ask(this.#acquisition);
   }
 
   #newAcquisition(request: LockRequest) {
-    return new Acquisition(this.key, request, this, this.#in);
+    return new Acquisition(this.key, request, this, this.#context);
   }
 
-  /** The grant for the first waiter, or a late response to a request that is no longer needed. */
-  granted(acquisition: Acquisition, terms: Terms): void {
+  /** Hands the grant to the first waiter, unless the request was withdrawn. */
+  onGranted(acquisition: Acquisition, terms: Terms): void {
     if (acquisition !== this.#acquisition || !this.#first) return;
-    this.#behind = this.#delay = undefined;
+    this.#remoteHolder = this.#delay = undefined;
     acquisition.begin(terms);
-    if (acquisition.isOver()) return this.#tooLate(acquisition);
+    if (acquisition.hasExpired()) return this.#releaseLateGrant(acquisition);
     this.#handTo(this.#first);
   }
 
-  /** The response took so long that the lease has already ended: release it and request again. */
-  #tooLate(acquisition: Acquisition) {
+  /** The response took so long that the lease has already ended: releases it and requests it again. */
+  #releaseLateGrant(acquisition: Acquisition) {
     this.#drop(acquisition);
-    void this.#in.store.release(acquisition);
+    void this.#context.store.release(acquisition);
     if (acquisition.wait) return this.#advance();
-    this.#refuseFirst(
+    this.#rejectFirst(
       new CoordinationError("unavailable", `${this.key}: the response of the backend arrived too late`),
     );
   }
 
-  queued(acquisition: Acquisition, behind: Holder | undefined, delay?: Delay): void {
+  onQueued(acquisition: Acquisition, behind: Holder | undefined, delay?: Delay): void {
     if (acquisition !== this.#acquisition) return;
-    this.#behind = behind;
+    this.#remoteHolder = behind;
     this.#delay = delay;
-    if (!delay) this.#mustWait(this.#first);
+    if (!delay) this.#reportContention(this.#first);
   }
 
-  busyElsewhere(acquisition: Acquisition, holder: Holder | undefined): void {
+  onBusy(acquisition: Acquisition, holder: Holder | undefined): void {
     if (acquisition !== this.#acquisition) return;
     this.#acquisition = undefined;
-    this.#behind = holder;
-    this.#mustWait(this.#first);
-    this.#refuseFirst("contention");
+    this.#remoteHolder = holder;
+    this.#reportContention(this.#first);
+    this.#rejectFirst("contention");
   }
 
-  failed(acquisition: Acquisition, error: CoordinationError): void {
+  onFailed(acquisition: Acquisition, error: CoordinationError): void {
     if (acquisition !== this.#acquisition) return;
     this.#acquisition = undefined;
-    // A caller that does not wait fails alone. The error of a waiting caller applies to all that wait.
-    if (acquisition.wait) this.refuseAll(error);
-    else this.#refuseFirst(error);
+    // A caller that does not wait fails alone. An error for a waiting caller concerns all that wait.
+    if (acquisition.wait) this.rejectAll(error);
+    else this.#rejectFirst(error);
   }
 
-  #refuseFirst(error: CoordinationError | "contention") {
+  #rejectFirst(error: CoordinationError | "contention") {
     const first = this.#first;
     if (!first) return this.#advance();
     this.leave(first);
@@ -193,8 +190,8 @@ export class Slot implements WaitQueue, AcquisitionOwner {
   }
 
   /** Called by the lease, once. */
-  giveBack(lease: HeldLease): Promise<ReleaseOutcome> {
-    const { events, clock } = this.#in;
+  releaseLease(lease: HeldLease): Promise<ReleaseOutcome> {
+    const { events, clock } = this.#context;
     const heldMs = events.released ? clock.now() - lease.acquiredAt : 0;
     const outcome = this.#free(lease);
     if (events.released) void outcome.then((result) => events.released?.(lease, result, heldMs));
@@ -206,13 +203,13 @@ export class Slot implements WaitQueue, AcquisitionOwner {
     // The lease is lost: another holder may have the key, so there is nothing to release.
     if (!acquisition || lease !== this.#lease) return lost;
 
-    if (this.#first && acquisition.mayPassOn()) {
+    if (this.#first && acquisition.canPassOn()) {
       this.#handTo(this.#first);
       return released;
     }
     this.#drop(acquisition);
-    const outcome = this.#in.store.release(acquisition);
-    // Behind the release, so that waiters of other processes that queued earlier come first.
+    const outcome = this.#context.store.release(acquisition);
+    // After the release, so that waiters of other processes that queued earlier come first.
     this.#advance();
     return outcome;
   }
@@ -222,15 +219,15 @@ export class Slot implements WaitQueue, AcquisitionOwner {
     this.#acquisition = this.#lease = undefined;
   }
 
-  renewalFailed(cause: unknown): void {
-    if (this.#lease) this.#in.events.renewalFailed?.(this.#lease, cause);
+  onRenewalFailed(cause: unknown): void {
+    if (this.#lease) this.#context.events.renewalFailed?.(this.#lease, cause);
   }
 
-  loseLease(cause: CoordinationError): void {
+  onLost(cause: CoordinationError): void {
     const lease = this.#lease;
     if (!lease) return;
     lease.lose(cause);
-    this.#in.events.lost?.(lease, cause);
+    this.#context.events.lost?.(lease, cause);
   }
 
   onFree(): void {

@@ -11,7 +11,7 @@ export interface LockRequest {
   readonly waitMs: number;
   readonly maxHoldMs: number;
   readonly cohort: number;
-  /** False: the lock at once or not at all. */
+  /** False: fail instead of waiting for the lock. */
   readonly wait: boolean;
   readonly purpose: string | undefined;
   readonly signal: AbortSignal | undefined;
@@ -31,7 +31,7 @@ export interface WaitQueue {
 
 export type WaitResult = HeldLease | CoordinationError | "contention";
 
-/** A caller in the queue of a slot: answered once, by a lease, a timeout, or because its signal aborted. */
+/** A caller in the queue of a slot. It gets one result: a lease, or an error such as a timeout. */
 export class Waiter {
   /** @internal */ previous: Waiter | undefined;
   /** @internal */ next: Waiter | undefined;
@@ -66,11 +66,11 @@ export class Waiter {
     this.reject = to.reject;
   }
 
-  /** Joins the queue. A wait is only timed if there is one. */
+  /** Joins the queue, and starts the timer if the lock is not granted at once. */
   join(): void {
     const { signal } = this.request;
     if (signal) {
-      // One signal for a thousand callers, such as the one that ends the process, is no leak.
+      // Many callers may share one signal, such as that of the shutdown; the many listeners are no leak.
       setMaxListeners(0, signal);
       signal.addEventListener("abort", this, { once: true });
     }
@@ -80,7 +80,7 @@ export class Waiter {
     this.#agenda.put(this.#timer, this.since + this.request.waitMs);
   }
 
-  /** Called by the slot, after it let the waiter out of the queue. */
+  /** Called by the slot, after it removed the waiter from the queue. */
   answer(answer: WaitResult): void {
     this.#done = true;
     if (this.#timer) this.#agenda.remove(this.#timer);

@@ -45,7 +45,7 @@ describe("a full memory store", () => {
     expect(store.size).toBe(10);
   });
 
-  it("keeps claims that are read rather than others", async () => {
+  it("evicts unread claims before claims that were read", async () => {
     const { store } = setUp({ maxEntries: 2 });
     await done(store, "hot");
     await done(store, "cold");
@@ -56,7 +56,7 @@ describe("a full memory store", () => {
     expect(await states(store, "hot", "new")).toEqual(["done", "in-flight"]);
   });
 
-  it("keeps claims that are repeated rather than others", async () => {
+  it("evicts claims without a repetition first", async () => {
     const { store, clock } = setUp({ maxEntries: 2 });
     await done(store, "again", { ttlMs: 1_000 });
     await done(store, "once");
@@ -127,11 +127,11 @@ describe("a memory store", () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it("needs a sensible size", () => {
+  it("rejects a size below 1", () => {
     expect(() => new MemoryClaimStore({ clock: new ManualClock(), maxEntries: 0 })).toThrow(TypeError);
   });
 
-  it("answers and evicts as a plain list does, whatever happens in whatever order", async () => {
+  it("returns and evicts the same as a plain list, for any operations in any order", async () => {
     await fc.assert(
       property((options) => new MemoryClaimStore(options)),
       { numRuns: 500 },

@@ -20,18 +20,11 @@ export function memoryClaims(options: MemoryClaimsOptions): Claims {
   return claimsOver(new MemoryClaimStore(options), options);
 }
 
-export interface MemoryClaimStoreOptions {
-  readonly clock: Clock;
-  readonly events?: ClaimEvents;
-  /** Default 10,000. */
-  readonly maxEntries?: number;
-}
-
 /** Expired entries are removed this much late. Whether an entry has expired is computed exactly on each read. */
 const tidyingResolutionMs = 100;
 
 /**
- * A bounded set of claims in which every operation has constant cost, however full it is. Expired entries are evicted
+ * A bounded set of claims. The cost of each operation is constant. Expired entries are evicted
  * first, then the least recently read finished ones; never a claim in flight.
  */
 export class MemoryClaimStore implements ClaimStore {
@@ -41,11 +34,15 @@ export class MemoryClaimStore implements ClaimStore {
   readonly #maxEntries: number;
   readonly #agenda: Agenda;
   readonly #entries = new Map<Key, ClaimEntry>();
-  /** Entries that may be forgotten, the longest untouched first. */
+  /** Entries that may be evicted, the least recently read first. */
   readonly #settled = new EntryList();
   #fence: bigint;
 
-  constructor({ clock, events = {}, maxEntries = 10_000 }: MemoryClaimStoreOptions) {
+  constructor({
+    clock,
+    events = {},
+    maxEntries = 10_000,
+  }: Pick<MemoryClaimsOptions, "clock" | "events" | "maxEntries">) {
     if (!(Number.isInteger(maxEntries) && maxEntries >= 1)) {
       throw new TypeError(`maxEntries must be a whole number, 1 or more; got ${maxEntries}`);
     }
@@ -72,8 +69,18 @@ export class MemoryClaimStore implements ClaimStore {
 
     if (this.#entries.size >= this.#maxEntries) this.#makeRoom();
     this.#fence += 1n;
-    const entry = new ClaimEntry(bid, this.#fence, (expired) => this.#remove(expired));
-    entry.atMs = this.#clock.wallMs();
+    const entry: ClaimEntry = {
+      bid,
+      fence: this.#fence,
+      state: "claimed",
+      text: "",
+      atMs: this.#clock.wallMs(),
+      settledAt: 0,
+      expiresAt: 0,
+      expiry: new Appointment({ due: () => this.#remove(entry) }),
+      older: undefined,
+      newer: undefined,
+    };
     this.#entries.set(bid.key, entry);
     this.#expire(entry, bid.leaseMs);
     return { state: "new", grant: this.#grant(entry) };
@@ -92,26 +99,14 @@ export class MemoryClaimStore implements ClaimStore {
   }
 
   #describe(entry: ClaimEntry): Taken {
+    const { state, text, atMs } = entry;
     const { payloadHash, holder: id, who } = entry.bid;
-    switch (entry.state) {
-      case "claimed": {
-        const holder = { id, who, sinceMs: entry.atMs, purpose: undefined };
-        return { state: "in-flight", holder, retryAfterMs: entry.expiresAt - this.#clock.now(), payloadHash };
-      }
-      case "retry":
-        return {
-          state: "in-flight",
-          holder: undefined,
-          retryAfterMs: entry.expiresAt - this.#clock.now(),
-          payloadHash,
-        };
-      case "done":
-        this.#settled.append(entry);
-        return { state: "done", result: entry.text, atMs: entry.atMs, payloadHash };
-      case "failed":
-        this.#settled.append(entry);
-        return { state: "failed", error: entry.text, atMs: entry.atMs, payloadHash };
+    if (state === "done" || state === "failed") {
+      this.#settled.append(entry);
+      return state === "done" ? { state, result: text, atMs, payloadHash } : { state, error: text, atMs, payloadHash };
     }
+    const holder = state === "claimed" ? { id, who, sinceMs: atMs, purpose: undefined } : undefined;
+    return { state: "in-flight", holder, retryAfterMs: entry.expiresAt - this.#clock.now(), payloadHash };
   }
 
   #grant(entry: ClaimEntry): ClaimGrant {
@@ -170,38 +165,30 @@ export class MemoryClaimStore implements ClaimStore {
   }
 }
 
-class ClaimEntry {
+interface ClaimEntry {
   bid: ClaimBid;
   readonly fence: bigint;
-  readonly expiry = new Appointment(this);
-  readonly #expired: (entry: ClaimEntry) => void;
-  state: "claimed" | Ending["kind"] = "claimed";
+  readonly expiry: Appointment;
+  state: "claimed" | Ending["kind"];
   /** The result or the error. */
-  text = "";
-  /** When it got into this state, for people. */
-  atMs = 0;
-  settledAt = 0;
-  expiresAt = 0;
+  text: string;
+  /** The time of the last change of the state, for display. */
+  atMs: number;
+  settledAt: number;
+  expiresAt: number;
   older: ClaimEntry | undefined;
   newer: ClaimEntry | undefined;
-
-  constructor(bid: ClaimBid, fence: bigint, expired: (entry: ClaimEntry) => void) {
-    this.bid = bid;
-    this.fence = fence;
-    this.#expired = expired;
-  }
-
-  due(): void {
-    this.#expired(this);
-  }
 }
 
-/** Entries in an order. A Map would do, were finding its first not slow after many deletions. */
+/**
+ * Entries in order. Not a Set: finding its first entry is slow after many deletions, and an iterator that stays at its
+ * position keeps all earlier hash tables of the Set in memory.
+ */
 class EntryList {
   first: ClaimEntry | undefined;
   #last: ClaimEntry | undefined;
 
-  /** Puts `entry` at the end, from wherever it was. */
+  /** Moves or adds `entry` to the end. */
   append(entry: ClaimEntry): void {
     this.remove(entry);
     entry.older = this.#last;

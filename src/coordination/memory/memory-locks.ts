@@ -4,14 +4,14 @@ import type { Locks } from "../locks/locks.ts";
 
 /**
  * Locks among the callers of one process. They hold exactly the live keys: no size limit, nothing is ever evicted.
- * A restart forgets them, and other processes do not see them. A holder cannot vanish without the process, so a ttl
- * never runs out here; `maxHoldMs` is what ends the lease of work that hangs.
+ * A restart forgets them, and other processes do not see them. A holder cannot crash without the process, so a lease
+ * never expires; only `maxHoldMs` ends the lease of work that hangs.
  */
 export function memoryLocks(options: LockTableOptions): Locks {
   return locksOver(memoryLockStore(options), options);
 }
 
-/** The table already lets one caller through at a time, so the store has nothing to refuse: it only counts. */
+/** The table already excludes the callers of one process, so the store only counts fences. */
 function memoryLockStore({ clock }: LockTableOptions): LockStore {
   const forever = { deadline: Number.POSITIVE_INFINITY, periodMs: Number.POSITIVE_INFINITY };
   const released = Promise.resolve({ released: true } as const);

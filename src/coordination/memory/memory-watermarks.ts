@@ -1,5 +1,5 @@
 import type { Key } from "../key.ts";
-import type { WatermarkRecord, WatermarkStore } from "../watermarks/watermarks.ts";
+import { findRefusal, type WatermarkRecord, type WatermarkStore } from "../watermarks/watermarks.ts";
 
 /** Watermarks of one process. A restart loses them: every stream then begins at its `from` again. */
 export function memoryWatermarks(): WatermarkStore {
@@ -9,9 +9,8 @@ export function memoryWatermarks(): WatermarkStore {
     guarantee: "process",
     read: async (key) => records.get(key),
     async write(key, next, expected) {
-      const current = records.get(key);
-      if (current && current.fence > next.fence) return { kind: "stale", fence: current.fence };
-      if ((current?.revision ?? "absent") !== expected) return { kind: "conflict", current };
+      const refusal = findRefusal(records.get(key), next, expected);
+      if (refusal) return refusal;
       const record = { ...next, revision: String(++writes) };
       records.set(key, record);
       return { kind: "written", record };

@@ -1,7 +1,7 @@
 import { limitLog, type Metrics } from "../../telemetry/index.ts";
 import type { Claim, ClaimEvents, Effect } from "../claims/claims.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
-import { type Observer, repeatMs, type Stage, seriesByName } from "./observer.ts";
+import { type Observer, repeatMs, type Stage } from "./observer.ts";
 
 /** Counts and logs the events of the claims of a stage: `redisClaims({ …, events: observeClaims(observer) })`. */
 export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEvents {
@@ -13,13 +13,13 @@ export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEv
 
   return {
     answered(key, state, effect) {
-      count.claims[claimOutcomeOf[state]].inc();
-      if (state === "new") count.work[effect ? effectOf[effect] : "unstated"].inc();
+      count.claims.with({ outcome: outcomeLabel[state] }).inc();
+      if (state === "new") count.work.with({ effect: effect ? effectLabel[effect] : "unstated" }).inc();
       log.debug("claim evaluated", { key, state, effect });
     },
     // Logged although the caller has the error: `once` throws the error of the work in place of this one.
     refused(key, reason) {
-      count.refusals[refusalOf[reason]].inc();
+      count.refusals.with({ reason: refusalLabel[reason] }).inc();
       const unreported = refusalLines(`${key}|${reason}`);
       if (unreported !== undefined) log.warn("claim failed", { key, reason, unreported });
     },
@@ -33,12 +33,9 @@ export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEv
       log.warn("claim lost", { key, holder, fence, cause });
     },
     settled({ key, holder, fence }, how, outcome) {
-      count.settlements[how][outcome].inc();
-      if (outcome === "settled") log.debug("claim settled", { key, holder, fence, how, outcome });
-      // A late completion is logged by `lateComplete`, which follows.
-      else if (how !== "done" || outcome !== "lost") log.warn("claim settled", { key, holder, fence, how, outcome });
-    },
-    lateComplete({ key, holder, fence }) {
+      count.settlements.with({ how, outcome }).inc();
+      if (outcome === "settled") return log.debug("claim settled", { key, holder, fence, how, outcome });
+      if (how !== "done" || outcome !== "lost") return log.warn("claim settled", { key, holder, fence, how, outcome });
       count.lateCompletes.inc();
       log.warn("claim completed late", { key, holder, fence });
     },
@@ -52,28 +49,22 @@ export function observeClaims({ stage, metrics, log, clock }: Observer): ClaimEv
   };
 }
 
-const claimOutcomes = ["new", "in_flight", "done", "failed"] as const;
-const effects = ["transactional", "fenced", "idempotent", "at_least_once", "unstated"] as const;
-const refusalReasons = ["unavailable", "forbidden", "mismatch", "collision", "full", "closed", "other"] as const;
-const endings = ["done", "failed", "retry"] as const;
-const settlementOutcomes = ["settled", "lost", "unknown"] as const;
-
-const claimOutcomeOf: Readonly<Record<Claim["state"], (typeof claimOutcomes)[number]>> = {
+const outcomeLabel = {
   new: "new",
   "in-flight": "in_flight",
   done: "done",
   failed: "failed",
-};
+} as const satisfies Record<Claim["state"], string>;
 
-const effectOf: Readonly<Record<Effect, (typeof effects)[number]>> = {
+const effectLabel = {
   transactional: "transactional",
   fenced: "fenced",
   idempotent: "idempotent",
   "at-least-once": "at_least_once",
-};
+} as const satisfies Record<Effect, string>;
 
-/** A claim neither waits nor is aborted, so these codes are not expected. */
-const refusalOf: Readonly<Record<CoordinationErrorCode, (typeof refusalReasons)[number]>> = {
+/** A claim neither waits nor is aborted, so the last three codes are not expected. */
+const refusalLabel = {
   unavailable: "unavailable",
   forbidden: "forbidden",
   mismatch: "mismatch",
@@ -83,35 +74,29 @@ const refusalOf: Readonly<Record<CoordinationErrorCode, (typeof refusalReasons)[
   lost: "other",
   timeout: "other",
   aborted: "other",
-};
+} as const satisfies Record<CoordinationErrorCode, string>;
 
 function claimMetrics(stage: Stage, metrics: Metrics) {
-  const claims = metrics.counter(
-    `${stage}_claims_total`,
-    "Results of claims: new is work to do, in_flight and done are duplicates, failed is not retried.",
-    { outcome: claimOutcomes },
-  );
-  const work = metrics.counter(
-    `${stage}_claim_work_total`,
-    "New claims by what makes a second run of their work harmless; for at_least_once nothing does.",
-    { effect: effects },
-  );
-  const refusals = metrics.counter(
-    `${stage}_claim_refusals_total`,
-    "Claims and settlements that the store rejected or did not answer.",
-    { reason: refusalReasons },
-  );
-  const settlements = metrics.counter(
-    `${stage}_claim_settlements_total`,
-    "Settlements of claims: done, failed for good or to be retried; and whether the claim was still held.",
-    { how: endings, outcome: settlementOutcomes },
-  );
   return {
-    claims: seriesByName(claimOutcomes, (outcome) => claims.with({ outcome })),
-    work: seriesByName(effects, (effect) => work.with({ effect })),
-    refusals: seriesByName(refusalReasons, (reason) => refusals.with({ reason })),
-    settlements: seriesByName(endings, (how) =>
-      seriesByName(settlementOutcomes, (outcome) => settlements.with({ how, outcome })),
+    claims: metrics.counter(
+      `${stage}_claims_total`,
+      "Results of claims: new is work to do, in_flight and done are duplicates, failed is not retried.",
+      { outcome: Object.values(outcomeLabel) },
+    ),
+    work: metrics.counter(
+      `${stage}_claim_work_total`,
+      "New claims by what makes a second run of their work harmless; for at_least_once nothing does.",
+      { effect: [...Object.values(effectLabel), "unstated"] },
+    ),
+    refusals: metrics.counter(
+      `${stage}_claim_refusals_total`,
+      "Claims and settlements that the store rejected or did not answer.",
+      { reason: ["unavailable", "forbidden", "mismatch", "collision", "full", "closed", "other"] },
+    ),
+    settlements: metrics.counter(
+      `${stage}_claim_settlements_total`,
+      "Settlements of claims: done, failed for good or to be retried; and whether the claim was still held.",
+      { how: ["done", "failed", "retry"], outcome: ["settled", "lost", "unknown"] },
     ),
     lateCompletes: metrics.counter(
       `${stage}_claim_late_completes_total`,

@@ -1,7 +1,7 @@
 import { limitLog, type Metrics } from "../../telemetry/index.ts";
 import type { CoordinationErrorCode } from "../errors.ts";
 import type { LockEvents, Locks } from "../locks/locks.ts";
-import { type Observer, repeatMs, type Stage, seriesByName } from "./observer.ts";
+import { type Observer, repeatMs, type Stage } from "./observer.ts";
 
 /** Counts and logs the events of the locks of a stage: `redisLocks({ …, events: observeLocks(observer) })`. */
 export function observeLocks({ stage, metrics, log, clock }: Observer): LockEvents {
@@ -29,7 +29,7 @@ export function observeLocks({ stage, metrics, log, clock }: Observer): LockEven
     },
     // Not logged: the caller has the error, and the loop that owns its retries logs it, once.
     failed(_key, reason) {
-      count.failures[lockFailureOf[reason]].inc();
+      count.failures.with({ reason: failureLabel[reason] }).inc();
     },
     renewalFailed({ key, holder, fence }, cause) {
       count.renewalFailures.inc();
@@ -42,7 +42,7 @@ export function observeLocks({ stage, metrics, log, clock }: Observer): LockEven
     },
     released({ key, holder, fence }, result, heldMs) {
       const outcome = result.released ? "released" : result.reason;
-      count.releases[outcome].inc();
+      count.releases.with({ outcome }).inc();
       count.held.observe(heldMs / 1_000);
       if (result.released) log.debug("lock released", { key, holder, fence, outcome, heldMs });
       else log.warn("lock released", { key, holder, fence, outcome, heldMs });
@@ -61,14 +61,11 @@ const waitBuckets = [
 /** Bounds from a single guarded write to a task of an hour; one at the default ttl of 30 s. */
 const holdBuckets = [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 15, 30, 60, 300, 900, 1_800, 3_600];
 
-const lockFailures = ["contention", "timeout", "api_error", "lost", "aborted"] as const;
-const releaseOutcomes = ["released", "lost", "unknown"] as const;
-
 /**
  * The failure reasons. Only failures of the backend are an `api_error`: a lost race, a timeout and a shutdown do not
  * concern its health. Closing the locks ends a wait just as the caller's own signal does.
  */
-const lockFailureOf: Readonly<Record<"contention" | CoordinationErrorCode, (typeof lockFailures)[number]>> = {
+const failureLabel = {
   contention: "contention",
   timeout: "timeout",
   lost: "lost",
@@ -79,22 +76,20 @@ const lockFailureOf: Readonly<Record<"contention" | CoordinationErrorCode, (type
   collision: "api_error",
   full: "api_error",
   mismatch: "api_error",
-};
+} as const satisfies Record<"contention" | CoordinationErrorCode, string>;
 
 function lockMetrics(stage: Stage, metrics: Metrics) {
-  const failures = metrics.counter(
-    `${stage}_lock_acquisition_failures_total`,
-    "Attempts to acquire a lock that failed. Only api_error is a fault of the backend.",
-    { reason: lockFailures },
-  );
-  const releases = metrics.counter(
-    `${stage}_lock_releases_total`,
-    "Releases of a lock: it was still held, it was lost before, or the backend did not respond.",
-    { outcome: releaseOutcomes },
-  );
   return {
-    failures: seriesByName(lockFailures, (reason) => failures.with({ reason })),
-    releases: seriesByName(releaseOutcomes, (outcome) => releases.with({ outcome })),
+    failures: metrics.counter(
+      `${stage}_lock_acquisition_failures_total`,
+      "Attempts to acquire a lock that failed. Only api_error is a fault of the backend.",
+      { reason: ["contention", "timeout", "api_error", "lost", "aborted"] },
+    ),
+    releases: metrics.counter(
+      `${stage}_lock_releases_total`,
+      "Releases of a lock: it was still held, it was lost before, or the backend did not respond.",
+      { outcome: ["released", "lost", "unknown"] },
+    ),
     attempts: metrics.counter(`${stage}_lock_acquisition_attempts_total`, "Attempts to acquire a lock."),
     successes: metrics.counter(`${stage}_lock_acquisition_successes_total`, "Locks acquired."),
     contentions: metrics.counter(
@@ -119,7 +114,7 @@ function lockMetrics(stage: Stage, metrics: Metrics) {
   };
 }
 
-/** Shows how many locks a stage holds and waits for, looked up whenever the metrics are read. */
+/** Shows how many locks a stage holds and waits for, at the time of the scrape. */
 export function observeLockLoad(locks: Pick<Locks, "load">, { stage, metrics }: Pick<Observer, "stage" | "metrics">) {
   metrics.gauge(`${stage}_locks_held`, "Locks that this process holds now.", () => locks.load().held);
   metrics.gauge(

@@ -2,9 +2,9 @@ import type { Metrics } from "../../telemetry/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { lag } from "../watermarks/cursor.ts";
 import type { AdvanceOutcome, Watermark } from "../watermarks/watermarks.ts";
-import { type Observer, type Stage, seriesByName } from "./observer.ts";
+import type { Observer, Stage } from "./observer.ts";
 
-/** A watermark that is watched until it is disposed of: from then on this process polls the stream no more. */
+/** A watermark whose lag is shown until it is disposed of, when this process no longer polls its stream. */
 export interface ObservedWatermark extends Watermark, Disposable {}
 
 /**
@@ -14,7 +14,7 @@ export interface ObservedWatermark extends Watermark, Disposable {}
 export function observeWatermarks({ stage, metrics, log, clock }: Observer) {
   const polled = new Set<{ lagMs: number; at: number }>();
   const writes = watermarkMetrics(stage, metrics, () => {
-    // Measured by the source's clock at the last poll, and growing since: a poller that hangs must not look punctual.
+    // Measured by the source's clock at the last poll, and growing since: a poller that hangs must show a growing lag.
     let largestMs = 0;
     for (const { lagMs, at } of polled) largestMs = Math.max(largestMs, lagMs + clock.now() - at);
     return largestMs;
@@ -29,15 +29,15 @@ export function observeWatermarks({ stage, metrics, log, clock }: Observer) {
       Object.assign(stream, { lagMs, at: clock.now() });
       switch (outcome.kind) {
         case "advanced":
-          writes.written.inc();
+          writes.with({ outcome: "written" }).inc();
           return log.debug("watermark advanced", { key, cursor: outcome.cursor, heldBy: outcome.heldBy, lagMs });
         case "unchanged":
           if (outcome.heldBy === undefined) return;
           return log.info("watermark held", { key, cursor: outcome.cursor, heldBy: outcome.heldBy, lagMs });
         case "stale":
-          // Another process polls it by now, and shows its lag.
+          // Another process polls the stream now, and shows its lag.
           polled.delete(stream);
-          writes.stale.inc();
+          writes.with({ outcome: "stale" }).inc();
           return log.warn("watermark stale", { key, fence: outcome.fence });
       }
     }
@@ -54,7 +54,7 @@ export function observeWatermarks({ stage, metrics, log, clock }: Observer) {
           note(outcome, lag(watermark.record, serverDate));
           return outcome;
         } catch (error) {
-          if (error instanceof CoordinationError) writes.failed.inc();
+          if (error instanceof CoordinationError) writes.with({ outcome: "failed" }).inc();
           throw error;
         }
       },
@@ -63,18 +63,15 @@ export function observeWatermarks({ stage, metrics, log, clock }: Observer) {
   };
 }
 
-const writeOutcomes = ["written", "stale", "failed"] as const;
-
 function watermarkMetrics(stage: Stage, metrics: Metrics, largestLagMs: () => number) {
   metrics.gauge(
     `${stage}_watermark_lag_seconds`,
     "Lag of the slowest stream that this process polls, 0 if it polls none.",
     () => largestLagMs() / 1_000,
   );
-  const writes = metrics.counter(
+  return metrics.counter(
     `${stage}_watermark_writes_total`,
     "Writes of a watermark: written, rejected as stale because another process polls now, or failed.",
-    { outcome: writeOutcomes },
+    { outcome: ["written", "stale", "failed"] },
   );
-  return seriesByName(writeOutcomes, (outcome) => writes.with({ outcome }));
 }

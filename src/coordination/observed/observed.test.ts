@@ -55,7 +55,7 @@ describe("lock metrics", () => {
     });
   });
 
-  it("count a wait in vain as a timeout, and nothing else", async () => {
+  it("count a wait without a grant as a timeout, and nothing else", async () => {
     const { locks, clock, moved } = stage();
     await locks.acquire(key);
     const before = await moved();
@@ -113,7 +113,7 @@ describe("lock metrics", () => {
     expect(await moved()).toEqual({ [`gateway_lock_acquisition_failures_total{reason="${reason}"}`]: 1 });
   });
 
-  it("time a grant from when it was asked for, with the 20 ms of the objective as a bound", async () => {
+  it("measure a grant from its request on, with the 20 ms of the objective as a bound", async () => {
     const { locks, clock, series } = stage();
     const first = await locks.acquire(key);
 
@@ -130,7 +130,7 @@ describe("lock metrics", () => {
     });
   });
 
-  it("time nothing that was not granted", async () => {
+  it("measure only locks that were granted", async () => {
     const { events, series } = stage();
 
     events.locks.failed?.(key, "timeout", 30_000);
@@ -190,7 +190,7 @@ describe("lock metrics", () => {
     },
   );
 
-  it("count every renewal without an answer", async () => {
+  it("count every renewal without a response", async () => {
     const { locks, clock, moved } = stage({ store: storeThat({ renews: false }) });
 
     await locks.acquire(key);
@@ -279,7 +279,7 @@ describe("lock log events", () => {
     ]);
   });
 
-  it("are not flooded by a storm on one key: one line in 10 s, and the next counts the lines left out", async () => {
+  it("are limited to one line in 10 s per key, and the next line counts those left out", async () => {
     const { locks, clock, log } = stage();
     await locks.acquire(key);
 
@@ -291,7 +291,7 @@ describe("lock log events", () => {
     expect(lines).toMatchObject([{ fields: { unreported: 0 } }, { fields: { unreported: 999 } }]);
   });
 
-  it("are not flooded by a storm on many keys either", () => {
+  it("are limited for many keys together", () => {
     const { events, log } = stage();
 
     for (let i = 0; i < 1_000; i++) events.locks.contended?.(keyOf("repo", i), undefined);
@@ -312,7 +312,7 @@ describe("lock log events", () => {
     });
   });
 
-  it("warn of renewals that fail, not of each", async () => {
+  it("warn of failed renewals, but not of each one", async () => {
     const { locks, clock, log } = stage({ store: storeThat({ renews: false }) });
 
     const { holder, fence } = await locks.acquire(key);
@@ -350,7 +350,7 @@ describe("lock log events", () => {
 });
 
 describe("claim metrics", () => {
-  it("count every answer by its outcome", async () => {
+  it("count every claim by its outcome", async () => {
     const { claims, moved } = stage();
 
     const claim = await newClaim(claims.claim(key, { effect: "idempotent" }));
@@ -374,7 +374,7 @@ describe("claim metrics", () => {
     });
   });
 
-  it("show work that nothing keeps from happening twice", async () => {
+  it("count work that may happen twice", async () => {
     const { claims, moved } = stage();
 
     await once(claims, key, { effect: "at-least-once" }, async () => "sent");
@@ -437,7 +437,7 @@ describe("claim metrics", () => {
     ]);
   });
 
-  it("count renewals without an answer, and warn of them, not of each", async () => {
+  it("count renewals without a response, and warn of them, but not of each one", async () => {
     const { claims, events, moved, log } = stage();
     const claim = await newClaim(claims.claim(key));
     const { holder, fence } = claim;
@@ -452,7 +452,7 @@ describe("claim metrics", () => {
 });
 
 describe("watermark metrics", () => {
-  it("show how far the stream that is most behind is behind its source", async () => {
+  it("show the lag of the slowest stream", async () => {
     const { polling, series } = stage();
     await polling({ from: "now" });
     const behind = await polling({ from: 3_600_000 });
@@ -499,7 +499,7 @@ describe("watermark metrics", () => {
     ]);
   });
 
-  it("count and warn when another process polls the stream by now, and show its lag no more", async () => {
+  it("count and warn when another process polls the stream now, and no longer show its lag", async () => {
     const { polling, moved, series, log } = stage();
     const stream = keyOf("issues", 7);
     const [old, young] = [await polling({ from: 60_000, fence: 1n, stream }), await polling({ fence: 2n, stream })];
@@ -520,7 +520,7 @@ describe("watermark metrics", () => {
     expect(await series("gateway_watermark_lag")).toEqual({ gateway_watermark_lag_seconds: 0 });
   });
 
-  it("count a store that does not answer as failed, and leave the error to the poller", async () => {
+  it("count a store that does not respond as failed, and leave the error to the poller", async () => {
     const { polling, moved, log } = stage();
     const down = new CoordinationError("unavailable", "Redis does not answer");
     const mark = await polling({ from: 3_600_000, fails: down });
@@ -544,7 +544,7 @@ describe("watermark metrics", () => {
 });
 
 describe("all metrics", () => {
-  it("hold no key, holder, purpose or result of any form", async () => {
+  it("contain no key, holder, purpose or result in any form", async () => {
     const { locks, claims, clock, metrics } = stage();
     const telling = keyOf("glpat-SECRETSECRET", "acme/rocket", "5f3a9c");
 
@@ -563,7 +563,7 @@ describe("all metrics", () => {
     }
   });
 
-  it("have no label but those with a closed list of values", async () => {
+  it("have only labels with a closed list of values", async () => {
     const { metrics } = stage();
 
     const labels = new Set([...(await metrics.text()).matchAll(/[{,](\w+)=/g)].map(([, label]) => label));

@@ -15,8 +15,3 @@ export interface Observer {
 
 /** An event that repeats for the same key is logged once in this time; the metrics count all of them. */
 export const repeatMs = 10_000;
-
-/** The series of each name, looked up once, so that counting needs no label look-up. */
-export function seriesByName<Name extends string, Series>(names: readonly Name[], find: (name: Name) => Series) {
-  return Object.fromEntries(names.map((name) => [name, find(name)])) as Readonly<Record<Name, Series>>;
-}

@@ -5,7 +5,7 @@ import { Batch } from "./batch.ts";
 import type { LockLink, LockOperation, Replies } from "./lock-link.ts";
 
 describe("lock operations that come together", () => {
-  it("leave in one call while they are few", async () => {
+  it("are sent in one call if they are few", async () => {
     const { batch, calls } = world();
 
     void ask(batch, 15);
@@ -14,7 +14,7 @@ describe("lock operations that come together", () => {
     expect(calls.map(({ numbers }) => numbers.length)).toEqual([15]);
   });
 
-  it("leave in two calls, in their order, when they are many: the server works on one while we read the other", async () => {
+  it("are sent in two calls, in order, if they are many: the server works on one while we read the other", async () => {
     const { batch, calls } = world();
 
     void ask(batch, 16);
@@ -23,7 +23,7 @@ describe("lock operations that come together", () => {
     expect(calls.map(({ numbers }) => numbers)).toEqual([range(0, 8), range(8, 16)]);
   });
 
-  it("wait for a reply when two calls are under way, and then leave together", async () => {
+  it("wait for a reply while two calls are pending, and are then sent together", async () => {
     const { batch, calls } = world();
     void ask(batch, 16);
     await settle();
@@ -66,7 +66,7 @@ function world() {
 }
 
 function ask(batch: Batch, count: number, from = 0): Promise<unknown[]> {
-  return Promise.all(range(from, from + count).map((number) => batch.ask(operation(number))));
+  return Promise.all(range(from, from + count).map((number) => batch.send(operation(number))));
 }
 
 function operation(number: number): LockOperation {

@@ -9,16 +9,16 @@ export interface PendingOperation {
   failed(cause: unknown): void;
 }
 
-/** More in one call would keep Redis busy for longer than other clients should have to wait. */
+/** More operations in one call would block other clients of Redis for too long. */
 const maxPerCall = 128;
-/** Calls under way at once: while the server works on one, we prepare the next. */
+/** Concurrent calls: while the server works on one, we prepare the next. */
 const maxCalls = 2;
-/** From so many on, operations that come together leave in two calls: in one, client and server would wait for each other. */
+/** This many operations of one turn are sent in two calls: with one call, client and server would wait for each other. */
 const minDivided = 16;
 
 /**
- * Gathers the operations of one event-loop turn into one call. That is where the throughput comes from: the cost of a
- * call, on both sides, is shared by everything in it. The first operation after a silence still leaves at once.
+ * Sends the operations of one event-loop turn in one call. The cost of a call, on both sides, is shared by all operations in
+ * it, which is what makes the throughput high. The first operation after an idle time is still sent at once.
  */
 export class Batch {
   readonly #link: LockLink;
@@ -36,21 +36,21 @@ export class Batch {
     this.#read = read;
   }
 
-  add(question: PendingOperation): void {
-    this.#pending.add(question);
+  add(pending: PendingOperation): void {
+    this.#pending.add(pending);
     this.#schedule();
   }
 
-  /** True if it was still here, and now never leaves. */
-  takeBack(question: PendingOperation): boolean {
-    return this.#pending.delete(question);
+  /** True if the operation was not sent yet; then it will not be. */
+  remove(pending: PendingOperation): boolean {
+    return this.#pending.delete(pending);
   }
 
-  ask(operation: LockOperation): Promise<Reply> {
+  send(operation: LockOperation): Promise<Reply> {
     return new Promise((answered, failed) => this.add({ operation, answered, failed }));
   }
 
-  /** Resolves when nothing is waiting or under way. */
+  /** Resolves when no operation is unsent or without a reply. */
   drain(): Promise<void> {
     if (this.#calls === 0 && this.#pending.size === 0) return Promise.resolve();
     return new Promise((resolve) => {
@@ -72,32 +72,32 @@ export class Batch {
     if (size === 0) return;
     const isDivided = this.#calls === 0 && size >= minDivided;
     const count = Math.min(isDivided ? Math.ceil(size / 2) : size, maxPerCall);
-    const questions: PendingOperation[] = [];
-    for (const question of this.#pending) {
-      if (questions.push(question) === count) break;
+    const sent: PendingOperation[] = [];
+    for (const pending of this.#pending) {
+      if (sent.push(pending) === count) break;
     }
-    if (questions.length === this.#pending.size) this.#pending.clear();
-    else for (const question of questions) this.#pending.delete(question);
+    if (sent.length === this.#pending.size) this.#pending.clear();
+    else for (const pending of sent) this.#pending.delete(pending);
 
     this.#calls++;
     const sentAt = this.#clock.now();
-    this.#link.send(questions.map(({ operation }) => operation)).then(
-      (replies) => this.#answered(questions, replies, sentAt),
-      (cause) => this.#failed(questions, cause),
+    this.#link.send(sent.map(({ operation }) => operation)).then(
+      (replies) => this.#answered(sent, replies, sentAt),
+      (cause) => this.#failed(sent, cause),
     );
     if (this.#pending.size > 0) this.#schedule();
   }
 
-  #answered(questions: readonly PendingOperation[], { serverMs, each }: Replies, sentAt: number) {
+  #answered(sent: readonly PendingOperation[], { serverMs, each }: Replies, sentAt: number) {
     if (serverMs !== undefined) this.#read(sentAt, serverMs);
     this.#calls--;
-    for (let i = 0; i < questions.length; i++) (questions[i] as PendingOperation).answered(each[i] as Reply, sentAt);
+    for (const [i, operation] of sent.entries()) operation.answered(each[i] as Reply, sentAt);
     this.#next();
   }
 
-  #failed(questions: readonly PendingOperation[], cause: unknown) {
+  #failed(sent: readonly PendingOperation[], cause: unknown) {
     this.#calls--;
-    for (const question of questions) question.failed(cause);
+    for (const operation of sent) operation.failed(cause);
     this.#next();
   }
 

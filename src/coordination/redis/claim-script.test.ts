@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe("the claim scripts", () => {
-  it("answer as the model does that stands for them in simulation", async () => {
+  it("return the same as their model in the simulation", async () => {
     for (let seed = 1; seed <= 150; seed++) {
       const chance = new Chance(seed);
       const model = new ClaimScripts(() => 1_700_000_000_000);

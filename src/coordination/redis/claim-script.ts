@@ -10,7 +10,7 @@
 /**
  * KEYS  the counter of fences, the claim
  * ARGV  holder, ms of the lease, payload hash, who
- * Reply: {fence} if it is ours, just now or since a call whose answer got lost; else {0, the record, ms until it expires}
+ * Reply: {fence} if it is ours, just now or by an earlier call whose response was lost; else {0, the record, ms until it expires}
  */
 export const claimScript = `
 local F, K, holder, lease = KEYS[1], KEYS[2], ARGV[1], ARGV[2]
@@ -55,7 +55,7 @@ return replies
 /**
  * KEYS  the claim
  * ARGV  its record up to the fence, the new record up to the fence, payload hash, result or error, ms to remember
- * Reply: 1 if it is settled in this way, now or by a call whose answer got lost; 0 if it is not ours
+ * Reply: 1 if it is settled in this way, now or by an earlier call whose response was lost; 0 if it is not ours
  */
 export const settleScript = `
 local K, start, settled, ttl = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[5])

@@ -1,7 +1,7 @@
 import type { Redis } from "ioredis";
-import { backoffMs, type Clock, type Random, type Timer } from "../../time/index.ts";
+import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
 
-/** A name and a password that are good for a while. */
+/** A name and a password that expire. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
@@ -10,66 +10,47 @@ export interface Credentials {
 
 export type CredentialSource = () => Promise<Credentials>;
 
-export interface FreshCredentialsOptions {
+export interface RenewCredentialsOptions {
   readonly source: CredentialSource;
   readonly clock: Clock;
   readonly random: Random;
-  /** Called with each new pair: the next connection begins with it, and the present one has to go on with it. */
-  readonly use: (credentials: Credentials) => Promise<void>;
+  /** Ends the renewal. */
+  readonly signal: AbortSignal;
   readonly onProblem: (message: string) => void;
 }
 
-/** Gets new credentials long before the old ones end, and again soon when that fails. */
-export class FreshCredentials {
-  readonly #options: FreshCredentialsOptions;
-  #timer: Timer | undefined;
-  #failures = 0;
-  #stopped = false;
+const backoff = { baseMs: 500, maxMs: 30_000, jitter: 0.5 };
 
-  constructor(options: FreshCredentialsOptions) {
-    this.#options = options;
-  }
+/** Authenticates `io` with new credentials long before the old ones expire. Rejects if the first ones cannot be had. */
+export async function renewCredentials(io: Redis, options: RenewCredentialsOptions): Promise<void> {
+  const { expiresInMs } = await authenticate(io, options);
+  void renewUntilAborted(io, expiresInMs, options);
+}
 
-  /** Rejects if there are none to begin with. */
-  async begin(): Promise<void> {
-    const credentials = await this.#options.source();
-    await this.#options.use(credentials);
-    this.#again(credentials.expiresInMs);
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    this.#timer?.cancel();
-  }
-
-  #again(expiresInMs: number) {
-    // A third of the time is left for a token endpoint, or a server, that is away.
-    this.#wakeIn((expiresInMs * 2) / 3);
-  }
-
-  #wakeIn(delayMs: number) {
-    if (this.#stopped) return;
-    this.#timer = this.#options.clock.after(delayMs, () => void this.#renew(), { background: true });
-  }
-
-  async #renew() {
-    const { source, use, random, onProblem } = this.#options;
+async function renewUntilAborted(io: Redis, expiresInMs: number, options: RenewCredentialsOptions): Promise<void> {
+  const { clock, random, signal, onProblem } = options;
+  // A third of the lifetime is left for a token endpoint, or a server, that does not respond.
+  let delayMs = (expiresInMs * 2) / 3;
+  for (let failures = 0; ; ) {
+    await sleep(clock, delayMs, signal, { background: true }).catch(() => {});
+    if (signal.aborted) return;
     try {
-      const credentials = await source();
-      if (this.#stopped) return;
-      await use(credentials);
-      this.#failures = 0;
-      this.#again(credentials.expiresInMs);
+      const renewed = await authenticate(io, options);
+      failures = 0;
+      delayMs = (renewed.expiresInMs * 2) / 3;
     } catch (error) {
       onProblem(`Redis: no new credentials: ${error instanceof Error ? error.message : String(error)}`);
-      this.#wakeIn(backoffMs(++this.#failures, { baseMs: 500, maxMs: 30_000, jitter: 0.5 }, random.fraction()));
+      delayMs = backoffMs(++failures, backoff, random.fraction());
     }
   }
 }
 
-/** For every connection to come, and for the one that is there. */
-export async function authenticate(io: Redis, { username, password }: Credentials): Promise<void> {
-  io.options.username = username;
-  io.options.password = password;
-  if (io.status === "ready") await io.auth(username, password);
+/** Sets new credentials for later connections, and for the present one. */
+async function authenticate(io: Redis, { source, signal }: RenewCredentialsOptions): Promise<Credentials> {
+  const credentials = await source();
+  if (signal.aborted) return credentials;
+  io.options.username = credentials.username;
+  io.options.password = credentials.password;
+  if (io.status === "ready") await io.auth(credentials.username, credentials.password);
+  return credentials;
 }

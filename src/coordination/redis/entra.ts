@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Clock } from "../../time/index.ts";
 import type { CredentialSource, Credentials } from "./credentials.ts";
 
-/** How this process proves to Microsoft Entra ID who it is; the names are those of the variables that Azure sets. */
+/** How this process authenticates to Microsoft Entra ID. The names are those of the variables that Azure sets. */
 export interface EntraOptions {
   readonly clock: Clock;
   /** Of a user-assigned identity; the system-assigned one otherwise. */
@@ -11,14 +11,14 @@ export interface EntraOptions {
   readonly federatedTokenFile?: string | undefined;
   readonly tenantId?: string | undefined;
   readonly authorityHost?: string | undefined;
-  /** A managed identity of Container Apps or App Service. Without it the one of the virtual machine is asked for. */
+  /** A managed identity of Container Apps or App Service. Without it, that of the virtual machine is used. */
   readonly identityEndpoint?: string | undefined;
   readonly identityHeader?: string | undefined;
 }
 
 const resource = "https://redis.azure.com";
 const virtualMachine = "http://169.254.169.254/metadata/identity/oauth2/token";
-const answerWithinMs = 10_000;
+const timeoutMs = 10_000;
 
 /** Redis takes the object id of an identity as the name and its token as the password. */
 export function entraCredentials(options: EntraOptions): CredentialSource {
@@ -82,7 +82,7 @@ function withQuery(base: string, query: Readonly<Record<string, string | undefin
 
 async function fetchToken(url: URL, request: RequestInit, clock: Clock): Promise<TokenResponse> {
   const overdue = new AbortController();
-  const timer = clock.after(answerWithinMs, () => overdue.abort(), { background: true });
+  const timer = clock.after(timeoutMs, () => overdue.abort(), { background: true });
   try {
     const response = await fetch(url, { ...request, redirect: "error", signal: overdue.signal });
     // The body of a refusal may repeat our request.

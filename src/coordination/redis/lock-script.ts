@@ -14,7 +14,7 @@ const confirmMs = 2_000;
  *       prefix, `w:` and the client part of the holder.
  * ARGV  fences that `a` and `t` below need together, then for each operation:
  *         "a" holder ttl cohort key|who|purpose   acquire, or wait in Q
- *         "s" …                                   the same again after an unclear answer, or to look how it stands
+ *         "s" …                                   the same again without a response, or to read the state of the bid
  *         "t" …                                   acquire, but do not wait
  *         "n" holder ttl fence  key|who|purpose   renew
  *         "r" holder                              release, and hand over to the first in Q that is still there

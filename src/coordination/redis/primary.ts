@@ -15,26 +15,23 @@ export interface FindOptions {
   readonly prefix: string;
 }
 
-const askWithinMs = 1_000;
+const timeoutMs = 1_000;
 
-/** Finds the current primary. */
-export class PrimaryFinder {
-  readonly #address: PrimaryDirectory;
-  readonly #options: FindOptions;
+export type FindPrimary = () => Promise<RedisNode>;
 
-  constructor(address: PrimaryDirectory, options: FindOptions) {
-    this.#address = address;
-    this.#options = options;
-  }
+/**
+ * Returns a function that finds the current primary. A Sentinel that missed a failover names the former primary, which may be
+ * running again without data: so most of them have to agree. Nodes of a Cluster reject keys of other nodes, so any of
+ * them will do.
+ */
+export function primaryFinder(directory: PrimaryDirectory, options: FindOptions): FindPrimary {
+  const { nodes, kind } = directory;
+  const needed = kind === "sentinel" ? Math.floor(nodes.length / 2) + 1 : 1;
 
-  /**
-   * A Sentinel that missed a failover names the former primary, which may be running again without data: so most of
-   * them have to agree. Nodes of a Cluster reject keys of other nodes, so any of them will do.
-   */
-  async find(): Promise<RedisNode> {
-    const { nodes, kind } = this.#address;
-    const answers = await Promise.all(nodes.map((node) => this.#tryAsk(node)));
-    const needed = kind === "sentinel" ? Math.floor(nodes.length / 2) + 1 : 1;
+  return async () => {
+    const answers = await Promise.all(
+      nodes.map((node) => askNode(node, directory, options).catch((error: unknown) => describeError(error))),
+    );
     const named = answers.filter((answer) => typeof answer !== "string");
     const agreed = named.find((one) => named.filter((other) => isSame(one, other)).length >= needed);
     if (agreed) return agreed;
@@ -45,46 +42,37 @@ export class PrimaryFinder {
     });
     const problem = kind === "sentinel" ? "not enough Sentinels report" : "no node reports";
     throw new Error(`${problem} where the primary is: ${details.join("; ")}`);
-  }
+  };
+}
 
-  /** The address of the primary, or an error message. */
-  async #tryAsk(node: RedisNode): Promise<RedisNode | string> {
-    try {
-      return await this.#ask(node);
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
-  }
-
-  async #ask(node: RedisNode): Promise<RedisNode> {
-    const { kind, access } = this.#address;
-    const { tls, sentinelPassword, prefix } = this.#options;
-    const { username, password } = kind === "sentinel" ? { password: sentinelPassword } : access;
-    const io = new Redis({
-      ...node,
-      ...(tls && { tls }),
-      ...(username && { username }),
-      ...(password && { password }),
-      lazyConnect: true,
-      enableReadyCheck: false,
-      maxRetriesPerRequest: 0,
-      retryStrategy: () => null,
-      connectTimeout: askWithinMs,
-      commandTimeout: askWithinMs,
-    });
-    let onProblem: Error | undefined;
-    io.on("error", (error: Error) => {
-      onProblem = error;
-    });
-    try {
-      // The rejection itself only means that there is no connection.
-      await io.connect().catch((error: unknown) => Promise.reject(onProblem ?? error));
-      return this.#address.kind === "sentinel"
-        ? await askSentinel(io, this.#address.name)
-        : await findSlotOwner(prefix, io, node);
-    } finally {
-      io.disconnect();
-    }
+/** The address of the primary, as `node` reports it. */
+async function askNode(node: RedisNode, directory: PrimaryDirectory, options: FindOptions): Promise<RedisNode> {
+  const { tls, sentinelPassword, prefix } = options;
+  const { username, password } = directory.kind === "sentinel" ? { password: sentinelPassword } : directory.access;
+  const io = new Redis({
+    ...node,
+    ...(tls && { tls }),
+    ...(username && { username }),
+    ...(password && { password }),
+    lazyConnect: true,
+    enableReadyCheck: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    connectTimeout: timeoutMs,
+    commandTimeout: timeoutMs,
+  });
+  let lastError: Error | undefined;
+  io.on("error", (error: Error) => {
+    lastError = error;
+  });
+  try {
+    // The rejection itself only means that there is no connection.
+    await io.connect().catch((error: unknown) => Promise.reject(lastError ?? error));
+    return directory.kind === "sentinel"
+      ? await askSentinel(io, directory.name)
+      : await findSlotOwner(prefix, io, node);
+  } finally {
+    io.disconnect();
   }
 }
 
@@ -111,17 +99,19 @@ async function findSlotOwner(prefix: string, io: Redis, asked: RedisNode): Promi
 }
 
 export interface ConnectorOptions {
-  readonly finder: PrimaryFinder;
+  readonly findPrimary: FindPrimary;
   readonly tls: ConnectionOptions | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly onProblem: (message: string) => void;
 }
 
+export const reconnectBackoff = { baseMs: 50, maxMs: 2_000, jitter: 0.5 };
+
 type Connector = new (options: unknown) => AbstractConnector;
 
 /** Makes ioredis look for the primary before each connection. It would give up for good if that failed, so it does not. */
-export function primaryConnector({ finder, tls, clock, random, onProblem }: ConnectorOptions): Connector {
+export function primaryConnector({ findPrimary, tls, clock, random, onProblem }: ConnectorOptions): Connector {
   return class extends AbstractConnector {
     // ioredis hands its own options in.
     constructor(options: unknown) {
@@ -142,15 +132,18 @@ export function primaryConnector({ finder, tls, clock, random, onProblem }: Conn
     async #find(): Promise<RedisNode> {
       for (let tries = 1; ; tries++) {
         try {
-          const node = await finder.find();
+          const node = await findPrimary();
           if (this.connecting) return node;
         } catch (error) {
-          onProblem(`Redis: ${error instanceof Error ? error.message : String(error)}`);
+          onProblem(`Redis: ${describeError(error)}`);
         }
-        if (this.connecting)
-          await sleep(clock, backoffMs(tries, { baseMs: 50, maxMs: 2_000, jitter: 0.5 }, random.fraction()));
+        if (this.connecting) await sleep(clock, backoffMs(tries, reconnectBackoff, random.fraction()));
         if (!this.connecting) throw new Error("the connection was closed while it was being made");
       }
     }
   };
+}
+
+function describeError(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

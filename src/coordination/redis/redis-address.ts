@@ -33,11 +33,11 @@ export function parseRedisUrl(url: string): RedisAddress {
   switch (kind) {
     case "sentinel":
       if (!path) throw new TypeError("the URL does not end with the Sentinels' name of the primary");
-      return { kind, nodes, access, name: decodeURIComponent(path) };
+      return { kind, nodes, access, name: decode(path) };
     case "cluster":
       return { kind, nodes, access };
     default:
-      return { kind: "server", node, access: { ...access, ...(path && { db: Number(path) }) } };
+      return { kind: "server", node, access: { ...access, ...(path && { db: parseDatabase(path) }) } };
   }
 }
 
@@ -55,8 +55,21 @@ function parseNode(text: string, usualPort: number): RedisNode {
   // Brackets are around an IPv6 address.
   const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:[\]]+))(?::(\d+))?$/.exec(text) ?? [];
   const host = bracketed ?? plain;
-  if (!host) throw new TypeError("a host in the URL of Redis is not host:port");
+  if (!host || Number(port) > 65_535) throw new TypeError("a host in the URL of Redis is not host:port");
   return { host, port: port === undefined ? usualPort : Number(port) };
+}
+
+function parseDatabase(text: string): number {
+  if (!/^\d+$/.test(text)) throw new TypeError("the database in the URL of Redis is not a number");
+  return Number(text);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new TypeError("a % in the URL of Redis does not begin an escape such as %40");
+  }
 }
 
 function parseCredentials(who: string): Pick<RedisAccess, "username" | "password"> {
@@ -64,7 +77,7 @@ function parseCredentials(who: string): Pick<RedisAccess, "username" | "password
   const colon = who.indexOf(":");
   const [username, password] = colon < 0 ? [who, ""] : [who.slice(0, colon), who.slice(colon + 1)];
   return {
-    ...(username && { username: decodeURIComponent(username) }),
-    ...(password && { password: decodeURIComponent(password) }),
+    ...(username && { username: decode(username) }),
+    ...(password && { password: decode(password) }),
   };
 }

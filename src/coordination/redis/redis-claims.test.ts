@@ -60,7 +60,7 @@ describe("claims in Redis", () => {
     expect(second.fence).toBeGreaterThan(first.fence);
   });
 
-  it("are not held up by the quarantine of locks", async () => {
+  it("are granted during the quarantine of locks", async () => {
     const { claims, prefix } = await connect();
     await server.command("SET", `${prefix}fence`, "quarantine");
 
@@ -79,7 +79,7 @@ describe("claims in Redis", () => {
 });
 
 describe("a Redis that restarts empty", () => {
-  it("loses claims, ends those under way, and gives out larger fences", async () => {
+  it("loses claims, ends those in flight, and grants larger fences", async () => {
     const other = await startRedis();
     onTestFinished(() => other.stop());
     const { claims } = await connect({ url: other.url });

@@ -23,12 +23,6 @@ export function redisClaims(options: RedisClaimsOptions): Claims {
   return claimsOver(redisClaimStore(options), options);
 }
 
-export interface RedisClaimStoreOptions {
-  readonly connection: Scripts;
-  readonly clock: Clock;
-  readonly prefix?: string;
-}
-
 const claimIt = script(claimScript);
 const renewThem = script(renewScript);
 const settleIt = script(settleScript);
@@ -39,7 +33,11 @@ const marginMs = 5;
 const maxPerCall = 128;
 
 /** Claims as strings that expire by themselves: one round trip each, and one for all renewals of a moment. */
-export function redisClaimStore({ connection, clock, prefix = connection.prefix }: RedisClaimStoreOptions): ClaimStore {
+export function redisClaimStore({
+  connection,
+  clock,
+  prefix = connection.prefix,
+}: Pick<RedisClaimsOptions, "connection" | "clock" | "prefix">): ClaimStore {
   const fences = `${prefix}claim-fence`;
   const renewals = new Renewals(connection, clock);
 

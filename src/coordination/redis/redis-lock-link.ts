@@ -92,7 +92,7 @@ async function enterServer(connection: NewConnection, fences: string, run: strin
   return { waitMs, upMs: isReplicated ? undefined : uptimeMs(server) };
 }
 
-/** Whether it copies to others, or was a copy itself: a name may stand for servers that take over from one another. */
+/** Whether the server has replicas, or was one: after a failover another server has the same name. */
 async function hasReplicas(connection: NewConnection): Promise<boolean> {
   const replication = await connection.info("replication");
   return Number(replication.get("connected_slaves") ?? 0) > 0 || !/^0*$/.test(replication.get("master_replid2") ?? "");

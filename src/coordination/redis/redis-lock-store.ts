@@ -19,11 +19,11 @@ export interface RedisLockStoreOptions {
 
 /** Rounding and timer granularity on both sides. */
 const marginMs = 5;
-/** A waiting bid looks how it stands at least this often: the net under pushes that got lost. */
-const longestSilenceMs = 5_000;
-/** Withdrawn bids that Redis has not confirmed. Further ones are left to expiry. */
-const maxStrays = 1_000;
-/** How often a bid goes unanswered before its caller gets `unavailable`. */
+/** The state of a waiting bid is read at least this often, because a push may be lost. */
+const maxSilenceMs = 5_000;
+/** Cancellations that Redis has not confirmed. Further ones are dropped, and the locks expire. */
+const maxCancellations = 1_000;
+/** Failed requests in a row before the caller gets `unavailable`. */
 const maxTries = 3;
 
 /** Locks in one Redis: direct hand-over in arrival order, pushed to the next holder; waiting costs no commands. */
@@ -35,10 +35,10 @@ export class RedisLockStore implements LockStore {
   readonly #link: LockLink;
   readonly #who: string;
   readonly #batch: Batch;
-  /** Bids without a final answer, by holder. */
+  /** Bids without a final response, by holder. */
   readonly #open = new Map<string, OpenBid>();
-  /** Withdrawn bids that may still stand in Redis, by holder. */
-  readonly #strays = new Map<string, LockOperation>();
+  /** Unconfirmed cancellations of withdrawn bids, by holder. */
+  readonly #cancellations = new Map<string, LockOperation>();
   /** The clock of the server we are connected to showed no more than `serverMs` when ours showed `localMs`. */
   #reading: { readonly localMs: number; readonly serverMs: number } | undefined;
 
@@ -59,22 +59,29 @@ export class RedisLockStore implements LockStore {
         // The next server may be another one, and has granted nothing yet.
         for (const open of this.#open.values()) open.push = undefined;
       },
-      push: (message) => this.#pushed(message),
+      push: (message) => this.#onPush(message),
     });
   }
 
   ask(bid: Bid): void {
-    const open = new OpenBid(bid, this);
+    const open: OpenBid = {
+      bid,
+      timer: new Appointment({ due: () => this.#due(open) }),
+      first: undefined,
+      isPending: false,
+      push: undefined,
+      failures: 0,
+    };
     this.#open.set(bid.holder, open);
-    if (this.#link.isUp) this.#inquire(open, bid.wait ? "a" : "t");
-    else this.#unclear(open, notConnected());
+    if (this.#link.isUp) this.#send(open, bid.wait ? "a" : "t");
+    else this.#onFailure(open, notConnected());
   }
 
   withdraw(bid: Bid): void {
     const open = this.#open.get(bid.holder);
     if (!open) return;
     this.#forget(open);
-    if (open.first && this.#batch.takeBack(open.first)) return;
+    if (open.first && this.#batch.remove(open.first)) return;
     this.#cancel(this.#operation("c", bid, bid.cohort));
   }
 
@@ -106,12 +113,12 @@ export class RedisLockStore implements LockStore {
     });
   }
 
-  /** The first answer did not come. Until the deadline the lock is ours or already free, so asking again is safe. */
+  /** The first request had no response. Until the deadline the lock is ours or already free, so repeating it is safe. */
   async #releaseAgain(operation: LockOperation, deadline: number): Promise<ReleaseOutcome> {
     while (this.#clock.now() < deadline) {
       await sleep(this.#clock, 50 + 150 * this.#random.fraction());
       if (!this.#link.isUp) continue;
-      const reply = await this.#batch.ask(operation).catch(() => undefined);
+      const reply = await this.#batch.send(operation).catch(() => undefined);
       if (reply === undefined) continue;
       // No other holder can have had it before the deadline: "not held" means that the first call released it.
       return reply === 1 || this.#clock.now() < deadline ? released : unknown;
@@ -125,28 +132,28 @@ export class RedisLockStore implements LockStore {
     await this.#link.close();
   }
 
-  #inquire(open: OpenBid, mode: Mode) {
+  #send(open: OpenBid, mode: Mode) {
     this.#agenda.remove(open.timer);
-    open.asking = true;
+    open.isPending = true;
     // The response is newer than an earlier push.
     open.push = undefined;
     const { bid } = open;
-    const question: PendingOperation = {
+    const request: PendingOperation = {
       operation: this.#operation(mode, bid, bid.cohort),
       answered: (reply, sentAt) => {
-        open.asking = false;
-        if (this.#open.get(bid.holder) === open) this.#answered(open, reply, sentAt);
+        open.isPending = false;
+        if (this.#open.get(bid.holder) === open) this.#onReply(open, reply, sentAt);
       },
       failed: (cause) => {
-        open.asking = false;
-        if (this.#open.get(bid.holder) === open) this.#unclear(open, cause);
+        open.isPending = false;
+        if (this.#open.get(bid.holder) === open) this.#onFailure(open, cause);
       },
     };
-    if (mode !== "s") open.first = question;
-    this.#batch.add(question);
+    if (mode !== "s") open.first = request;
+    this.#batch.add(request);
   }
 
-  #answered(open: OpenBid, reply: Reply, sentAt: number) {
+  #onReply(open: OpenBid, reply: Reply, sentAt: number) {
     const { bid } = open;
     open.failures = 0;
     if (typeof reply === "number") {
@@ -161,10 +168,10 @@ export class RedisLockStore implements LockStore {
           return bid.busy(parseHolder(value));
         }
         bid.queued(parseHolder(value));
-        this.#lookAgain(open, Math.max(0, number) + 5 + 20 * place);
-        return open.push === undefined ? undefined : this.#pushed(open.push);
+        this.#checkAgain(open, Math.max(0, number) + 5 + 20 * place);
+        return open.push === undefined ? undefined : this.#onPush(open.push);
       case -1:
-        return this.#delayed(open, number);
+        return this.#onDelay(open, number);
       case -2:
         return this.#fail(
           open,
@@ -181,21 +188,21 @@ export class RedisLockStore implements LockStore {
     }
   }
 
-  /** The server may have forgotten leases that are still held, and grants nothing until they have run out. */
-  #delayed(open: OpenBid, ms: number) {
+  /** The server may have forgotten leases that are still held, and grants nothing until they have expired. */
+  #onDelay(open: OpenBid, ms: number) {
     const now = this.#clock.now();
     const delay = { untilMs: now + ms, cause: describeForgetting(this.#link.serverStartedAt, now) };
     if (!open.bid.wait) {
       return this.#fail(open, new CoordinationError("unavailable", `${open.bid.key}: ${explainDelay(delay, now)}`));
     }
     open.bid.queued(undefined, delay);
-    this.#lookAgain(open, ms + 5);
+    this.#checkAgain(open, ms + 5);
   }
 
-  #pushed(message: string) {
+  #onPush(message: string) {
     const [holder = "", fence = "", serverMs, grantedMs] = message.split("|");
     const open = this.#open.get(holder);
-    // Withdrawn meanwhile: the cancellation under way, or due when the connection is back, frees it.
+    // Withdrawn meanwhile: its cancellation frees the lock, at the latest when the connection is back.
     if (!open) return;
     // On a new connection the push can overtake the response to the request, which has the first reading of the server's clock.
     open.push = message;
@@ -208,47 +215,49 @@ export class RedisLockStore implements LockStore {
     bid.granted({ fence: BigInt(fence), fences: bid.cohort, deadline, periodMs: Number(grantedMs), unconfirmed: true });
   }
 
-  /** No answer came. A bid that waits may stand in the queue, so it is asked about again, a few times, after a while. */
-  #unclear(open: OpenBid, cause: unknown) {
+  /** There was no response. A bid that waits may be in the queue, so its state is read again a few times, after a while. */
+  #onFailure(open: OpenBid, cause: unknown) {
     const error = fromRedisError(open.bid.key, cause);
     open.failures++;
-    // A connection that broke is usually back within a second; one that is not is an outage, and not waited for.
-    const last = this.#link.isUp ? maxTries : 2;
-    if (error.code === "unavailable" && open.bid.wait && open.failures < last) {
-      return this.#lookAgain(open, this.#link.isUp ? 50 * open.failures : 1_000);
+    // A broken connection is usually back within a second. If it is not, that is an outage, and the caller gets the error.
+    const maxFailures = this.#link.isUp ? maxTries : 2;
+    if (error.code === "unavailable" && open.bid.wait && open.failures < maxFailures) {
+      return this.#checkAgain(open, this.#link.isUp ? 50 * open.failures : 1_000);
     }
     this.#fail(open, error);
     this.#cancel(this.#operation("c", open.bid, open.bid.cohort));
   }
 
-  #lookAgain(open: OpenBid, inMs: number) {
-    const chance = 0.9 + 0.2 * this.#random.fraction();
-    const longest = Math.min(longestSilenceMs, Math.max(1_000, open.bid.ttlMs / 3)) * chance;
-    this.#agenda.put(open.timer, this.#clock.now() + Math.min(inMs, longest));
+  #checkAgain(open: OpenBid, inMs: number) {
+    const jitter = 0.9 + 0.2 * this.#random.fraction();
+    const maxMs = Math.min(maxSilenceMs, Math.max(1_000, open.bid.ttlMs / 3)) * jitter;
+    this.#agenda.put(open.timer, this.#clock.now() + Math.min(inMs, maxMs));
   }
 
-  /** @internal A waiting bid has had no response for a while. */
-  due(open: OpenBid): void {
-    if (this.#open.get(open.bid.holder) !== open || open.asking) return;
-    if (this.#link.isUp) return this.#inquire(open, "s");
-    this.#unclear(open, notConnected());
+  /** A waiting bid has had no response for a while. */
+  #due(open: OpenBid) {
+    if (this.#open.get(open.bid.holder) !== open || open.isPending) return;
+    if (this.#link.isUp) return this.#send(open, "s");
+    this.#onFailure(open, notConnected());
   }
 
-  /** Connected anew: pushes may have been missed and cancellations lost. */
+  /** Connected again: pushes may have been missed and cancellations lost. */
   #resume() {
-    for (const operation of [...this.#strays.values()]) this.#cancel(operation);
+    for (const operation of [...this.#cancellations.values()]) this.#cancel(operation);
     for (const open of this.#open.values()) {
       open.failures = 0;
-      if (!open.asking) this.#inquire(open, "s");
+      if (!open.isPending) this.#send(open, "s");
     }
   }
 
   #cancel(operation: LockOperation) {
     const { holder } = operation;
-    this.#strays.set(holder, operation);
-    if (this.#strays.size > maxStrays) this.#strays.delete(this.#strays.keys().next().value as string);
+    this.#cancellations.set(holder, operation);
+    if (this.#cancellations.size > maxCancellations) {
+      this.#cancellations.delete(this.#cancellations.keys().next().value as string);
+    }
     if (!this.#link.isUp) return;
-    this.#batch.add({ operation, answered: () => this.#strays.delete(holder), failed: () => {} });
+    this.#batch.add({ operation, answered: () => this.#cancellations.delete(holder), failed: () => {} });
   }
 
   #fail(open: OpenBid, error: CoordinationError) {
@@ -268,27 +277,17 @@ export class RedisLockStore implements LockStore {
   }
 }
 
-class OpenBid {
+interface OpenBid {
   readonly bid: Bid;
-  readonly timer = new Appointment(this);
-  readonly #store: RedisLockStore;
+  readonly timer: Appointment;
   /** The first request. While it is unsent, Redis has no record of the bid. */
   first: PendingOperation | undefined;
-  /** A question about it is under way. */
-  asking = false;
-  /** The message that it was granted. */
+  /** A request about it is pending. */
+  isPending: boolean;
+  /** The push that granted it. */
   push: string | undefined;
-  /** How often in a row no answer came. */
-  failures = 0;
-
-  constructor(bid: Bid, store: RedisLockStore) {
-    this.bid = bid;
-    this.#store = store;
-  }
-
-  due(): void {
-    this.#store.due(this);
-  }
+  /** Failed requests in a row. */
+  failures: number;
 }
 
 function notConnected(): Error {

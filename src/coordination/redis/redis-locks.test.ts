@@ -66,7 +66,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
     expect(calls).toBeLessThan(20);
   });
 
-  it("is asked for without joining the line by a caller that will not wait", async () => {
+  it("is requested without queueing by a caller that does not wait", async () => {
     const [holder, rival] = [await open(server), await open(server)];
     const held = keyOf("target", "held");
     const lease = await holder.acquire(held);
@@ -78,7 +78,7 @@ describe("a lock in Redis", { concurrent: true }, () => {
     (await rival.acquire(held, { waitMs: 0 })).assertHeld();
   });
 
-  it("is not asked for at all when the caller gives up before the question has left", async () => {
+  it("is not requested when the caller gives up before the request is sent", async () => {
     const connection = await connected(server);
     const locks = redisLocks({ connection, clock: systemClock(), random: systemRandom() });
     const run = vi.spyOn(connection, "run");
@@ -91,13 +91,13 @@ describe("a lock in Redis", { concurrent: true }, () => {
     expect(run).not.toHaveBeenCalled();
   });
 
-  it("cannot be asked for longer than a restarted server would wait", async () => {
+  it("cannot be held for longer than a restarted server waits", async () => {
     const locks = await open(server, { maxTtlMs: 3_000 });
 
     await expect(locks.acquire(key, { ttlMs: 3_001 })).rejects.toThrow("and 3000; got 3001");
   });
 
-  it("is not granted by a server that may have forgotten it, until it has run out", async () => {
+  it("is not granted by a server that may have forgotten it, until it has expired", async () => {
     const forgetful = await startForgetful();
     const locks = await open(forgetful, { maxTtlMs: 3_000 });
 
@@ -155,7 +155,27 @@ describe("a lock in Redis", { concurrent: true }, () => {
 });
 
 describe("a connection to Redis", () => {
-  it("may be closed twice, and then waits for nothing that would keep the process alive", async () => {
+  it("is rejected when the server has no database of this number", async () => {
+    const url = `${server.url}/99`;
+    const connection = new RedisConnection({ url, clock: systemClock(), random: systemRandom() });
+    opened.push(() => connection.close());
+
+    await expect(connection.connect()).rejects.toThrow("DB index is out of range");
+  });
+
+  it("is rejected when it is closed while it is being prepared", async () => {
+    const connection = new RedisConnection({ url: server.url, clock: systemClock(), random: systemRandom() });
+    connection.use({
+      async prepare(fresh) {
+        await connection.close();
+        await fresh.info("server");
+      },
+    });
+
+    await expect(connection.connect()).rejects.toThrow();
+  });
+
+  it("can be closed twice, and then has no timer that keeps the process alive", async () => {
     const connection = await connected(server);
     const down = new Promise<void>((resolve) => connection.use({ down: resolve }));
     await connection.close();

@@ -9,16 +9,16 @@ export interface RedisLocksOptions extends LockTableOptions {
   readonly connection: RedisConnection;
   /** Default: the connection's. */
   readonly prefix?: string;
-  /** No lease may be asked for longer. Default 60 s. */
+  /** The max ttl of a lease. Default 60 s. */
   readonly maxTtlMs?: number;
-  /** Called with the remaining wait when Redis started a moment ago: leases that it may have forgotten have to run out. */
+  /** Called with the remaining wait when Redis started a moment ago: leases that it may have forgotten have to expire. */
   readonly quarantined?: (ms: number) => void;
 }
 
 /**
  * Locks in one Redis. Safe as long as that server keeps acknowledged writes or, after a restart that lost data, is
- * given the time of the longest lease; then nothing is granted and holders may renew. The same goes for a replica that
- * takes over (Sentinel, Cluster), except that the old primary may be unaware of it: there only fences keep late writes out.
+ * given the time of the longest lease: meanwhile nothing is granted, and holders may renew. The same applies to a replica that
+ * takes over (Sentinel, Cluster). There the old primary may continue to grant for a moment, and only fences reject late writes.
  */
 export function redisLocks(options: RedisLocksOptions): Locks {
   const { connection, clock, random, who = "unknown", maxTtlMs = 60_000 } = options;
@@ -39,5 +39,5 @@ export function redisLocks(options: RedisLocksOptions): Locks {
     who,
     guarantee: connection.guarantee,
   });
-  return locksOver(store, { ...options, clientId, maxTtlMs: maxTtlMs });
+  return locksOver(store, { ...options, clientId, maxTtlMs });
 }

@@ -25,7 +25,7 @@ watermarksContract("redis", async () => {
 });
 
 describe("watermarks in Redis", () => {
-  it("can be read by people, and never expire", async () => {
+  it("are readable hashes that never expire", async () => {
     const connection = await connected();
     await openWatermark(redisWatermarks({ connection }), keyOf("gitlab", 42), { from: "now", serverDate, fence: 7n });
 
@@ -35,7 +35,7 @@ describe("watermarks in Redis", () => {
     expect(await server.command("TTL", name)).toBe(-1);
   });
 
-  it("do not mistake another key's record for their own", async () => {
+  it("are a collision if the record belongs to another key", async () => {
     const connection = await connected();
     const store = redisWatermarks({ connection, prefix: "collision:" });
     const key = keyOf("gitlab", 42);

@@ -10,8 +10,8 @@ export interface RedisWatermarksOptions {
 }
 
 /**
- * A watermark is a hash that never expires: key, rev, fence, at, id. The clear key is there for people, and to notice
- * another key under the same name.
+ * A watermark is a hash that never expires: key, rev, fence, at, id. The key in plain text is for display, and to
+ * detect another key under the same name.
  *
  * KEYS  the watermark
  * Reply: {} if there is none, else {key, rev, fence, at, id}

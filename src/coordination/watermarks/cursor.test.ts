@@ -42,11 +42,11 @@ describe("a cursor at minute 10 with an overlap of one minute", () => {
     expect(shown(next)).toBe(expected);
   });
 
-  it("asks from one minute earlier", () => {
+  it("is queried from one minute earlier", () => {
     expect(queryFrom(cursorAt(10), minute)).toBe(cursorAt(9).updatedAt);
   });
 
-  it("lags by the time since then, and never by less than nothing", () => {
+  it("lags by the time since then, and never by a negative time", () => {
     expect(lag({ cursor: cursorAt(10) }, at(25))).toBe(15 * minute);
     expect(lag({ cursor: cursorAt(10) }, at(5))).toBe(0);
   });

@@ -1,11 +1,11 @@
-/** Up to where a stream has been worked off. Stored as UTC, compared as time. */
+/** The position up to which a stream has been processed. Stored as UTC, compared as time. */
 export interface Cursor {
   readonly updatedAt: string;
-  /** The last item that was worked off, if the cursor is at one. */
+  /** The last processed item, if the cursor is at one. */
   readonly id?: string;
 }
 
-/** An item a source listed. `finished`: done, or failed for good; nothing is left to do about it. */
+/** An item that a source listed. `finished`: done, or failed permanently. */
 export interface PolledItem {
   readonly id: string;
   /** ISO 8601 with any offset. */
@@ -23,7 +23,7 @@ export interface Poll {
   readonly more: boolean;
 }
 
-/** Where a stream begins that has no watermark yet: at the server's time, that many ms before it, or at the very start. */
+/** The start of a stream without a watermark: the server's time, a number of ms before it, or the first item. */
 export type Beginning = "now" | number | "all";
 
 /**
@@ -43,7 +43,7 @@ export function nextCursor(cursor: Cursor, { items, serverDate, overlapMs, more 
 
 /** The end of the finished items: the last one before the first unfinished item, or no limit if all are finished. */
 function reach(items: readonly PolledItem[], more: boolean): { readonly ms: number; readonly id?: string } | undefined {
-  const ordered = compareItems(items);
+  const ordered = sortByTime(items);
   const unfinished = ordered.findIndex(({ finished }) => !finished);
   if (unfinished === -1 && !more) return { ms: Number.POSITIVE_INFINITY };
   const last = (unfinished === -1 ? ordered : ordered.slice(0, unfinished)).at(-1);
@@ -52,11 +52,11 @@ function reach(items: readonly PolledItem[], more: boolean): { readonly ms: numb
 
 /** The first item, by time, that holds the cursor. */
 export function firstUnfinished(items: readonly PolledItem[]): PolledItem | undefined {
-  return compareItems(items).find(({ finished }) => !finished);
+  return sortByTime(items).find(({ finished }) => !finished);
 }
 
-/** Sources promise ascending order, and break it while pages are read: an item that changes moves to the end. */
-function compareItems(items: readonly PolledItem[]): PolledItem[] {
+/** Sources list items in ascending order, except that an item that changes while pages are read moves to the end. */
+function sortByTime(items: readonly PolledItem[]): PolledItem[] {
   return [...items].sort((a, b) => instantMs(a.updatedAt) - instantMs(b.updatedAt));
 }
 
@@ -77,7 +77,7 @@ export function lag({ cursor }: { readonly cursor: Cursor }, serverDate: Date): 
 
 /**
  * Milliseconds since 1970 of an ISO 8601 time with an offset: `Z`, `+02:00`, `+0200` or `+02`. Finer fractions are cut
- * off, so that a cursor is rather too early than too late.
+ * off, so that a cursor is never too late.
  */
 export function instantMs(text: string): number {
   const shape = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(?:[.,](\d+))?(?:([Zz])|([+-]\d\d):?(\d\d)?)$/;

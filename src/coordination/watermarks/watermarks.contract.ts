@@ -44,7 +44,7 @@ const fromNow = { from: "now", overlapMs: minute } as const;
 /** What every backend promises. Shared with the mutants, each of which must fail at least one of these. */
 export const watermarksCases: readonly WatermarksCase[] = [
   {
-    name: "is not there before it was opened",
+    name: "does not exist before it is opened",
     async run({ connect }) {
       const store = await connect();
 
@@ -52,7 +52,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "is written down when it is opened, before the first poll",
+    name: "is stored when it is opened, before the first poll",
     async run({ connect, open }) {
       const [one, two] = [await connect(), await connect()];
 
@@ -85,7 +85,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "has one beginning when two processes open it at once",
+    name: "has one start when two processes open it at once",
     async run({ connect, open }) {
       const [one, two] = [await connect(), await connect()];
 
@@ -111,7 +111,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "stops at the first item that is not finished, and remembers the last that is",
+    name: "stops at the first unfinished item, and stores the last finished one",
     async run({ connect, open }) {
       const store = await connect();
       const watermark = await open(store, key, { ...fromNow, serverDate: at("12:00:00") });
@@ -125,7 +125,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "keeps an id as it was, whatever characters it has",
+    name: "stores an id unchanged, including special characters",
     async run({ connect, open }) {
       const store = await connect();
       const watermark = await open(store, key, { ...fromNow, serverDate: at("12:00:00") });
@@ -137,7 +137,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "is compared as time and kept as UTC, whatever offset the source writes",
+    name: "is compared as time and stored as UTC, for any offset of the source",
     async run({ connect, open }) {
       const store = await connect();
       const watermark = await open(store, key, { ...fromNow, serverDate: at("12:00:00") });
@@ -200,7 +200,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "refuses a poller that was replaced, at its next write",
+    name: "rejects a replaced poller at its next write",
     async run({ connect, open }) {
       const [one, two] = [await connect(), await connect()];
       const serverDate = at("12:00:00");
@@ -215,7 +215,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "compares fences exactly, however large",
+    name: "compares large fences exactly",
     async run({ connect, open }) {
       const store = await connect();
       const serverDate = at("12:00:00");
@@ -228,7 +228,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "is not opened for a poller that was replaced",
+    name: "is not opened for a replaced poller",
     async run({ connect, open }) {
       const store = await connect();
       const serverDate = at("12:00:00");
@@ -255,7 +255,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "survives that the answer to its write got lost",
+    name: "survives a lost response to its write",
     async run({ connect, open }) {
       const store = await connect();
       const wire = { loses: false };
@@ -271,7 +271,7 @@ export const watermarksCases: readonly WatermarksCase[] = [
     },
   },
   {
-    name: "is not made up when the store does not answer",
+    name: "is an error, not a new start, when the store does not respond",
     async run({ connect, open }) {
       const store = await connect();
       const opening = open(unreachable(store), key, { ...fromNow, serverDate: at("12:00:00") });

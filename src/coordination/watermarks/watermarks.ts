@@ -13,7 +13,7 @@ import {
 
 /**
  * Port: the storage of watermarks. Their movement is written once, in `openWatermark` and `nextCursor`.
- * Whatever rejects does so with a `CoordinationError`; after `unavailable` a write may or may not have happened.
+ * All rejections are a `CoordinationError`; after `unavailable` a write may or may not have happened.
  */
 export interface WatermarkStore {
   /** `process`: a restart forgets it, and then begins as if it had never run. */
@@ -46,7 +46,7 @@ export type WriteOutcome =
 export interface WatermarkOptions {
   /** Where to begin if there is no watermark yet. */
   readonly from: Beginning;
-  /** The source's clock, for `from`: the Date header of any answer of its. */
+  /** The source's clock, for `from`: the Date header of any of its responses. */
   readonly serverDate: Date;
   /** How late an item may become visible. Default 60 s. */
   readonly overlapMs?: number;
@@ -55,13 +55,13 @@ export interface WatermarkOptions {
 }
 
 /**
- * The resume point of one stream: one per source, project and kind of item, so that one that fails holds up no other.
- * It only moves forward, and only over finished items.
+ * The resume point of one stream. It only moves forward, and only over finished items. Each source, project and kind of item has
+ * its own, so that a failing one does not block the rest.
  */
 export interface Watermark {
   readonly key: Key;
   readonly record: WatermarkRecord;
-  /** From when to ask the source, inclusive. */
+  /** The start of the next query, inclusive. */
   queryFrom(): string;
   /**
    * Moves over the finished `items`, given in any order. `more`: the list was not read to its end. Read it at least
@@ -79,7 +79,17 @@ export type AdvanceOutcome =
   | { readonly kind: "advanced" | "unchanged"; readonly cursor: Cursor; readonly heldBy: string | undefined }
   | { readonly kind: "stale"; readonly fence: bigint };
 
-/** How often others may be faster before we leave it to the next poll. */
+/** The reason why `next` must not be written, for stores that read before they write; undefined if there is none. */
+export function findRefusal(
+  current: WatermarkRecord | undefined,
+  next: WatermarkEntry,
+  expected: string | "absent",
+): WriteOutcome | undefined {
+  if (current && current.fence > next.fence) return { kind: "stale", fence: current.fence };
+  return (current?.revision ?? "absent") === expected ? undefined : { kind: "conflict", current };
+}
+
+/** How often other writers may be faster before `advance` rejects. */
 const maxTries = 10;
 
 /**

@@ -40,7 +40,7 @@ export function parseTrustedKeys(text: string, source: string): readonly Trusted
 
 /** Reads a private key from a file that no other user can read or replace. */
 export async function readSigningKey(file: string): Promise<SigningKey> {
-  await using handle = await openKey(file);
+  await using handle = await open(file, "r").catch(unreadable(file));
   const { mode, uid } = await handle.stat();
   if ((mode & 0o077) !== 0) {
     throw new KeyError(
@@ -53,10 +53,7 @@ export async function readSigningKey(file: string): Promise<SigningKey> {
 }
 
 export async function readTrustedKeys(file: string): Promise<readonly TrustedKey[]> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    throw new KeyError(`${file} cannot be read (${error.code})`);
-  });
-  return parseTrustedKeys(text, file);
+  return parseTrustedKeys(await readFile(file, "utf8").catch(unreadable(file)), file);
 }
 
 /** Makes a key pair: the private key in `file`, the public one in `file`.pub. Replaces nothing. */
@@ -73,10 +70,10 @@ async function createKeyFile(file: string, pem: string | Buffer): Promise<void> 
   });
 }
 
-async function openKey(file: string) {
-  return open(file, "r").catch((error: NodeJS.ErrnoException) => {
-    throw new KeyError(`${file} cannot be read (${error.code})`);
-  });
+function unreadable(file: string): (error: NodeJS.ErrnoException) => never {
+  return ({ code }) => {
+    throw new KeyError(`${file} cannot be read (${code})`);
+  };
 }
 
 function toTrustedKey(publicKey: KeyObject, source: string): TrustedKey {

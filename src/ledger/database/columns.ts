@@ -3,7 +3,7 @@ import { listSubjects } from "../event-filter.ts";
 import type { WrittenRow } from "../file/journal-reader.ts";
 import { readRow } from "../file/row.ts";
 
-/** A line of a database, in the place where it stands there. */
+/** A line in a database, with its number there. */
 export interface StoredLine {
   readonly seq: number;
   readonly line: string;
@@ -11,7 +11,7 @@ export interface StoredLine {
   readonly isIndexedCorrectly: boolean;
 }
 
-/** The line is what counts; all other columns are there to find it, and can be made from it again. */
+/** Only the line counts. The other columns are for queries, and can be derived from it again. */
 export const columnNames = [
   "writer",
   "seq",
@@ -45,7 +45,7 @@ export function toColumns({ line, row }: WrittenRow): Columns {
   };
 }
 
-/** Whether a database's row is what its own line makes. A line that is no row cannot be indexed rightly. */
+/** Whether the columns of a stored row agree with its line. Never true for a line that is no row. */
 export function isIndexedCorrectly(stored: Columns): boolean {
   const line = String(stored.line);
   const row = readRow(Buffer.from(line));

@@ -43,7 +43,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
       await other.close();
     });
 
-    it("is made once, however many processes begin together", async () => {
+    it("is created once when many processes start together", async () => {
       const stores = [1, 2, 3, 4].map(() => ledgerDatabase(tested.again()));
 
       await Promise.all(stores.map(async (one, i) => retried(() => one.add(chain(`w-${i}`, [event(`event-${i}`)])))));
@@ -52,7 +52,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
       for (const store of stores) await store.close();
     });
 
-    it("leaves rows alone that it has already, and takes the others of the same portion", async () => {
+    it("skips rows that it already has, and adds the others of the same portion", async () => {
       const rows = chain("w-1", [event("a"), event("b"), event("c")]);
       await database.add(rows.slice(0, 2));
 
@@ -62,7 +62,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
       expect((await all(database.lines("w-1", 0))).map(({ seq }) => seq)).toEqual([1, 2, 3]);
     });
 
-    it("refuses another row under a number that it has", async () => {
+    it("rejects another row under an existing number", async () => {
       await database.add(chain("w-1", [event("a"), event("b")]));
 
       const others = chain("w-1", [event("x"), event("y"), event("z")]);
@@ -124,7 +124,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
       );
     });
 
-    it("takes names that are too long for an index, and finds them", async () => {
+    it("stores names that are too long for an index, and finds them", async () => {
       const target = `node/${"x".repeat(100_000)}`;
       await database.add(chain("w-1", [event("y".repeat(50_000), { target_resource: target })]));
 

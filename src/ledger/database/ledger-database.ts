@@ -21,7 +21,7 @@ export interface LedgerDatabase {
   lines(writer: string, after: number): AsyncGenerator<StoredLine>;
   /** Events in the order of their time, each once, as first recorded. Lines that are no rows are skipped. */
   events(filter: EventFilter): AsyncGenerator<LedgerRow>;
-  /** The rows of each event that several writers claim. Lines that are no rows are passed over. */
+  /** The rows of each event that several writers claim. Lines that are no rows are skipped. */
   repeatedEvents(): AsyncGenerator<readonly LedgerRow[]>;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ const create = [
   ),
 ];
 
-/** Reading goes in pages of so many rows. */
+/** The rows of one page when reading. */
 const pageRows = 500;
 
 /** The ledger's queries, the same for every database. */
@@ -168,7 +168,7 @@ async function* repeatedEvents(query: Query): AsyncGenerator<readonly LedgerRow[
   }
 }
 
-/** At most so many rows of one event and writer are compared. */
+/** The max number of rows of one event and writer that are compared. */
 const maxClaims = 100;
 
 async function* readClaims(id: string, query: Query): AsyncGenerator<readonly LedgerRow[]> {

@@ -4,8 +4,8 @@ import { type LedgerRow, noHash, readRow, type Start } from "./row.ts";
 /**
  * - `changed`: a line was changed after it was written
  * - `missing`: rows that must have been there are not
- * - `unchained`: a row does not follow the one before it: one of them was exchanged, or rows were put in another order
- * - `contradicted`: two writers claim one event, and do not agree on it
+ * - `unchained`: a row does not follow the one before it: one of them was exchanged, or rows were reordered
+ * - `contradicted`: two writers claim one event with different content
  */
 export type ProblemKind = "changed" | "missing" | "unchained" | "contradicted";
 

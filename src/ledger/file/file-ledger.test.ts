@@ -37,7 +37,7 @@ ledgerContract("file", async () => {
 });
 
 describe("a file ledger that is opened again", () => {
-  it("goes on with its chain", async () => {
+  it("continues its chain", async () => {
     await appendEvents(1, 2);
     await appendEvents(3, 3);
 
@@ -207,7 +207,7 @@ describe("several writers", () => {
     expect((await verifyLedger(directory)).problems).toEqual([]);
   });
 
-  it("betray a chain whose end was taken away, and one that was written anew", async () => {
+  it("detect a chain whose end was removed, and one that was rewritten", async () => {
     const clock = new ManualClock();
     await appendEvents(1, 4, { writer: "w-1" });
     const two = await open({ writer: "w-2", clock });
@@ -273,7 +273,7 @@ describe("verification", () => {
 });
 
 describe("a disk that fails", () => {
-  it("rejects everything that waits, and takes nothing right after", async () => {
+  it("rejects all waiting events, and new ones for a moment", async () => {
     const broken = { is: false };
     const ledger = await open({ openDisk: breakable(broken), clock: new ManualClock() });
     await ledger.append(event(1));
@@ -292,7 +292,7 @@ describe("a disk that fails", () => {
     expect((await read()).map(({ id }) => id)).toEqual(["event-1", "event-6"]);
   });
 
-  it("refuses events for a second at a time, and records them again once there is room", async () => {
+  it("rejects events for a second at a time, and records them again once there is room", async () => {
     const broken = { is: false };
     const clock = new ManualClock();
     const log = recordingLogger();
@@ -361,7 +361,7 @@ describe("a disk that fails", () => {
     await ledger.close();
   });
 
-  it("is asked once for many events", async () => {
+  it("is written once for many events", async () => {
     let writes = 0;
     const openDisk = wrapping((file) => ({
       ...file,

@@ -5,10 +5,8 @@ import type { Clock } from "../../time/index.ts";
 import { eventText } from "../event-text.ts";
 import { type Ledger, LedgerError } from "../ledger.ts";
 import { type LedgerObserver, unobserved } from "../observe-ledger.ts";
-import { Heads } from "./heads.ts";
-import { Journal, type JournalLimits } from "./journal.ts";
-import type { Shippable } from "./journal-reader.ts";
-import { JournalReader } from "./journal-reader.ts";
+import { startHeads } from "./heads.ts";
+import { Journal, type JournalLimits, type ShippableJournal } from "./journal.ts";
 import { openJournalLog } from "./recover.ts";
 import type { Head } from "./row.ts";
 import { isWriterName, journalFormat } from "./writers.ts";
@@ -16,7 +14,7 @@ import { isWriterName, journalFormat } from "./writers.ts";
 export interface FileLedgerOptions {
   /** The directory of the whole ledger; each writer has one of its own in it. */
   readonly directory: string;
-  /** Who writes, see `ledgerWriter`. */
+  /** The name from `ledgerWriter`. */
   readonly writer: string;
   readonly clock: Clock;
   readonly log?: Logger;
@@ -24,18 +22,15 @@ export interface FileLedgerOptions {
   readonly limits?: Partial<JournalLimits>;
   /** How often the heads of other writers are recorded. */
   readonly headsEveryMs?: number;
-  /** How far the database has the rows of all writers, to be recorded too. */
+  /** The heads of all writers in the database. They are recorded as well. */
   readonly storedHeads?: () => Promise<ReadonlyMap<string, Head>>;
-  /** For tests: a disk that loses things. */
+  /** For tests with a disk that fails or loses data. */
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
 }
 
 /** A ledger, and the journal that it writes. */
 export interface FileLedger extends Ledger {
-  readonly journal: Shippable & {
-    /** Of all its segments together. */
-    bytes(): number;
-  };
+  readonly journal: ShippableJournal;
 }
 
 const megabyte = 1024 * 1024;
@@ -63,34 +58,20 @@ export async function openFileLedger({
   if (!isWriterName(writer)) throw new TypeError(`${writer} is not a valid writer name`);
   const disk = await openDisk(join(directory, writer), clock);
   try {
-    const listeners: (() => void)[] = [];
-    function wrote(bytes: number) {
-      observer.wrote(bytes);
-      for (const listener of listeners) listener();
-    }
     const journal = new Journal({
-      ...{ disk, writer, wrote, clock },
+      ...{ disk, writer, observer, clock },
       limits: { ...defaultLimits, ...limits },
       log: await openJournalLog(disk, writer, log),
     });
     const append = observedAppend(journal, { observer, clock, log });
-    const heads = new Heads({ append }, { directory, writer, everyMs: headsEveryMs, storedHeads, clock, log });
-    log.info("ledger opened", { directory, writer, seq: journal.head.seq });
-    const reader = new JournalReader(disk);
+    const heads = startHeads({ append }, { directory, writer, everyMs: headsEveryMs, storedHeads, clock, log });
+    log.info("ledger opened", { directory, writer, seq: journal.head().seq });
     return {
       append,
       async close() {
         await Promise.all([heads.stop(), journal.close()]);
       },
-      journal: {
-        writer,
-        head: () => journal.head,
-        bytes: () => journal.bytes,
-        begin: async () => journal.first - 1,
-        read: (after, portion) => reader.read(after, { ...portion, until: journal.head.seq }),
-        forget: (seq) => journal.forget(seq),
-        onMore: (listener) => void listeners.push(listener),
-      },
+      journal,
     };
   } catch (error) {
     await disk.close();

@@ -1,5 +1,5 @@
 import type { Logger } from "../../telemetry/index.ts";
-import type { Clock, Timer } from "../../time/index.ts";
+import { type Clock, sleep } from "../../time/index.ts";
 import type { Ledger } from "../ledger.ts";
 import { journalSegments } from "./chain.ts";
 import { lastRows } from "./last-rows.ts";
@@ -10,113 +10,111 @@ interface HeadsOptions {
   readonly directory: string;
   readonly writer: string;
   readonly everyMs: number;
-  /** As far as the database has them. */
+  /** The heads of all writers in the database. */
   readonly storedHeads: (() => Promise<ReadonlyMap<string, Head>>) | undefined;
   readonly clock: Clock;
   readonly log: Logger;
 }
 
+/** The head of another writer's chain, and where it was read. */
+interface OtherHead extends Head {
+  readonly writer: string;
+  readonly source: "journal" | "database";
+}
+
+/** Max heads in one event. More could exceed the size of an event. */
+const maxHeads = 1_000;
+
 /**
  * Periodically records the heads of the other writers in our chain. A chain by itself cannot show that its last rows were
  * removed; the record of another writer can.
  */
-export class Heads {
-  readonly #ledger: Pick<Ledger, "append">;
-  readonly #options: HeadsOptions;
-  readonly #recorded = new Map<string, string>();
-  #timer: Timer | undefined;
-  #recording: Promise<void> = Promise.resolve();
-  #stopped = false;
+export function startHeads(ledger: Pick<Ledger, "append">, options: HeadsOptions): { stop(): Promise<void> } {
+  const { everyMs, clock, log } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  /** By source and writer, the hash of the newest head that we recorded. */
+  const recorded = new Map<string, string>();
 
-  constructor(ledger: Pick<Ledger, "append">, options: HeadsOptions) {
-    this.#ledger = ledger;
-    this.#options = options;
-    this.#schedule();
-  }
-
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#recording;
-  }
-
-  #schedule() {
-    if (this.#stopped) return;
-    const { clock, everyMs } = this.#options;
-    this.#timer = clock.after(everyMs, () => void this.#due(), { background: true });
-  }
-
-  async #due() {
-    this.#recording = this.#record().catch((error: Error) => {
-      // A ledger that is being closed takes nothing more; the next process records them.
-      if (!this.#stopped) this.#options.log.warn("heads of other writers not recorded", { error: error.message });
-    });
-    await this.#recording;
-    this.#schedule();
-  }
-
-  async #record() {
-    const heads = this.#news("journal", await this.#journalHeads());
-    const stored = this.#news("database", await this.#storedHeads());
-    if (Object.keys(heads).length + Object.keys(stored).length === 0) return;
-
-    const at = new Date(this.#options.clock.wallMs()).toISOString();
-    const id = `${this.#options.writer}/heads/${at}`;
-    // Separate, because rows of a journal may not be in the database yet, and shipped rows may be gone from the journal.
-    const facts = { heads, ...(Object.keys(stored).length > 0 && { stored }) };
-    await this.#ledger.append({ id, type: "ledger.heads", at, facts });
-    for (const [name, { hash }] of Object.entries(heads)) this.#recorded.set(`journal ${name}`, hash);
-    for (const [name, { hash }] of Object.entries(stored)) this.#recorded.set(`database ${name}`, hash);
-  }
-
-  /** Those of others that were not recorded before. */
-  #news(
-    where: "journal" | "database",
-    found: ReadonlyMap<string, Head>,
-  ): Record<string, { seq: number; hash: string }> {
-    const news: Record<string, { seq: number; hash: string }> = {};
-    for (const [name, { seq, hash }] of found) {
-      const isNew = name !== this.#options.writer && this.#recorded.get(`${where} ${name}`) !== hash;
-      if (isNew) news[name] = { seq, hash };
+  async function run() {
+    for (;;) {
+      await sleep(clock, everyMs, signal, { background: true }).catch(() => {});
+      if (signal.aborted) return;
+      await recordNewHeads().catch((error: Error) => {
+        // A ledger that is being closed takes nothing more; the next process records them.
+        if (!signal.aborted) log.warn("heads of other writers not recorded", { error: error.message });
+      });
     }
-    return news;
   }
 
-  async #journalHeads(): Promise<ReadonlyMap<string, Head>> {
-    const found = new Map<string, Head>();
-    for (const other of await this.#others()) {
-      const head = await this.#readHead(other);
-      if (head) found.set(other.name, head);
+  async function recordNewHeads() {
+    const heads = [...(await journalHeads(options)), ...(await databaseHeads(options))];
+    const newHeads = heads.filter((head) => recorded.get(recordKey(head)) !== head.hash);
+    for (let from = 0; from < newHeads.length; from += maxHeads) {
+      const part = newHeads.slice(from, from + maxHeads);
+      await ledger.append(headsEvent(part, from, options));
+      for (const head of part) recorded.set(recordKey(head), head.hash);
     }
-    return found;
   }
 
-  /** The database may be unavailable; that is reported elsewhere, and must not prevent recording the rest. */
-  async #storedHeads(): Promise<ReadonlyMap<string, Head>> {
-    return (await this.#options.storedHeads?.().catch(() => undefined)) ?? new Map();
-  }
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
 
-  async #others(): Promise<Writer[]> {
-    const { directory, writer } = this.#options;
-    return (await listWriters(directory)).filter(({ name }) => name !== writer);
-  }
+function recordKey({ source, writer }: OtherHead): string {
+  return `${source} ${writer}`;
+}
 
-  /** One writer's trouble must not keep the others' heads from being recorded. */
-  async #readHead({ name, view }: Writer): Promise<Head | undefined> {
+function headsEvent(part: readonly OtherHead[], from: number, { writer, clock }: HeadsOptions) {
+  const at = new Date(clock.wallMs()).toISOString();
+  // Separate, because rows of a journal may not be in the database yet, and shipped rows may be gone from the journal.
+  const heads = headFacts(part, "journal");
+  const stored = headFacts(part, "database");
+  const facts = { heads, ...(Object.keys(stored).length > 0 && { stored }) };
+  return { id: `${writer}/heads/${at}/${from}`, type: "ledger.heads", at, facts } as const;
+}
+
+function headFacts(heads: readonly OtherHead[], source: OtherHead["source"]) {
+  const wanted = heads.filter((head) => head.source === source);
+  return Object.fromEntries(wanted.map(({ writer, seq, hash }) => [writer, { seq, hash }]));
+}
+
+async function journalHeads({ directory, writer, log }: HeadsOptions): Promise<OtherHead[]> {
+  const heads: OtherHead[] = [];
+  for (const other of await listWriters(directory)) {
+    if (other.name === writer) continue;
     try {
-      // A segment that was just begun has no rows yet.
-      for (const segment of journalSegments
-        .among(await view.names())
-        .slice(-2)
-        .reverse()) {
-        const { rows } = await lastRows(view, segment, name);
-        // That it has recorded heads is no news: otherwise two idle writers would give each other something to record.
-        const head = rows.findLast(({ type }) => type !== "ledger.heads") ?? rows.at(-1);
-        if (head) return head;
-      }
+      const head = await readHead(other);
+      if (head) heads.push({ writer: other.name, seq: head.seq, hash: head.hash, source: "journal" });
     } catch (error) {
-      this.#options.log.warn("head of a writer not read", { writer: name, error: (error as Error).message });
+      // One unreadable journal must not keep the other heads from being recorded.
+      log.warn("head of a writer not read", { writer: other.name, error: (error as Error).message });
     }
-    return undefined;
   }
+  return heads;
+}
+
+async function readHead({ name, view }: Writer): Promise<Head | undefined> {
+  const newestSegments = journalSegments.among(await view.names()).slice(-2);
+  // The newest segment may have no rows yet.
+  for (const segment of newestSegments.reverse()) {
+    const { rows } = await lastRows(view, segment, name);
+    // Rows that only record heads do not count: otherwise two idle writers would give each other something to record.
+    const head = rows.findLast(({ type }) => type !== "ledger.heads") ?? rows.at(-1);
+    if (head) return head;
+  }
+  return undefined;
+}
+
+/** The database may be unavailable; that is reported elsewhere, and must not prevent recording the rest. */
+async function databaseHeads({ writer, storedHeads }: HeadsOptions): Promise<OtherHead[]> {
+  const heads = (await storedHeads?.().catch(() => undefined)) ?? new Map<string, Head>();
+  return [...heads]
+    .filter(([name]) => name !== writer)
+    .map(([name, head]) => ({ ...head, writer: name, source: "database" }));
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type DiskView, readLines } from "../../disk/index.ts";
 import { LedgerError } from "../ledger.ts";
 import { journalSegments } from "./chain.ts";
-import { type Head, type LedgerRow, readRow } from "./row.ts";
+import { type LedgerRow, readRow } from "./row.ts";
 
 /** A row of the journal: its line without the newline, and its content. */
 export interface WrittenRow {
@@ -77,19 +77,4 @@ export class JournalReader {
     const path = join(this.#view.directory, name);
     return new LedgerError("damaged", `${path} is damaged: row ${seq} was changed`);
   }
-}
-
-/** A journal from the view of the shipper. */
-export interface Shippable {
-  readonly writer: string;
-  /** Its newest row that is durable. */
-  head(): Head;
-  /** The number of the row before the first that is still here. */
-  begin(): Promise<number>;
-  /** Durable rows behind number `after`. */
-  read(after: number, portion: Omit<Portion, "until">): Promise<readonly WrittenRow[]>;
-  /** The database has all rows up to `seq`: removes the segments that are no longer needed. */
-  forget(seq: number): Promise<void>;
-  /** Calls `listener` whenever there are more durable rows. */
-  onMore(listener: () => void): void;
 }

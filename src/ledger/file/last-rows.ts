@@ -6,7 +6,7 @@ const windowBytes = maxBatchBytes + 2 * maxLineBytes;
 
 export interface LastRows {
   readonly rows: readonly LedgerRow[];
-  /** Nothing stands behind them. */
+  /** Nothing follows them in the file. */
   readonly isWhole: boolean;
 }
 

@@ -10,8 +10,7 @@ import {
 } from "../../disk/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { LedgerError } from "../ledger.ts";
-import type { ChainItem } from "./chain.ts";
-import { journalSegments } from "./chain.ts";
+import { type ChainItem, journalSegments } from "./chain.ts";
 import { follows, lastRows } from "./last-rows.ts";
 import { damagedError, readChain } from "./read-chain.ts";
 import { type Head, noHash, readRow } from "./row.ts";

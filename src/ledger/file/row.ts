@@ -7,10 +7,7 @@ export interface LedgerRow extends LedgerEvent {
   readonly writer: string;
   /** Counts the rows of the writer, from 1. */
   readonly seq: number;
-  /**
-   * Up to this one the writer's rows were durable before this row was written. The rest went to the disk together with
-   * it, and may have been torn together.
-   */
+  /** The number of the writer's last row that was durable before this one was written. Later rows were written together. */
   readonly synced: number;
   /** The hash of the row before, or `noHash`. */
   readonly previous: string;
@@ -18,14 +15,14 @@ export interface LedgerRow extends LedgerEvent {
   readonly hash: string;
 }
 
-/** Where a chain stands. */
+/** The newest row of a chain. */
 export interface Head {
   /** Of the newest row; 0 if there is none. */
   readonly seq: number;
   readonly hash: string;
 }
 
-/** Where a chain is taken up: the row before, whose hash is unknown if it is in the database alone. */
+/** The row before the first one to check. Its hash is unknown if only the database has it. */
 export interface Start extends Omit<Head, "hash"> {
   readonly hash: string | undefined;
 }

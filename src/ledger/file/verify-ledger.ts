@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { type DiskView, readLines } from "../../disk/index.ts";
-import type { ChainProblem } from "./chain.ts";
-import { journalSegments } from "./chain.ts";
+import { type ChainProblem, journalSegments } from "./chain.ts";
 import { readWriter } from "./read-chain.ts";
 import { type LedgerRow, readRow } from "./row.ts";
 import { examine, type LedgerReport, missingEnd, Witnesses, type WriterReport } from "./witnesses.ts";
@@ -36,15 +35,15 @@ async function recordedHeads(writers: readonly Writer[]): Promise<Witnesses> {
   return witnesses;
 }
 
-/** Hardly a line without heads has it, so hardly one is parsed in vain. */
-const sign = Buffer.from(',"type":"ledger.heads",');
+/** Searched in each line before it is parsed, because few lines have heads. */
+const headsMarker = Buffer.from(',"type":"ledger.heads",');
 
 async function* headsRows(view: DiskView): AsyncGenerator<{ row: LedgerRow; place: string }> {
   for (const { name } of journalSegments.among(await view.names())) {
     const file = await view.open(name, "read");
     try {
       for await (const { bytes, number } of readLines(file)) {
-        const row = bytes.includes(sign) ? readRow(bytes) : undefined;
+        const row = bytes.includes(headsMarker) ? readRow(bytes) : undefined;
         if (row?.type === "ledger.heads") yield { row, place: `${join(view.directory, name)} line ${number}` };
       }
     } finally {

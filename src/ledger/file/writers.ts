@@ -6,7 +6,7 @@ import { journalSegments } from "./chain.ts";
 /** Of the directory of one writer. */
 export const journalFormat: DirectoryFormat = { name: "interlock-journal", migrations: [] };
 
-/** The name of a writer is the name of its directory, and stands in every row without being escaped. */
+/** The name of a writer is the name of its directory, and is in every row without being escaped. */
 export function isWriterName(name: string): boolean {
   return /^[A-Za-z0-9][\w-]{0,62}$/.test(name);
 }
@@ -23,7 +23,7 @@ export async function listWriters(directory: string): Promise<Writer[]> {
   return names.sort().map((name) => ({ name, view: viewDirectory(join(directory, name), journalFormat) }));
 }
 
-/** Writers whose journals in `directory` have a segment: an empty directory proves nothing about its writer. */
+/** Writers whose journals in `directory` have a segment. An empty directory proves nothing about its writer. */
 export async function journalWriters(directory: string): Promise<readonly string[]> {
   const names: string[] = [];
   for (const { name, view } of await listWriters(directory)) {

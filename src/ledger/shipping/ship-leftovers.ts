@@ -6,17 +6,18 @@ import type { Clock, Random } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
 import { journalSegments } from "../file/chain.ts";
 import { openFileLedger } from "../file/file-ledger.ts";
+import type { ShippableJournal } from "../file/journal.ts";
 import { listWriters, type Writer } from "../file/writers.ts";
 import { Shipper } from "./shipper.ts";
 
 export interface LeftoversOptions {
   /** The directory of the whole ledger. */
   readonly directory: string;
-  /** Our own writer, who ships by itself. */
+  /** Our own writer, whose rows are shipped anyway. */
   readonly except?: string;
-  /** Journals that were written to more recently are left alone: their process may be on its way back. */
+  /** Journals that were written to more recently are skipped: their process may be restarting. */
   readonly quietForMs: number;
-  /** The longest that one journal may take. */
+  /** The max time for one journal. */
   readonly withinMs: number;
   readonly database: LedgerDatabase;
   readonly clock: Clock;
@@ -32,8 +33,8 @@ export type Leftover =
 
 /**
  * Ships the remaining rows of writers whose processes do not restart. A journal belongs to the process that has locked its
- * directory, and the kernel drops that lock with the process: a process that gets it may act in its name, as the first would after a
- * restart. Nothing is written under the name, and the lock is held only meanwhile.
+ * directory, and the kernel releases that lock when the process ends. So the process that gets the lock may ship the rows. It
+ * writes nothing to the journal, and releases the lock afterwards.
  */
 export async function shipLeftovers(options: LeftoversOptions): Promise<readonly Leftover[]> {
   const found: Leftover[] = [];
@@ -49,7 +50,14 @@ async function shipOne(writer: Writer, options: LeftoversOptions): Promise<Lefto
   const { name } = writer;
   if (clock.wallMs() - (await writtenAtMs(writer)) < quietForMs) return { writer: name, kind: "too-recent" };
   try {
-    const ledger = await openFileLedger({ directory, writer: name, clock, log });
+    // It records no heads: nothing may be written in the name of another process.
+    const ledger = await openFileLedger({
+      directory,
+      writer: name,
+      clock,
+      log,
+      headsEveryMs: Number.POSITIVE_INFINITY,
+    });
     try {
       return { writer: name, kind: "shipped", ...(await shipAll(ledger.journal, options)) };
     } finally {
@@ -62,7 +70,7 @@ async function shipOne(writer: Writer, options: LeftoversOptions): Promise<Lefto
 }
 
 async function shipAll(
-  journal: Awaited<ReturnType<typeof openFileLedger>>["journal"],
+  journal: ShippableJournal,
   { database, clock, random, log, withinMs, signal }: LeftoversOptions,
 ) {
   let rows = 0;

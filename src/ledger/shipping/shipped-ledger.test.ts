@@ -18,6 +18,7 @@ import { verifyLedger } from "../file/verify-ledger.ts";
 import { ledgerContract } from "../ledger.contract.ts";
 import { LedgerError, type LedgerEvent } from "../ledger.ts";
 import { observeShipping } from "./observe-shipping.ts";
+import { type Leftover, type LeftoversOptions, shipLeftovers } from "./ship-leftovers.ts";
 import { type ShippedLedger, shippedLedger } from "./shipped-ledger.ts";
 
 let directory: string;
@@ -43,6 +44,56 @@ ledgerContract("file and database", async () => {
     events: () => all(readLedger(own)),
     dispose: async () => rmSync(own, { recursive: true }),
   };
+});
+
+describe("the journal of a process that ended", () => {
+  it("is shipped", async () => {
+    await writeJournal("w-1", 3);
+
+    const shipped = await shipOthers();
+
+    expect(shipped).toEqual([{ writer: "w-1", kind: "shipped", rows: 3, left: 0 }]);
+    expect((await stored()).map(({ id }) => id)).toEqual(["event-1", "event-2", "event-3"]);
+  });
+
+  it("gets no new rows, even if shipping takes minutes", async () => {
+    await writeJournal("w-1", 3);
+    await writeJournal("w-2", 1);
+    weather.answers = "never";
+
+    const shipped = await shipOthers({ except: "w-2", withinMs: 300_000 });
+
+    expect(shipped).toEqual([{ writer: "w-1", kind: "shipped", rows: 0, left: 3 }]);
+    expect((await all(readLedger(directory))).map(({ type }) => type)).not.toContain("ledger.heads");
+  });
+
+  async function writeJournal(writer: string, events: number) {
+    const ledger = await openFileLedger({ directory, writer, clock });
+    for (const one of range(1, events)) await ledger.append(event(one));
+    await ledger.close();
+  }
+
+  async function shipOthers(options: Partial<LeftoversOptions> = {}): Promise<readonly Leftover[]> {
+    const random = { fraction: () => 0.5, id: () => "x" };
+    // The files have the time of the machine, and the clock is another one.
+    const limits = { quietForMs: Number.NEGATIVE_INFINITY, withinMs: 60_000 };
+    const shipping = shipLeftovers({
+      directory,
+      ...limits,
+      database: exposed(database()),
+      clock,
+      random,
+      log,
+      ...options,
+    });
+    let shipped: readonly Leftover[] | undefined;
+    const done = shipping.then((found) => {
+      shipped = found;
+    });
+    await until(() => shipped !== undefined);
+    await done;
+    return shipped ?? [];
+  }
 });
 
 describe("a journal with a database", () => {
@@ -115,7 +166,7 @@ describe("a journal with a database", () => {
     await close(ledger);
   });
 
-  it("has no row twice when replies are lost", async () => {
+  it("has no row twice when responses are lost", async () => {
     weather.answers = "without-response";
     const ledger = await open();
     await appendEvents(ledger, 1, 25);
@@ -172,7 +223,7 @@ describe("a journal with a database", () => {
     await close(later);
   });
 
-  it("keeps its rows when the database has others under their numbers, and calls for a person", async () => {
+  it("keeps its rows when the database has others under their numbers, and logs an error", async () => {
     await database().add(chain("w-1", [event(90), event(91)]));
     const ledger = await open();
     await ledger.append(event(1));
@@ -188,7 +239,7 @@ describe("a journal with a database", () => {
     await close(ledger);
   });
 
-  it("ends in time although the database never answers", async () => {
+  it("closes in time although the database never responds", async () => {
     weather.answers = "never";
     const ledger = await open();
     await appendEvents(ledger, 1, 3);
@@ -211,7 +262,23 @@ describe("a journal with a database", () => {
     await close(ledger);
   });
 
-  it("shows in its metrics what waits and what arrived", async () => {
+  it("records the heads of more writers than fit into one event", async () => {
+    const hash = "0".repeat(64);
+    const names = range(1, 2_500).map((i) => `${"w".repeat(50)}-${i}`);
+    const ledger = await open({
+      headsEveryMs: 60_000,
+      storedHeads: async () => new Map(names.map((name) => [name, { seq: 1, hash }])),
+    });
+    await clock.advance(60_000);
+    const heads = () => all(database().events({ type: "ledger.heads" }));
+    await until(async () => (await heads()).length === 3);
+
+    const recorded = (await heads()).flatMap(({ facts }) => Object.keys(facts["stored"] ?? {}));
+    expect(recorded.sort()).toEqual(names.sort());
+    await close(ledger);
+  });
+
+  it("shows waiting and shipped rows in its metrics", async () => {
     const metrics = promMetrics();
     let ledger: ShippedLedger | undefined;
     const observer = observeShipping(metrics, () => ledger && { lag: ledger.lag(), journalBytes: 77 });

@@ -1,24 +1,19 @@
-import type { Logger } from "../../telemetry/index.ts";
-import { type Clock, type Random, sleep } from "../../time/index.ts";
+import { sleep } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
 import type { FileLedger } from "../file/file-ledger.ts";
 import { type Ledger, LedgerError } from "../ledger.ts";
-import { type Lag, Shipper, type ShipperObserver } from "./shipper.ts";
+import { type Lag, Shipper, type ShipperOptions } from "./shipper.ts";
 
-export interface ShippedLedgerOptions {
+export interface ShippedLedgerOptions extends Omit<ShipperOptions, "journal"> {
   readonly ledger: FileLedger;
   readonly database: LedgerDatabase;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly log: Logger;
-  readonly observer?: ShipperObserver;
 }
 
 export interface ShippedLedger extends Ledger {
   lag(): Lag;
 }
 
-/** How long the end of a process may be put off for the sake of the database. */
+/** How long the database may delay the end of the process. */
 const closeWithinMs = 2_000;
 
 /** A ledger whose rows go from its files to a database, by themselves. Closes both. */

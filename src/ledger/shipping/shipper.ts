@@ -1,12 +1,12 @@
 import type { Logger } from "../../telemetry/index.ts";
 import { backoffMs, type Clock, type Random, sleep } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
-import type { Shippable } from "../file/journal-reader.ts";
+import type { ShippableJournal } from "../file/journal.ts";
 import { noHash, type Start } from "../file/row.ts";
 import { conflict, LedgerError } from "../ledger.ts";
 
 export interface ShipperOptions {
-  readonly journal: Shippable;
+  readonly journal: ShippableJournal;
   readonly database: Pick<LedgerDatabase, "place" | "add" | "head">;
   readonly clock: Clock;
   readonly random: Random;
@@ -42,9 +42,9 @@ export class Shipper {
   readonly #options: ShipperOptions;
   readonly #stop = new AbortController();
   readonly #working: Promise<void>;
-  /** The last row that the database was known to have; its hash is unknown where the database lacks it. */
+  /** The last row that the database is known to have. Its hash is unknown if the database lacks it. */
   #shipped: Start = { seq: 0, hash: noHash };
-  /** False when that has to be asked again: the last answer may have been lost, and the database put back. */
+  /** False: read it from the database again. A response may have been lost, or the database restored. */
   #isCertain = false;
   #isStopping = false;
   #failures = 0;
@@ -118,12 +118,12 @@ export class Shipper {
     const stored = (await database.head(writer)) ?? { seq: 0, hash: noHash };
     const newest = journal.head();
     if (stored.seq > newest.seq || (stored.seq === newest.seq && stored.hash !== newest.hash)) throw this.#conflict();
-    const begin = await journal.begin();
-    if (stored.seq >= begin) return stored;
+    const lastRemoved = journal.first() - 1;
+    if (stored.seq >= lastRemoved) return stored;
     // Another database than before, or an old copy of it. Its missing rows are no longer in the journal.
-    const gap = { writer, from: stored.seq + 1, to: begin, database: database.place };
+    const gap = { writer, from: stored.seq + 1, to: lastRemoved, database: database.place };
     log.error("rows missing in the ledger database", gap);
-    return { seq: begin, hash: undefined };
+    return { seq: lastRemoved, hash: undefined };
   }
 
   #conflict(): LedgerError {

@@ -4,8 +4,8 @@ import type { ChainProblem } from "../file/chain.ts";
 import type { LedgerRow } from "../file/row.ts";
 
 /**
- * A replica that takes over may record an event that its predecessor has recorded, with the time at which it noticed.
- * Rows that are further apart are not such a repetition.
+ * A replica that takes over may record an event again that its predecessor has recorded, with the time at which it detected
+ * it. Rows that are further apart are not such a repetition.
  */
 const maxRepeatMs = 600_000;
 

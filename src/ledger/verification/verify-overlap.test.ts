@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 describe("verification of journal and database", () => {
-  it("waits for rows that are on their way to the database", async () => {
+  it("waits for rows that are being shipped", async () => {
     let reads = 0;
     // One more row arrives with each read.
     const database = databaseOf(() => Math.min(3, reads++));
@@ -38,7 +38,7 @@ describe("verification of journal and database", () => {
     expect(reads).toBeGreaterThan(3);
   });
 
-  it("reports rows that do not arrive in time, once for all", async () => {
+  it("reports rows that do not arrive in time as one problem", async () => {
     const database = databaseOf(() => 1);
     const clock = new ManualClock();
 

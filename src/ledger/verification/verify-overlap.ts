@@ -3,7 +3,7 @@ import { type Clock, sleep } from "../../time/index.ts";
 import type { LedgerDatabase } from "../database/ledger-database.ts";
 import type { ChainProblem } from "../file/chain.ts";
 import { readWriter } from "../file/read-chain.ts";
-import { type Head, type LedgerRow, readRow } from "../file/row.ts";
+import { type LedgerRow, readRow } from "../file/row.ts";
 import { listWriters, type Writer } from "../file/writers.ts";
 import { LedgerError } from "../ledger.ts";
 
@@ -28,9 +28,9 @@ export async function verifyOverlap(
   { clock, patienceMs, expectsJournals }: OverlapOptions,
 ): Promise<readonly ChainProblem[]> {
   const problems: ChainProblem[] = [];
-  const waitBudget = new WaitBudget(clock, patienceMs);
+  const wait = waitForRows(clock, patienceMs);
   const writers = await listWriters(directory);
-  for (const writer of writers) problems.push(...(await compareAgain(writer, database, waitBudget)));
+  for (const writer of writers) problems.push(...(await compareAgain(writer, database, wait)));
   if (!expectsJournals) return problems;
 
   for (const writer of await database.writers()) {
@@ -44,14 +44,10 @@ export async function verifyOverlap(
 const maxTries = 3;
 
 /** A segment may be removed while it is read, because the database has its rows. */
-async function compareAgain(
-  writer: Writer,
-  database: Readable,
-  waitBudget: WaitBudget,
-): Promise<readonly ChainProblem[]> {
+async function compareAgain(writer: Writer, database: Readable, wait: WaitForRows): Promise<readonly ChainProblem[]> {
   for (let tries = 1; ; tries++) {
     try {
-      return await compareWriter(writer, database, waitBudget);
+      return await compareWriter(writer, database, wait);
     } catch (error) {
       const isRemoved = error instanceof LedgerError && error.code === "unavailable";
       if (!isRemoved || tries === maxTries) throw error;
@@ -59,31 +55,37 @@ async function compareAgain(
   }
 }
 
-async function compareWriter({ name, view }: Writer, database: Readable, waitBudget: WaitBudget) {
+async function compareWriter({ name, view }: Writer, database: Readable, wait: WaitForRows) {
   const problems: ChainProblem[] = [];
+  const place = `${database.place}, writer ${name}`;
   // Read before the journal: rows that both get meanwhile are no difference.
   const stored = await database.head(name);
-  const rows = new StoredRows(name, database, waitBudget);
-  const behind = new Behind();
+  const rows = new StoredRows(name, database, wait);
   let last = 0;
+  // The first of the rows at the end of the journal that the database lacks.
+  let firstMissing: number | undefined;
   for await (const item of readWriter(view, name)) {
     // Problems of the journal itself are found by `verifyLedger`.
     if (item.kind !== "row") continue;
     const { row, file, line } = item;
     last = row.seq;
     const found = await rows.at(row.seq);
-    behind.note(row.seq, found.kind);
+    if (found.kind === "end") firstMissing ??= row.seq;
+    else firstMissing = undefined;
     if (found.kind !== "row" || found.row.hash === row.hash) continue;
     const message = `row ${row.seq} is not the one in ${file} line ${line.number}: the journal has hash ${row.hash}, the database ${found.row.hash}`;
-    problems.push({ kind: "changed", file: `${database.place}, writer ${name}`, line: row.seq, message });
+    problems.push({ kind: "changed", file: place, line: row.seq, message });
   }
-  return [...problems, ...behind.problems(name, view.directory, database.place), ...shorter(last, stored)];
-
-  function shorter(last: number, stored: Head | undefined): readonly ChainProblem[] {
-    if (!stored || stored.seq <= last) return [];
+  if (firstMissing !== undefined) {
+    const missing = firstMissing === last ? `row ${last} is` : `rows ${firstMissing} to ${last} are`;
+    const message = `${missing} in ${view.directory} and not in the database: removed from it, or not shipped yet (interlock ledger ship)`;
+    problems.push({ kind: "missing", file: place, line: firstMissing, message });
+  }
+  if (stored && stored.seq > last) {
     const message = `the journal ends with row ${last}, but ${database.place} has row ${stored.seq}, which was in the journal first`;
-    return [{ kind: "missing", file: view.directory, line: 0, message }];
+    problems.push({ kind: "missing", file: view.directory, line: 0, message });
   }
+  return problems;
 }
 
 type OverlapRow =
@@ -93,44 +95,25 @@ type OverlapRow =
   /** The database ends before it. */
   | { readonly kind: "end" };
 
-/** Rows of the journal behind the end of the database. */
-class Behind {
-  #first: number | undefined;
-  #last = 0;
-
-  note(seq: number, kind: OverlapRow["kind"]): void {
-    if (kind === "end") this.#first ??= seq;
-    else this.#first = undefined;
-    this.#last = seq;
-  }
-
-  problems(writer: string, journal: string, place: string): readonly ChainProblem[] {
-    if (this.#first === undefined) return [];
-    const rows = this.#first === this.#last ? `row ${this.#last} is` : `rows ${this.#first} to ${this.#last} are`;
-    const message = `${rows} in ${journal} and not in the database: removed from it, or not shipped yet (interlock ledger ship)`;
-    return [{ kind: "missing", file: `${place}, writer ${writer}`, line: this.#first, message }];
-  }
-}
-
-/** Rows of one writer in the database, asked for in the order of their numbers. */
+/** Rows of one writer in the database, read in the order of their numbers. */
 class StoredRows {
   readonly #writer: string;
   readonly #database: Readable;
-  readonly #waitBudget: WaitBudget;
+  readonly #wait: WaitForRows;
   #lines: ReturnType<LedgerDatabase["lines"]> | undefined;
   #next: { readonly seq: number; readonly line: string } | undefined;
 
-  constructor(writer: string, database: Readable, waitBudget: WaitBudget) {
+  constructor(writer: string, database: Readable, wait: WaitForRows) {
     this.#writer = writer;
     this.#database = database;
-    this.#waitBudget = waitBudget;
+    this.#wait = wait;
   }
 
   async at(seq: number): Promise<OverlapRow> {
     do {
       if (await this.#advance(seq)) return this.#found(seq);
       this.#lines = undefined;
-    } while (await this.#waitBudget.wait());
+    } while (await this.#wait());
     return { kind: "end" };
   }
 
@@ -140,7 +123,7 @@ class StoredRows {
     return row ? { kind: "row", row } : { kind: "gap" };
   }
 
-  /** Goes on to the first line of this number or a later one. False if there is none. */
+  /** Reads up to the first line with this number or a larger one. False if there is none. */
   async #advance(seq: number): Promise<boolean> {
     while (!this.#next || this.#next.seq < seq) {
       this.#lines ??= this.#database.lines(this.#writer, seq - 1);
@@ -154,20 +137,14 @@ class StoredRows {
 
 const pollMs = 100;
 
-/** A time that is spent once, however many rows are waited for. */
-class WaitBudget {
-  readonly #clock: Clock;
-  readonly #untilMs: number;
+/** Waits a moment for more rows. Resolves to false once the time for all rows together has passed. */
+type WaitForRows = () => Promise<boolean>;
 
-  constructor(clock: Clock, ms: number) {
-    this.#clock = clock;
-    this.#untilMs = clock.now() + ms;
-  }
-
-  /** False if the time is over. */
-  async wait(): Promise<boolean> {
-    if (this.#clock.now() >= this.#untilMs) return false;
-    await sleep(this.#clock, pollMs);
+function waitForRows(clock: Clock, patienceMs: number): WaitForRows {
+  const untilMs = clock.now() + patienceMs;
+  return async () => {
+    if (clock.now() >= untilMs) return false;
+    await sleep(clock, pollMs);
     return true;
-  }
+  };
 }

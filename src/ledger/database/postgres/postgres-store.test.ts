@@ -18,7 +18,7 @@ ledgerDatabaseContract("PostgreSQL", async () => {
 });
 
 describe("PostgreSQL", () => {
-  it("that is frozen is an error, and works again when it goes on", async () => {
+  it("is an error while it is frozen, and works afterwards", async () => {
     const database = ledgerDatabase(postgresStore({ url: await postgres.newDatabase(), timeoutMs: 300 }));
     // On a busy machine the first answers may take longer than that.
     const answers = () => expect.poll(() => database.writers().catch(() => undefined));
@@ -35,7 +35,7 @@ describe("PostgreSQL", () => {
     await database.close();
   }, 60_000);
 
-  it("that is away is an error that names the place and no password", async () => {
+  it("is an error with its place and without a password while it is down", async () => {
     const url = `postgres://interlock:${postgres.password}@127.0.0.1:1/ledger`;
     const database = ledgerDatabase(postgresStore({ url }));
 
@@ -56,7 +56,7 @@ describe("PostgreSQL", () => {
     await database.close();
   });
 
-  it("asks for no right to create where the tables are there", async () => {
+  it("needs no right to create existing tables", async () => {
     const url = await postgres.newDatabase();
     await ledgerDatabase(postgresStore({ url })).writers();
     await query(url, "CREATE ROLE clerk LOGIN PASSWORD 'clerk-s-own'; GRANT SELECT, INSERT ON ledger_rows TO clerk");

@@ -5,21 +5,21 @@ import type { SqlRow, SqlStore, SqlValue } from "../sql-store.ts";
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:5432/database?sslmode=require` */
   readonly url: string;
-  /** The longest that connecting or one statement may take: a server that is frozen is one that is away. */
+  /** The max time for connecting and for one statement: a frozen server counts as unavailable. */
   readonly timeoutMs?: number;
 }
 
-/** Any number of processes that create the tables together do it one after the other. The number is ours, and arbitrary. */
+/** An arbitrary number for the advisory lock under which processes create the tables, one after the other. */
 const creating = 4_931_027_116;
 
-/** A database in PostgreSQL. Connects when it is first asked, and again whenever the connection was lost. */
+/** A database in PostgreSQL. Connects at the first query, and again after the connection was lost. */
 export function postgresStore({ url, timeoutMs = 10_000 }: PostgresStoreOptions): SqlStore {
   const place = describePlace(url);
   const pool = new pg.Pool({
     connectionString: url,
     max: 2,
     connectionTimeoutMillis: timeoutMs,
-    // Ours, for a server that does not answer at all; and the server's own, so that it does not go on without us.
+    // Ours, for a server that does not respond at all; and the server's own, so that it does not continue without us.
     query_timeout: timeoutMs,
     statement_timeout: timeoutMs,
     keepAlive: true,
@@ -30,7 +30,7 @@ export function postgresStore({ url, timeoutMs = 10_000 }: PostgresStoreOptions)
   // An idle connection that breaks is replaced at the next query, which is when it matters.
   pool.on("error", () => {});
 
-  async function ask(sql: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
+  async function run(sql: string, values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     try {
       return (await pool.query<Record<string, SqlValue>>(sql, [...values])).rows;
     } catch (cause) {
@@ -42,12 +42,12 @@ export function postgresStore({ url, timeoutMs = 10_000 }: PostgresStoreOptions)
     place,
     async prepare(table, create) {
       // Checked first, so that a role that may only read or add needs no right to create.
-      const [found] = await ask("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+      const [found] = await run("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
       if (found?.["there"]) return;
       // Several statements in one message are one transaction.
-      await ask([`SELECT pg_advisory_xact_lock(${creating})`, ...create].join(";\n"), []);
+      await run([`SELECT pg_advisory_xact_lock(${creating})`, ...create].join(";\n"), []);
     },
-    query: ask,
+    query: run,
     async close() {
       await pool.end();
     },

@@ -4,7 +4,7 @@ import { LedgerError } from "../../ledger.ts";
 import type { SqlStore } from "../sql-store.ts";
 
 export interface SqliteStoreOptions {
-  /** How long a statement waits for another process that is just writing. This thread does nothing else meanwhile. */
+  /** How long a statement waits for another process that is writing. It blocks this thread. */
   readonly waitMs?: number;
 }
 
@@ -13,7 +13,7 @@ export function sqliteStore(file: string, { waitMs = 50 }: SqliteStoreOptions = 
   const place = resolve(file);
   let opened: DatabaseSyncInstance | undefined;
 
-  async function ask<T>(work: (database: DatabaseSyncInstance) => T): Promise<T> {
+  async function run<T>(work: (database: DatabaseSyncInstance) => T): Promise<T> {
     try {
       opened ??= open(place, waitMs);
       return work(opened);
@@ -25,11 +25,11 @@ export function sqliteStore(file: string, { waitMs = 50 }: SqliteStoreOptions = 
   return {
     place,
     prepare: (_table, create) =>
-      ask((database) => {
+      run((database) => {
         for (const statement of create) database.exec(statement);
       }),
     query: (sql, values) =>
-      ask((database) => database.prepare(numberPlaceholders(sql)).all(...values) as Record<string, never>[]),
+      run((database) => database.prepare(numberPlaceholders(sql)).all(...values) as Record<string, never>[]),
     async close() {
       opened?.close();
       opened = undefined;
