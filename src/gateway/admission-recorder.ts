@@ -42,9 +42,8 @@ export class AdmissionRecorder {
     return this.#appendIgnored(notASignalEvent(part, this.#stamp()), part);
   }
 
-  counted(incident: RemediationRequest, count: { readonly occurrences: number; readonly total: number }): void {
-    const { writer } = this.#options;
-    this.#append(countedEvent(incident, { writer, ...count, at: this.#now() }));
+  counted(incident: RemediationRequest, occurrences: number): void {
+    this.#append(countedEvent(incident, { writer: this.#options.writer, occurrences, at: this.#now() }));
   }
 
   truncated(source: string, alerts: number): void {

@@ -106,9 +106,9 @@ export function startGateway(options: GatewayOptions): Gateway {
     incidents,
     stalls: watchStatusWrites(stalls, following),
     readmit: (report, share) => intake.readmit(report, share),
-    wrote(incident, count, total) {
-      metrics.written(count);
-      if (count > 0) recorder.counted(incident, { occurrences: count, total });
+    wrote(incident, occurrences) {
+      metrics.written(occurrences);
+      recorder.counted(incident, occurrences);
     },
   });
   const intake: Intake = new Intake({

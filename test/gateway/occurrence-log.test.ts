@@ -67,6 +67,18 @@ describe("a gateway with an occurrence log", () => {
     expect(counts).toEqual([3, 3, 3]);
   });
 
+  it("records in the ledger the counts that are written together with the end of a series", async () => {
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
+    await gateway.admit(signal());
+    await gateway.admit(signal());
+
+    await gateway.admit(resolved());
+    await world.flush();
+
+    const counted = world.ledger.events().filter(({ type }) => type === "signals.counted");
+    expect(counted.map(({ facts }) => facts)).toMatchObject([{ occurrences: 2, occurrence_count: 2 }]);
+  });
+
   it("takes signals of one series in the order in which a request has them", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());

@@ -21,7 +21,7 @@ export interface OccurrencesOptions extends StatusWriter {
   /** Admits signals again that were counted on an incident which has been closed. */
   readonly readmit: (report: Report, share: Share) => Promise<RemediationRequest | undefined>;
   /** The status of `incident` has `occurrences` more. */
-  readonly wrote: (incident: RemediationRequest, occurrences: number, total: number) => void;
+  readonly wrote: (incident: RemediationRequest, occurrences: number) => void;
 }
 
 const maxWritesAtOnce = 8;
@@ -88,12 +88,12 @@ export class Occurrences {
       // The earlier count is written with it; otherwise the next write would mark the series as firing again.
       const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
       const before = counted ? withCount(live.status, counted, firstSignal(live)) : live.status;
-      const next = withEnd(before, signal, nowAt, live.spec);
       return {
-        next,
-        done: (object) => {
-          if (tally) tally.latest = object;
-          if (counted && tally) this.#settle(tally, counted);
+        next: withEnd(before, signal, nowAt, live.spec),
+        done: (written) => {
+          if (!tally) return;
+          tally.latest = written;
+          if (counted) this.#noteWritten(tally, counted, written);
         },
       };
     });
@@ -198,7 +198,7 @@ export class Occurrences {
   }
 
   async #writeNow(tally: Tally, incident: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
-    const { writer, wrote } = this.#options;
+    const { writer } = this.#options;
     const { report } = tally;
     const known = incident ?? this.#options.incidents.newest(report.fingerprint);
     let closed: RemediationRequest | undefined;
@@ -210,13 +210,11 @@ export class Occurrences {
       closed = isOpen(live) ? undefined : live;
       if (closed && countIn(live, writer) >= tally.opened) return undefined;
       const counted = closed ? { ...tally.countOf(writer), count: tally.opened } : tally.countOf(writer);
-      const more = counted.count - tally.written;
       return {
         next: withCount(live.status, counted, firstSignal(live)),
-        done: (object) => {
-          tally.latest = object;
-          this.#settle(tally, counted);
-          wrote(object, more, object.status?.deduplication?.occurrenceCount ?? 0);
+        done: (written) => {
+          tally.latest = written;
+          this.#noteWritten(tally, counted, written);
         },
       };
     });
@@ -264,8 +262,15 @@ export class Occurrences {
         { ...late, count: countIn(live, writer) + late.count, firing: new Map() },
         firstSignal(live),
       ),
-      done: (object) => wrote(object, late.count, object.status?.deduplication?.occurrenceCount ?? 0),
+      done: (written) => wrote(written, late.count),
     }));
+  }
+
+  /** The status of `incident` has `counted`. */
+  #noteWritten(tally: Tally, counted: Count, incident: RemediationRequest) {
+    const more = counted.count - tally.written;
+    this.#settle(tally, counted);
+    if (more > 0) this.#options.wrote(incident, more);
   }
 
   #settle(tally: Tally, counted: Parameters<Tally["wrote"]>[0]) {
