@@ -59,6 +59,18 @@ describe("a signal about a custom kind", () => {
     expect((await world.only()).status?.resolvedAt).toBeDefined();
   });
 
+  it("that is over ends its incident also if its sender names a reason to ignore unknown kinds", async () => {
+    await applyCertificates(world.client);
+    const gateway = await world.gateway({ kinds: watched() });
+    const alert = { subject, noSubject: "the kind Certificate is not known here" };
+    await gateway.admit(signal(alert));
+    await deleteCertificates(world.client);
+    await world.settle();
+
+    expect(await gateway.admit(signal(alert))).toMatchObject({ kind: "counted" });
+    expect(await gateway.admit(resolved(alert))).toMatchObject({ kind: "resolved" });
+  });
+
   it("stays with the incident of its namespace that was opened while its kind was unknown", async () => {
     const coarserSubject = { kind: "Namespace", name: "payment" };
     const gateway = await world.gateway({ kinds: watched() });

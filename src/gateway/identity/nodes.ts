@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { type NodeHint, type ObjectReference, toObjectTarget } from "../../resources/index.ts";
 import type { Clock } from "../../time/index.ts";
+import { setNewest } from "../set-newest.ts";
 import type { Objects } from "./objects.ts";
 
 export interface NodesOptions {
@@ -68,8 +69,7 @@ export class Nodes {
     if (reading.kind === "problem") return undefined;
     const found = (await objects.get(reading.target, pod)) as PodObject | undefined;
     const node = found?.spec?.nodeName || undefined;
-    if (this.#nodeOfPod.size >= maxPods) this.#nodeOfPod.clear();
-    this.#nodeOfPod.set(podKey(pod), { node, until: clock.now() + freshForMs });
+    setNewest(this.#nodeOfPod, [podKey(pod), { node, until: clock.now() + freshForMs }], maxPods);
     return node;
   }
 }

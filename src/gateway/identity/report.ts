@@ -1,10 +1,4 @@
-import {
-  annotationKeys,
-  isClosedIncident,
-  type ObjectReference,
-  type RemediationRequest,
-  type Signal,
-} from "../../resources/index.ts";
+import { isClosedIncident, type ObjectReference, type RemediationRequest, type Signal } from "../../resources/index.ts";
 
 /** The subject of a signal, and the identity of its incident. */
 export interface Identity {
@@ -22,11 +16,9 @@ export interface Report extends Identity {
   readonly signal: Signal;
   /** By the API server's clock. */
   readonly receivedAt: string;
-  /** The version of the rules for identity that were used; absent if they are those of an earlier version. */
-  readonly identityVersion?: string;
-  /** Only for an identity of an earlier version: the signal's identity after the open incident of that version is closed. */
+  /** Only for the identity of an open incident by former rules or kinds: the signal's identity after it is closed. */
   readonly successor?: Identity | NoIdentity;
-  /** The fingerprint of an earlier version, if incidents with it exist: they record which series have ended. */
+  /** The fingerprint by former rules or kinds, if an incident has it: it records which series have ended. */
   readonly formerFingerprint?: string;
 }
 
@@ -38,16 +30,6 @@ export interface NoIdentity {
 
 /** The recorded part of a signal without an object. */
 export type NamelessReport = Pick<Report, "signal" | "fingerprint" | "receivedAt">;
-
-/**
- * Must be increased when the same signal may get another subject or other fingerprint fields. An incident records the
- * version that opened it (version 1 recorded none), so that signals still find it until it is closed.
- */
-export const identityVersion = "3";
-
-export function identityVersionOf({ metadata }: RemediationRequest): string {
-  return metadata.annotations?.[annotationKeys.identityVersion] ?? "1";
-}
 
 /** Whether signals are still counted on the incident. */
 export function isOpen(incident: RemediationRequest): boolean {

@@ -52,31 +52,6 @@ describe("a webhook of Alertmanager", () => {
     expect(watchdog).not.toHaveProperty("subject");
   });
 
-  it("has the identity of the second version for a sum in a monitoring namespace", () => {
-    const sum = { alertname: "X", job: "kube-state-metrics", namespace: "monitoring" };
-    const namespace = { kind: "Namespace", name: "monitoring" };
-    const deployment = { kind: "Deployment", namespace: "monitoring", name: "api" };
-
-    expect(only(alert({ labels: sum })).formerIdentities).toEqual([
-      { version: "2", subject: namespace, distinctBy: ["job", "service"] },
-      { version: "1", subject: namespace },
-    ]);
-    expect(only(alert({ labels: { ...sum, deployment: "api" } })).formerIdentities).toEqual([
-      { version: "2", subject: deployment },
-      { version: "1", subject: deployment },
-    ]);
-  });
-
-  it("has the subject of the first version where that differs", () => {
-    const chart = { job: "kubernetes-service-endpoints", namespace: "payment", service: "api", node: "infra-1" };
-
-    expect(only(alert({ labels: { alertname: "X", ...chart } }))).toMatchObject({
-      subject: { kind: "Service", namespace: "payment", name: "api" },
-      formerIdentities: [{ version: "1", subject: { kind: "Node", name: "infra-1" } }],
-    });
-    expect(only(alert())).not.toHaveProperty("formerIdentities");
-  });
-
   it("reports the number of omitted alerts", () => {
     expect(read({ alerts: [], truncatedAlerts: 12 }).truncated).toBe(12);
     expect(read({ alerts: [], truncatedAlerts: -1 }).truncated).toBe(0);
