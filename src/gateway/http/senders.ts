@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../time/index.ts";
 import { parseSenderLines, type Sender } from "./sender-lines.ts";
 
-export interface SendersOptions {
+interface SendersOptions {
   /** Lines as in the file, valid until the process ends. */
   readonly fixed: string;
   /** Read again when it has changed. Undefined: there is no file. */

@@ -3,15 +3,16 @@ import { type Certificate, createApp, listenWith, parseJsonBody } from "../../ht
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import { type Clock, Pacer } from "../../time/index.ts";
 import type { Gateway } from "../gateway.ts";
-import { sendProblem } from "./answers.ts";
+import { limitedWarnings } from "../limited-warnings.ts";
 import type { SignalRoute } from "./authenticate.ts";
 import { openApiDocument } from "./openapi.ts";
+import { sendProblem } from "./problems.ts";
 import { type ReportRejection, rejectionReporter } from "./report-rejection.ts";
 import type { Senders } from "./senders.ts";
 import { type BodyChecks, type ServerLimits, serveSignals, wrongSignature } from "./signal-routes.ts";
 import { serveTasks, type TaskRoute } from "./task-route.ts";
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly gateway: Gateway;
   readonly senders: Senders;
   /** The path of each source. */
@@ -28,7 +29,7 @@ export interface ServerOptions {
   readonly metrics: Pick<PromMetrics, "text" | "contentType">;
 }
 
-export interface GatewayServer {
+interface GatewayServer {
   readonly url: string;
   /** Finishes the requests under way and accepts no others. */
   close(): Promise<void>;
@@ -41,9 +42,8 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
   const app = createApp({ certificate, bodyLimit, routerOptions: { ignoreTrailingSlash: true } });
   const bodyChecks: BodyChecks = new WeakMap();
   readJson(app, bodyChecks, new Pacer(options.clock));
-  const { clock, log } = options;
-  const reportRejection = rejectionReporter({ metrics: options.gateway.metrics, clock, log });
-  answerProblems(app, options, reportRejection);
+  const reportRejection = rejectionReporter(options.gateway.metrics, limitedWarnings(options));
+  handleErrors(app, options, reportRejection);
   measure(app, options);
   serveInformation(app, options);
   serveSignals(app, { ...options, reportRejection }, bodyChecks);
@@ -71,7 +71,7 @@ function readJson(app: FastifyInstance, bodyChecks: BodyChecks, pacer: Pacer) {
   });
 }
 
-function answerProblems(app: FastifyInstance, { log, routes }: ServerOptions, reportRejection: ReportRejection) {
+function handleErrors(app: FastifyInstance, { log, routes }: ServerOptions, reportRejection: ReportRejection) {
   app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
     const { statusCode = 500 } = error;
     if (statusCode === 401) {

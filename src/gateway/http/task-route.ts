@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { BlockList, isIP } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { TaskReader, WebhookIntake } from "../../tasks/index.ts";
-import { isOutage, sendProblem } from "./answers.ts";
+import { isOutage, sendProblem } from "./problems.ts";
 import type { Rejection, ReportRejection } from "./report-rejection.ts";
 
 /** The route of GitLab's webhooks and its access rules. */
