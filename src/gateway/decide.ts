@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   type Deduplication,
@@ -52,7 +52,7 @@ function endOfSeries(series: Deduplication["series"], signal: Signal): string | 
 
 /** The name of a series in a status. */
 export function seriesKey({ series }: Pick<Signal, "series">): string {
-  return createHash("sha256").update(series).digest("hex").slice(0, 16);
+  return hash("sha256", series).slice(0, 16);
 }
 
 /** More series than this are counted, but not distinguished. */

@@ -43,7 +43,7 @@ export function admissionEvent(
     }
     case "ignored":
       return {
-        // Signals of several series may come in the same moment.
+        // Signals of several series may arrive at the same moment.
         id: [fingerprint, "signal.ignored", seriesKey(report.signal), report.signal.firingAt, at, moved ?? ""].join(
           "/",
         ),
@@ -77,7 +77,7 @@ export function notASignalEvent({ source, sender, because }: IgnoredSignal, { id
   };
 }
 
-/** One sender has more signals without effect than are recorded one by one. */
+/** A sender has reached the limit of rows for signals without effect. */
 export function overflowEvent({ source, sender }: IgnoredSignal, stamp: Stamp): LedgerEvent {
   const because = "its sender has more signals without effect than are recorded one by one";
   return notASignalEvent({ source, sender, because }, stamp);

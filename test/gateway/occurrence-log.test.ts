@@ -112,6 +112,18 @@ describe("a gateway with an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(20);
   });
 
+  it("logs one line a minute for all incidents whose status cannot be written", async () => {
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer, client: deaf(world) });
+    for (let i = 1; i <= 5; i++) await gateway.admit(signal({ subject: { kind: "Node", name: `worker-${i}` } }));
+    for (let i = 0; i < 3; i++) await world.flush();
+
+    const lines = world.log.events.filter(({ event }) => event === "occurrences not written");
+    expect(lines).toHaveLength(1);
+    await world.clock.advance(60_000);
+    await world.settle();
+    expect(world.log.events.at(-1)).toMatchObject({ fields: { unreported: expect.any(Number) } });
+  });
+
   it("goes on counting from where it was, over any number of restarts", async () => {
     for (let life = 1; life <= 4; life++) {
       const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });

@@ -40,7 +40,7 @@ export async function changeStatus(
   for (let tries = 1; tries <= maxTries; tries++) {
     if (!live) {
       live = await incidents.get(name);
-      if (live) incidents.learn(live);
+      if (live) incidents.cache(live);
     }
     if (live?.metadata.uid !== uid) return undefined;
     const change = decide(live);
@@ -49,7 +49,7 @@ export async function changeStatus(
     const patch = { merge: statusPatch(live, change.next) };
     const outcome = await client.patch(remediationRequests, { namespace, name }, patch, { subresource: "status" });
     if (outcome.kind === "updated") {
-      incidents.learn(outcome.object);
+      incidents.cache(outcome.object);
       change.done(outcome.object);
       return outcome.object;
     }

@@ -1,4 +1,5 @@
 import type { Report } from "../identity/report.ts";
+import { setNewest } from "../set-newest.ts";
 
 const maxEndings = 10_000;
 
@@ -12,10 +13,7 @@ export class Endings {
   note(report: Report, endedAt: string): void {
     const key = endingKey(report);
     const known = this.#ends.get(key);
-    this.#ends.delete(key);
-    this.#ends.set(key, known !== undefined && known > endedAt ? known : endedAt);
-    const [oldest] = this.#ends.keys();
-    if (this.#ends.size > maxEndings && oldest !== undefined) this.#ends.delete(oldest);
+    setNewest(this.#ends, [key, known !== undefined && known > endedAt ? known : endedAt], maxEndings);
   }
 
   endOf(report: Report): string | undefined {
