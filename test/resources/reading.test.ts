@@ -2,11 +2,10 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { parse } from "yaml";
 import {
   type closedIncidentPhases,
-  type ExecutionPhase,
   type executionTransitions,
-  type IncidentPhase,
   type Kind,
   notificationRequests,
+  type RemediationRequestStatus,
   read,
   remediationWorkflows,
   resourceKinds,
@@ -195,8 +194,8 @@ describe("the types", () => {
   });
 
   it("agree with the tables", () => {
-    expectTypeOf<keyof typeof executionTransitions>().toEqualTypeOf<ExecutionPhase>();
-    expectTypeOf<(typeof closedIncidentPhases)[number]>().toExtend<IncidentPhase>();
+    expectTypeOf<keyof typeof executionTransitions>().toEqualTypeOf<WorkflowExecutionStatus["phase"]>();
+    expectTypeOf<(typeof closedIncidentPhases)[number]>().toExtend<RemediationRequestStatus["phase"]>();
     expectTypeOf<SkipDetails["reason"]>().toEqualTypeOf<SkipReason>();
   });
 });

@@ -131,7 +131,7 @@ describe("kinds where definitions may not be read", () => {
       const kinds = await open();
       await clock.advance(600_000);
 
-      expect(kinds.hasSynced).toBe(true);
+      await kinds.synced;
       expect(kinds.current.find("deploy")).toBeDefined();
       expect(kinds.current.find("route.route.openshift.io")).toBeDefined();
       expect(problems.map(({ kind }) => kind)).toEqual(["forbidden"]);
