@@ -5,8 +5,8 @@ import { GatewayWorld, resolved, signal } from "./gateway-world.ts";
 
 describe.each([
   ["short", 0],
-  ["longer than caches keep", 1_000],
-])("alerts with labels that are %s, and that differ in one which their rule acts on", (_how, length) => {
+  ["large", 1_000],
+])("alerts with %s labels that differ in one label on which their rule acts", (_how, length) => {
   let world: GatewayWorld;
   /** The current rules' labels. */
   let labels: readonly string[];

@@ -36,14 +36,14 @@ describe("an alert of a node exporter", () => {
     expect(await gateway.preview(read({ ...exporter, ...labels }))).toMatchObject({ subject: expected });
   });
 
-  it("is about no Node that is not there", async () => {
+  it("is about no Node if none matches", async () => {
     const admission = await gateway.admit(read({ alertname: "HostOutOfMemory", job: "node", instance: "web-1:9100" }));
 
     expect(admission).toMatchObject({ kind: "ignored", because: expect.stringContaining("no Node has the name") });
     expect(await world.incidents()).toEqual([]);
   });
 
-  it("is about the host that it names where the API server has no Nodes", async () => {
+  it("is about the host that it names if the API server has no Nodes", async () => {
     const elsewhere = await (await GatewayWorld.open()).gateway();
 
     expect(await elsewhere.preview(read({ alertname: "X", job: "node", instance: "web-1:9100" }))).toMatchObject({
@@ -51,7 +51,7 @@ describe("an alert of a node exporter", () => {
     });
   });
 
-  it("is counted without asking the API server again", async () => {
+  it("is counted without another request to the API server", async () => {
     const occurrenceLog = await world.occurrenceLog();
     let asked = 0;
     const client = {
@@ -71,7 +71,7 @@ describe("an alert of a node exporter", () => {
     expect(asked).toBe(1);
   });
 
-  it("has to come again while the Nodes cannot be read", async () => {
+  it("is rejected while the Nodes cannot be read", async () => {
     const client = {
       ...world.client,
       list: (async (...call: Parameters<typeof world.client.list>) => {
@@ -91,7 +91,7 @@ describe("an alert of a node exporter", () => {
 describe("an alert that names no object", () => {
   const targetDown = { alertname: "KubeSchedulerDown", job: "kube-scheduler" };
 
-  it("is answered with 200 and the reason, and recorded", async () => {
+  it("gets 200 with the reason, and is recorded", async () => {
     const served = await servedGateway();
     try {
       const { status, body } = await served.post("/api/v1/signals/alertmanager", webhook(targetDown));
@@ -112,7 +112,7 @@ describe("an alert that names no object", () => {
     }
   });
 
-  it("does not spoil the others of its batch, nor make them slow", async () => {
+  it("neither affects nor delays the others of its batch", async () => {
     const world = await GatewayWorld.open();
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog() });
     const disk = read({ alertname: "DiskFull", node: "worker-1" });
@@ -141,7 +141,7 @@ describe("an alert that names no object", () => {
     });
   });
 
-  it("is not about an object whose kind is unknown here, but about its namespace", async () => {
+  it("is about the namespace of an object whose kind is unknown", async () => {
     const certificate = {
       ...{ alertname: "CertManagerCertificateExpiringSoon", job: "cert-manager", name: "tls", pod: "cert-manager-x" },
       ...{ namespace: "cert-manager", exported_namespace: "payment" },
@@ -186,7 +186,7 @@ describe("alerts about a whole namespace", () => {
 });
 
 describe("an object that the gateway may not read", () => {
-  it("is answered with what to allow, rather than to come again for ever", async () => {
+  it("gets a result with the missing permission, not a retry", async () => {
     const world = await GatewayWorld.open();
     await world.label(namespaces, "payment", { "kubernaut.ai/managed": "true" });
     world.cluster.forbid("get", "deployments.apps");

@@ -16,9 +16,9 @@ import {
 } from "../../src/resources/index.ts";
 import { executionSample, object, samplesOf } from "./samples.ts";
 
-describe("an object as it should be", () => {
+describe("a valid object", () => {
   it.each(resourceKinds.flatMap((kind) => samplesOf(kind).map((sample) => ({ name: titleOf(sample), kind, sample }))))(
-    "is valid: $name",
+    "is accepted: $name",
     ({ kind, sample }) => {
       expect(read(kind, sample)).toEqual({ kind: "valid", object: sample, strayFields: [] });
     },
@@ -172,11 +172,11 @@ describe("an object with mistakes", () => {
     });
   });
 
-  it.each([[undefined], [null], ["text"], [[]], [7]])("is refused if it is no object at all: %j", (value) => {
+  it.each([[undefined], [null], ["text"], [[]], [7]])("is refused if it is not an object: %j", (value) => {
     expect(read(workflowExecutions, value).kind).toBe("invalid");
   });
 
-  it("does not give away the values it was given", () => {
+  it("does not repeat values in problems", () => {
     const secret = "hunter2";
     const spec = { workflowRef: secret, targetResource: secret, parameters: { password: { secret } } };
 
@@ -185,7 +185,7 @@ describe("an object with mistakes", () => {
 });
 
 describe("the types", () => {
-  it("carry the facts of each phase", () => {
+  it("have the fields of each phase", () => {
     type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
 
     expectTypeOf<Failed["failureDetails"]["wasExecutionFailure"]>().toEqualTypeOf<boolean>();

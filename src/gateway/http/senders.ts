@@ -3,9 +3,9 @@ import type { Clock } from "../../time/index.ts";
 import { parseSenderLines, type Sender } from "./sender-lines.ts";
 
 interface SendersOptions {
-  /** Lines as in the file, valid until the process ends. */
+  /** Lines of the same format from the settings, valid until the process ends. */
   readonly fixed: string;
-  /** Read again when it has changed. Undefined: there is no file. */
+  /** Reads the file of tokens. Undefined if there is none. */
   readonly readFile: (() => Promise<string>) | undefined;
   readonly clock: Clock;
   /** Called when the file cannot be read or has an invalid line. The message never contains its content. */

@@ -51,13 +51,13 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
   return listenWith(app, { listen, certificate });
 }
 
-/** Characters. Longer bodies take milliseconds to read and to work on, so they wait for their turn. */
+/** In characters. Longer bodies take milliseconds to parse and process, so they wait for their turn. */
 const pacedLength = 16 * 1_024;
 
 /** JSON, and CloudEvents, which are JSON. */
 const contentTypes = ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"];
 
-/** JSON only. No copy protects against `__proto__`: parsed bodies are never merged into other objects. */
+/** Parses only JSON. A body may contain `__proto__`: it is never merged into other objects. */
 function readJson(app: FastifyInstance, bodyChecks: BodyChecks, pacer: Pacer) {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(contentTypes, { parseAs: "string" }, async (request: FastifyRequest, body: string) => {

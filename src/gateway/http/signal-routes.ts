@@ -63,7 +63,7 @@ export function serveSignals(app: FastifyInstance, options: SignalRoutesOptions,
     app.route({
       method: "POST",
       url: route.path,
-      // Before the body is read, so that an unauthenticated sender costs little.
+      // Before the body is read, so that an unauthenticated request costs little.
       onRequest: (request, reply) => authenticateRequest(request, reply, route, deps),
       handler: (request, reply) => handleSignals(request, reply, deps),
     });
@@ -80,7 +80,7 @@ export function listBuiltInSources(routes: readonly Pick<SignalRoute, "reader">[
   return new Set([...routes.map(({ reader }) => reader.source), ...watchedSources]);
 }
 
-/** Sources without a route: the gateway reports them itself. */
+/** Sources of the gateway's own watches, which have no route. */
 const watchedSources = ["kubernetes-events", "kubernetes-nodes"];
 
 interface SignalDeps extends AuthenticateOptions, Omit<SignalRoutesOptions, "senders" | "routes"> {
@@ -115,7 +115,7 @@ async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps:
   const { sender, route } = admitted;
   const { reader, retries429 } = route;
   const { body } = request;
-  // Frees the parsed body while the request waits for the disk: known alerts do not need it.
+  // Frees the parsed body while the request waits for the disk: repeated alerts do not need it.
   request.body = undefined;
   const dryRun = readDryRun(request);
   if (dryRun === "invalid") return sendProblem(reply, 400, "dryRun is true or false.");
@@ -171,7 +171,7 @@ function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Si
 
 type ReadSignal = Extract<SignalReading, { kind: "signal" }>;
 
-/** Returns the same object for a repeated reading: later steps cache their results by it. */
+/** Returns the same object for a repeated reading, because later steps cache their results by this object. */
 function withAttribution(reading: ReadSignal, source: string, sender: string): ReadSignal {
   const known = attributions.get(reading);
   if (known?.signal.source === source && known.signal.sender === sender) return known;
@@ -249,15 +249,15 @@ async function previewReading(reading: SignalReading, gateway: Gateway): Promise
   return gateway.preview(reading.signal).then(toDryRunResult, toFailureResult);
 }
 
-/** Any other value is refused: a caller that means a dry run must not change anything. */
+/** Any other value is rejected, so that an intended dry run never changes anything. */
 function readDryRun({ query }: FastifyRequest): boolean | "invalid" {
   const { dryRun = "false" } = query as { readonly dryRun?: unknown };
   return dryRun === "true" || (dryRun === "false" ? false : "invalid");
 }
 
-/** How many entries the longest list of a body has: each may be a signal, and reading them all takes time. */
+/** The length of the longest list in a body: each entry may be a signal, and reading all of them takes time. */
 function listLength(body: unknown): number {
   if (Array.isArray(body)) return body.length;
   if (typeof body !== "object" || body === null) return 0;
-  return Object.values(body).reduce((most, part) => Math.max(most, Array.isArray(part) ? part.length : 0), 0);
+  return Object.values(body).reduce((max, part) => Math.max(max, Array.isArray(part) ? part.length : 0), 0);
 }

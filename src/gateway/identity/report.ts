@@ -5,7 +5,7 @@ export interface Identity {
   readonly fingerprint: string;
   /** The object that the signal named, in canonical form. */
   readonly subject: string;
-  /** The owner of that object, which counts: in canonical form, and as Kubernetes writes it. */
+  /** The owner of that object, whose incident it is: in canonical form, and as a Kubernetes reference. */
   readonly owner: { readonly target: string; readonly reference: ObjectReference };
   /** Labels that belong to the identity, because the rule for the signal acts on them. */
   readonly distinctBy?: readonly string[];
@@ -37,9 +37,9 @@ export function isOpen(incident: RemediationRequest): boolean {
 }
 
 /**
- * A signal whose times do not lie in the future: a beginning in the future counts as now, and an end in the future is
- * dropped, so that it counts as now, too. Otherwise one payload that ends in the year 9999 would suppress every later
- * firing of its series, and one that begins then could never be ended. Times compare as text.
+ * Removes times in the future: a beginning in the future counts as now, and an end in the future is dropped, so that it counts as
+ * now, too. Otherwise a payload that ends in the year 9999 would suppress every later firing of its series, and one that
+ * begins then could never be ended. Times compare as text.
  */
 export function withinReceipt(signal: Signal, receivedAt: string): Signal {
   const isPast = signal.endedAt === undefined || signal.endedAt <= receivedAt;
@@ -50,8 +50,8 @@ export function withinReceipt(signal: Signal, receivedAt: string): Signal {
 }
 
 /**
- * For fingerprints without the source: signals of two sources may then be one incident, and their series must not be
- * mistaken for each other. A series can only be ended by the source that reported it.
+ * For fingerprints without the source: an incident may then have signals of two sources, whose series must stay distinct. Only
+ * the source that reported a series can end it.
  */
 export function withSourceInSeries(signal: Signal): Signal {
   return { ...signal, series: `${signal.source}\n${signal.series}` };

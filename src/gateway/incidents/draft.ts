@@ -16,7 +16,7 @@ import type { Report } from "../identity/report.ts";
  */
 const identityVersion = "3";
 
-/** In characters. The stored payload is only for display, and every incident has one. */
+/** In characters. The stored payload is only for display. */
 const maxPayloadLength = 16 * 1_024;
 
 /** The incident that `report` opens, as the `n`-th of its fingerprint. */
@@ -70,6 +70,6 @@ export function payloadProblem(payload: unknown): string | undefined {
 function payloadText(payload: unknown): string {
   const text = toStorable(JSON.stringify(payload) ?? "");
   if (text.length <= maxPayloadLength) return text;
-  // ASCII dots: one other character would double the memory of the whole text.
+  // ASCII dots, because a single other character would double the memory of the text.
   return `${text.slice(0, maxPayloadLength)}... (truncated from ${text.length} characters)`;
 }

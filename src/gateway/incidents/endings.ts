@@ -4,8 +4,8 @@ import { setNewest } from "../set-newest.ts";
 const maxEndings = 10_000;
 
 /**
- * Ends of series without an incident that could record them, in case their firing signal arrives late. They are lost when
- * the process ends; a late firing signal then opens an incident that becomes stale.
+ * Ends of series that no incident records, because the firing signal may arrive late. They are lost when the process ends; a late
+ * firing signal then opens an incident that becomes stale.
  */
 export class Endings {
   readonly #ends = new Map<string, string>();

@@ -36,7 +36,11 @@ describe("the installation of a definition", () => {
     const older = stored({ metadata, spec: { ...ours.spec, versions: [] } });
 
     const annotations = { team: "ops", "kubernaut.ai/format": "1" };
-    expect(crdStep(ours, older)).toEqual({ do: "update", name, crd: { ...ours, metadata: { ...metadata, annotations } } });
+    expect(crdStep(ours, older)).toEqual({
+      do: "update",
+      name,
+      crd: { ...ours, metadata: { ...metadata, annotations } },
+    });
   });
 
   it("keeps ours from before formats were recorded", () => {
@@ -49,10 +53,10 @@ describe("the installation of a definition", () => {
     const newer = stored({ metadata: { ...ours.metadata, annotations: { "kubernaut.ai/format": "2" } } });
 
     expect(crdStep(ours, newer)).toEqual({
-        do: "refuse",
-        name,
-        because: `${name} is in format 2, written by a newer version of Interlock; this version supports formats up to 1: start that version`,
-      });
+      do: "refuse",
+      name,
+      because: `${name} is in format 2, written by a newer version of Interlock; this version supports formats up to 1: start that version`,
+    });
   });
 
   it.each([
@@ -62,16 +66,20 @@ describe("the installation of a definition", () => {
     const foreign = stored({ metadata: { name, ...metadata }, spec: { ...ours.spec, versions: [] } });
 
     expect(crdStep(ours, foreign)).toEqual({
-        do: "leave",
-        name,
-        because: `${name} exists without the label "app.kubernetes.io/managed-by: interlock", so Interlock does not change it: required fields may be missing`,
-      });
+      do: "leave",
+      name,
+      because: `${name} exists without the label "app.kubernetes.io/managed-by: interlock", so Interlock does not change it: required fields may be missing`,
+    });
   });
 
   it("does not change it while it is being deleted", () => {
     const dying = stored({ metadata: { ...ours.metadata, deletionTimestamp: "2026-11-15T06:00:00Z" } });
 
-    expect(crdStep(ours, dying)).toEqual({ do: "leave", name, because: `${name} is being deleted, with all its objects: start again when it is gone` });
+    expect(crdStep(ours, dying)).toEqual({
+      do: "leave",
+      name,
+      because: `${name} is being deleted, with all its objects: start again when it is gone`,
+    });
   });
 });
 
@@ -82,7 +90,7 @@ describe("installing the definitions", () => {
     client = testCluster({ clock: new ManualClock(), random: systemRandom() }).client();
   });
 
-  it("puts all of them onto an empty server, and does nothing the second time", async () => {
+  it("creates all of them on an empty server, and does nothing the second time", async () => {
     const first = await installCrds(client);
     const second = await installCrds(client);
 
@@ -91,7 +99,7 @@ describe("installing the definitions", () => {
     expect((await client.list(customResourceDefinitions)).items).toHaveLength(resourceKinds.length);
   });
 
-  it("never touches one that belongs to another tool", async () => {
+  it("never changes one that belongs to another tool", async () => {
     const foreign = { ...ours, metadata: { name }, spec: olderSpec };
     await client.create(customResourceDefinitions, foreign);
 
@@ -101,7 +109,7 @@ describe("installing the definitions", () => {
     expect((await client.get(customResourceDefinitions, { name }))?.spec.versions).toEqual(olderSpec.versions);
   });
 
-  it("brings an older one of ours up to date", async () => {
+  it("updates an older one of ours", async () => {
     await client.create(customResourceDefinitions, { ...ours, spec: olderSpec });
 
     const steps = await installCrds(client);
@@ -110,7 +118,7 @@ describe("installing the definitions", () => {
     expect((await client.get(customResourceDefinitions, { name }))?.spec).toMatchObject(ours.spec);
   });
 
-  it("goes on with those of a neighbouring version that this process may not change", async () => {
+  it("accepts those of the next or previous version if this process may not change them", async () => {
     await installCrds(client);
     await client.update(customResourceDefinitions, {
       ...((await client.get(customResourceDefinitions, { name })) as CustomResourceDefinition),
@@ -130,7 +138,7 @@ describe("installing the definitions", () => {
     expect(created).toHaveLength(resourceKinds.length);
   });
 
-  it("gives up with an error when a definition changes faster than it can be updated", async () => {
+  it("fails with an error if a definition changes faster than it can be updated", async () => {
     await client.create(customResourceDefinitions, { ...ours, spec: olderSpec });
     const unlucky: KubeClient = { ...client, update: async () => ({ kind: "conflict", message: "changed" }) };
 
@@ -139,7 +147,7 @@ describe("installing the definitions", () => {
 });
 
 describe("definitions as kinds of target", () => {
-  it("make their objects targets, in every spelling", () => {
+  it("allow their objects as targets, in every spelling", () => {
     const kinds = kindsWith(toCustomKinds(resourceKinds.map(toCrd)));
 
     const texts = ["WorkflowExecution", "workflowexecutions", "wfe"].map((spelling) => {

@@ -14,7 +14,8 @@ export function alertGroupsReader(provenance: readonly Reporter[] = []): SignalR
 }
 
 function readGroups(body: unknown, receivedAt: string, rows: readonly Reporter[]): PayloadReading {
-  if (!Array.isArray(body)) return unreadable("the body is not a list of alert groups as Alertmanager's API v2 returns it");
+  if (!Array.isArray(body))
+    return unreadable("the body is not a list of alert groups as Alertmanager's API v2 returns it");
   const batch = { receivedAt, rows, times: new Map(), seen: new Set<string>() };
   return { kind: "signals", readings: body.flatMap((group, i) => readGroup(group, `[${i}]`, batch)), truncated: 0 };
 }

@@ -70,18 +70,18 @@ describe("a webhook of Alertmanager", () => {
     expect(only(alert({ endsAt: "2026-11-15T07:00:00Z" }))).not.toHaveProperty("endedAt");
   });
 
-  it("fires since the time of receipt without a start", () => {
+  it("fires since the time of receipt if it has no start", () => {
     expect(only(alert({ startsAt: "0001-01-01T00:00:00Z" })).firingAt).toBe(receivedAt);
     expect(only(alert({ startsAt: undefined })).firingAt).toBe(receivedAt);
   });
 
-  it("has the status of the group without one of its own", () => {
+  it("has the status of the group if it has none", () => {
     const { readings } = read({ status: "resolved", alerts: [alert({ status: undefined })] });
 
     expect(readings[0]).toMatchObject({ signal: { status: "resolved" } });
   });
 
-  it("distinguishes series by their labels without a fingerprint", () => {
+  it("distinguishes series by their labels if there is no fingerprint", () => {
     const without = (more: object) => only(alert({ fingerprint: undefined, labels: { ...labels, ...more } })).series;
 
     expect(without({})).toMatch(/^[0-9a-f]{16}$/);
@@ -89,7 +89,7 @@ describe("a webhook of Alertmanager", () => {
     expect(without({ device: "sda" })).not.toBe(without({}));
   });
 
-  it("has the severity unknown without one", () => {
+  it("has the severity unknown if it has none", () => {
     expect(only(alert({ labels: { alertname: "X", node: "a" } })).severity).toBe("unknown");
   });
 

@@ -167,7 +167,7 @@ describe("the subject of an alert", () => {
     expect(findSubject(labels, {})).toEqual({ kind: "none", because: expect.stringMatching(/^[a-z].{10,}[^.]$/) });
   });
 
-  it("is the one that the rule's author wrote", () => {
+  it("is that of interlock_target if the rule sets it", () => {
     const written = { kind: "deploy", namespace: "payment", name: "api" };
 
     expect(found({ node: "worker-1" }, { interlock_target: "payment/deploy/api" })).toEqual(written);
@@ -272,7 +272,7 @@ describe("a table of label provenance of an installation", () => {
     expect(found(labels)).toEqual({ kind: "Namespace", name: "payment" });
   });
 
-  it("matches in a time that grows with the length of a label, whatever its expressions are", () => {
+  it("matches in a time linear in the length of a label, for any expression", () => {
     const reading = readProvenance({ path: "p.yaml", text: file.replace("[api, web]", "/(a+)+b/") });
     const rows = reading.kind === "valid" ? reading.reporters : [];
     const before = process.cpuUsage();

@@ -47,7 +47,8 @@ function readSignals(body: unknown, receivedAt: string): PayloadReading {
     const readings = list.map((item, i) => readSignal(item, { prefix: `signals[${i}].`, receivedAt }));
     return { kind: "signals", readings, truncated: 0 };
   }
-  if (!isObject(list)) return unreadable('the body is not a signal such as {"name":"DiskFull","target":"node/worker-1"}');
+  if (!isObject(list))
+    return unreadable('the body is not a signal such as {"name":"DiskFull","target":"node/worker-1"}');
   return { kind: "signals", readings: [readSignal(list, { prefix: "", receivedAt })], truncated: 0 };
 }
 
@@ -132,4 +133,3 @@ function readTarget(value: unknown, field: string, found: Problems): ObjectRefer
 function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === "string" && value.length <= 253);
 }
-

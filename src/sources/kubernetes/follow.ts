@@ -47,11 +47,10 @@ const nodes: ResourceType<WatchedNode> = { apiVersion: "v1", kind: "Node", plura
  */
 export async function followKubernetes(options: FollowOptions): Promise<void> {
   const { client, clock, random, log, signal, markEveryMs = 10_000 } = options;
-  const serverDate = () => new Date(client.serverNowMs());
   const { watermarks, overlapMs, fence } = options;
   const mark = await openWatermark(watermarks, keyOf("kubernetes-events"), {
     from: "now",
-    serverDate: serverDate(),
+    serverDate: new Date(client.serverNowMs()),
     overlapMs,
     fence,
   });

@@ -90,15 +90,15 @@ function text(field: MappedField, values: Values, limit: (text: string) => strin
 function time(field: "firingTime" | "endTime", values: Values) {
   if (!values.has(field)) return {};
   const value = values.get(field);
-  const number =
-    typeof value === "string" && /^\d{9,13}(\.\d+)?$/.test(value) ? Number(value) : Number(unixTime(value));
-  if (!Number.isFinite(number)) return { [field]: toText(value) ?? value };
+  const isUnixTime = typeof value === "string" ? /^\d{9,13}(\.\d+)?$/.test(value) : isNumber(value);
+  if (!isUnixTime) return { [field]: toText(value) ?? value };
+  const number = Number(value);
   const date = new Date(number < firstMilliseconds ? number * 1_000 : number);
   return { [field]: Number.isNaN(date.getTime()) ? value : date.toISOString() };
 }
 
 const firstMilliseconds = 100_000_000_000;
 
-function unixTime(value: unknown): number | bigint {
-  return typeof value === "number" || typeof value === "bigint" ? value : Number.NaN;
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || typeof value === "bigint";
 }
