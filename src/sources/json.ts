@@ -10,9 +10,9 @@ export function isObject(value: unknown): value is Json {
 }
 
 /** The reading of a payload, or of a part of it, that is no signal. */
-export type Unreadable = Extract<SignalReading, { kind: "problems" }>;
+export type UnreadablePart = Extract<SignalReading, { kind: "problems" }>;
 
-export function unreadable(problem: string): Unreadable {
+export function unreadable(problem: string): UnreadablePart {
   return { kind: "problems", problems: [problem] };
 }
 

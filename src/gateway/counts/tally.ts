@@ -151,7 +151,7 @@ export class Tally {
     this.#edition++;
   }
 
-  /** A more severe series takes the place of a less severe one. */
+  /** A more severe series replaces a less severe one. */
   #hasRoomFor(key: string, { severity }: Signal): boolean {
     if (this.#firing.has(key) || this.#firing.size < maxSeries) return true;
     const rank = severityRank(severity);

@@ -98,7 +98,7 @@ function measure(app: FastifyInstance, { gateway, clock }: ServerOptions) {
     done();
   });
   app.addHook("onResponse", (request, reply, done) => {
-    gateway.metrics.answered(reply.statusCode, (clock.now() - (startedAt.get(request) ?? clock.now())) / 1_000);
+    gateway.metrics.responded(reply.statusCode, (clock.now() - (startedAt.get(request) ?? clock.now())) / 1_000);
     done();
   });
 }

@@ -10,17 +10,10 @@ import { toStorable } from "../../telemetry/index.ts";
 import { isObject, Problems, unreadable } from "../json.ts";
 import { limitTexts } from "../limit-texts.ts";
 
-/** An Event of either API group, as far as it is read. Old and new recorders fill in different times. */
+/** The fields of an Event, of either API group, that select it. Old and new recorders fill in different times. */
 export interface WatchedEvent extends KubeObject {
   readonly type?: string;
   readonly reason?: string;
-  readonly message?: string;
-  readonly involvedObject?: {
-    readonly apiVersion?: string;
-    readonly kind?: string;
-    readonly namespace?: string;
-    readonly name?: string;
-  };
   readonly firstTimestamp?: string | null;
   readonly lastTimestamp?: string | null;
   readonly eventTime?: string | null;

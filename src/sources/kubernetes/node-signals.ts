@@ -10,7 +10,6 @@ export interface WatchedNode extends KubeObject {
 interface NodeCondition {
   readonly type: string;
   readonly status: string;
-  readonly reason?: string;
   readonly message?: string;
   readonly lastTransitionTime?: string;
 }

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { PayloadReading, Signal, SignalReader, SignalReading } from "../../resources/index.ts";
 import { distinguishing } from "../alertmanager/subject.ts";
 import { readFields } from "../generic/generic.ts";
-import { type Unreadable, unreadable } from "../json.ts";
+import { type UnreadablePart, unreadable } from "../json.ts";
 import { limitTexts } from "../limit-texts.ts";
 import { type MappedItem, mapItem, toText } from "./map-item.ts";
 import type { MappedField, Mapping } from "./mapping.ts";
@@ -27,7 +27,7 @@ export function mappedReader(source: string, mapping: Mapping): SignalReader {
   };
 }
 
-type Items = { readonly kind: "items"; readonly list: readonly unknown[] } | Unreadable;
+type Items = { readonly kind: "items"; readonly list: readonly unknown[] } | UnreadablePart;
 
 function readItems({ items }: Mapping, body: unknown): Items {
   if (!items) return { kind: "items", list: Array.isArray(body) ? body : [body] };
