@@ -31,7 +31,7 @@ export class AdmissionRecorder {
     logAdmission(this.#options.log, admission, report);
     const event = admissionEvent(admission, report, moved);
     if (!event) return;
-    // Signals that were counted before are part of the count, so their row is never left out.
+    // The row of signals that were counted before is never left out: they are part of a count.
     const isCollapsible = "because" in admission && moved === undefined;
     if (!isCollapsible) return this.#options.ledger.append(event);
     const { signal, fingerprint } = report;
@@ -42,9 +42,8 @@ export class AdmissionRecorder {
     return this.#appendIgnored(notASignalEvent(part, this.#stamp()), part);
   }
 
-  counted(incident: RemediationRequest, count: { readonly occurrences: number; readonly total: number }): void {
-    const { writer } = this.#options;
-    this.#append(countedEvent(incident, { writer, ...count, at: this.#now() }));
+  counted(incident: RemediationRequest, occurrences: number): void {
+    this.#append(countedEvent(incident, { writer: this.#options.writer, occurrences, at: this.#now() }));
   }
 
   truncated(source: string, alerts: number): void {

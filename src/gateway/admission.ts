@@ -4,9 +4,9 @@ import type { RemediationRequest } from "../resources/index.ts";
 export type Admission =
   | { readonly kind: "created"; readonly fingerprint: string; readonly incident: RemediationRequest }
   | { readonly kind: "counted"; readonly fingerprint: string; readonly incident: RemediationRequest }
-  /** All that was reported under this fingerprint is over. */
+  /** All series of the incident have ended. */
   | { readonly kind: "resolved"; readonly fingerprint: string; readonly incident: RemediationRequest }
-  /** This series is over, and so many others are not. */
+  /** This series has ended; the number of `others` that still fire. */
   | {
       readonly kind: "still-firing";
       readonly fingerprint: string;
@@ -17,9 +17,8 @@ export type Admission =
   | { readonly kind: "refused"; readonly fingerprint: string; readonly because: string; readonly fix: string }
   /** The gateway lacks permission to read the object, so its owner and scope are unknown. */
   | { readonly kind: "forbidden"; readonly fingerprint: string; readonly because: string; readonly fix: string }
-  /** There is nothing to do about it, now or later. */
+  /** The signal has no effect. */
   | { readonly kind: "ignored"; readonly fingerprint: string; readonly because: string }
-  /** It cannot be admitted as it is. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 export const admissionKinds = [

@@ -8,21 +8,14 @@ import {
   toObjectTarget,
 } from "../resources/index.ts";
 import type { Admission, Preview } from "./admission.ts";
-import type { Share, Tally } from "./counts/tally.ts";
+import type { Addition, Tally } from "./counts/tally.ts";
 import { decideFiring, hadEnded } from "./decide.ts";
 import { GatewayError } from "./gateway-error.ts";
 import { Identities, type Nameless } from "./identity/identities.ts";
 import type { Nodes } from "./identity/nodes.ts";
 import { ForbiddenObject } from "./identity/objects.ts";
 import type { Owners } from "./identity/owners.ts";
-import {
-  identityVersion,
-  isOpen,
-  type NamelessReport,
-  type Report,
-  withinReceipt,
-  withSourceInSeries,
-} from "./identity/report.ts";
+import { isOpen, type NamelessReport, type Report, withinReceipt, withSourceInSeries } from "./identity/report.ts";
 import type { Endings } from "./incidents/endings.ts";
 import { IncidentOpener, type OpenerOptions } from "./incidents/incident-opener.ts";
 import { isPartial, latestEndAt } from "./incidents/known-incident.ts";
@@ -44,7 +37,7 @@ export interface IntakeOptions extends OpenerOptions {
   readonly record: (admission: Admission, report: Report | NamelessReport | undefined, moved?: number) => Promise<void>;
 }
 
-/** How often the incidents of a fingerprint may change before the sender has to send again. */
+/** How often the incidents of a fingerprint may change before the sender must retry. */
 const maxTries = 8;
 
 /** Admits signals. Any number of gateways may do so side by side. */
@@ -63,9 +56,9 @@ export class Intake {
   }
 
   /**
-   * Counts those of `signals` that only repeat open incidents, which is most of them: they need no request to the server
-   * and share one write. The others are undefined and must be admitted one by one. A signal that follows one of these under
-   * the same fingerprint is left undefined, too, to keep the order. Respond to senders only after `kept`.
+   * Counts the signals that repeat open incidents, as most do: they need no request to the server and share one write. The
+   * admissions of the others are undefined; they must be admitted one by one. A signal that follows one of these with the
+   * same fingerprint is left out, too, to keep the order. Respond to senders only after `kept`.
    */
   countRepeats(signals: readonly Signal[]): Repeats {
     const { occurrences } = this.#options;
@@ -79,9 +72,13 @@ export class Intake {
         : this.#identities.findCached(this.#normalize(signal, receivedAt), receivedAt);
       // Any later signal may have the same, still unknown, fingerprint.
       if (!found) isFingerprintUnknown = true;
-      const report = found?.kind === "report" ? found.report : undefined;
-      const incident = report && !others.has(report.fingerprint) ? this.#findRepeated(report) : undefined;
-      if (!report || !incident) return void (report && others.add(report.fingerprint));
+      if (found?.kind !== "report") return undefined;
+      const { report } = found;
+      const incident = others.has(report.fingerprint) ? undefined : this.#findRepeated(report);
+      if (!incident) {
+        others.add(report.fingerprint);
+        return undefined;
+      }
       tallies.add(occurrences.add(incident, report, { occurrences: 1 }));
       return { kind: "counted", fingerprint: report.fingerprint, incident } as const;
     });
@@ -110,9 +107,9 @@ export class Intake {
     }
   }
 
-  /** Admits counts of an incident that is closed. Resolves to the incident that has them now, if there is one. */
-  async readmit(report: Report, share: Share): Promise<RemediationRequest | undefined> {
-    const admission = await this.#recorded(await this.#fire(report, share), report, share.occurrences);
+  /** Admits counts of a closed incident again. Resolves to the incident that has them now, if there is one. */
+  async readmit(report: Report, addition: Addition): Promise<RemediationRequest | undefined> {
+    const admission = await this.#recorded(await this.#fire(report, addition), report, addition.occurrences);
     return "incident" in admission ? admission.incident : undefined;
   }
 
@@ -168,12 +165,12 @@ export class Intake {
     return decideFiring(known, report).do === "count" ? known : undefined;
   }
 
-  async #fire(report: Report, share: Share): Promise<Admission> {
+  async #fire(report: Report, addition: Addition): Promise<Admission> {
     const { incidents, endings } = this.#options;
     const { fingerprint, signal, successor } = report;
     if (successor) {
       const former = incidents.newest(fingerprint);
-      if (!former || !isOpen(former)) return this.#fireUnderNewIdentity(report, successor, share);
+      if (!former || !isOpen(former)) return this.#fireUnderNewIdentity(report, successor, addition);
     }
     const endedAt = endings.endOf(report);
     if (endedAt !== undefined && signal.firingAt <= endedAt)
@@ -185,33 +182,37 @@ export class Intake {
       if (known && isOpen(known)) {
         const decision = decideFiring(known, report);
         if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
-        return this.#count(known, report, share);
+        return this.#count(known, report, addition);
       }
       // It was closed between two tries.
-      if (successor) return this.#fireUnderNewIdentity(report, successor, share);
-      const { result, isMine } = await this.#opener.open(report, share, { isRetry: tries > 0 });
+      if (successor) return this.#fireUnderNewIdentity(report, successor, addition);
+      const { result, isMine } = await this.#opener.open(report, addition, { isRetry: tries > 0 });
       if (isMine && result.kind !== "exists") return result;
-      // The outcome of another signal of this fingerprint need not hold for this one, but the scope does.
+      // The result for another signal of this fingerprint may not apply to this one, but the scope does.
       if (result.kind === "refused") return result;
     }
     throw new GatewayError("unavailable", `the incidents of ${fingerprint} change too often`);
   }
 
   /** The incident of the former identity is closed: the signal gets its current identity from now on. */
-  #fireUnderNewIdentity(report: Report, successor: NonNullable<Report["successor"]>, share: Share): Promise<Admission> {
+  #fireUnderNewIdentity(
+    report: Report,
+    successor: NonNullable<Report["successor"]>,
+    addition: Addition,
+  ): Promise<Admission> {
     const { fingerprint: formerFingerprint, signal, receivedAt } = report;
     if ("because" in successor) {
       const { fingerprint, because } = successor;
       return Promise.resolve({ kind: "ignored", fingerprint, because });
     }
-    return this.#fire({ ...successor, signal, receivedAt, identityVersion, formerFingerprint }, share);
+    return this.#fire({ ...successor, signal, receivedAt, formerFingerprint }, addition);
   }
 
-  async #count(known: RemediationRequest, report: Report, share: Share): Promise<Admission> {
+  async #count(known: RemediationRequest, report: Report, addition: Addition): Promise<Admission> {
     const { fingerprint } = report;
-    const incident = await this.#options.occurrences.count(known, report, share);
+    const incident = await this.#options.occurrences.count(known, report, addition);
     if (incident) return { kind: "counted", fingerprint, incident };
-    return { kind: "ignored", fingerprint, because: "its incident was closed, and it calls for no other" };
+    return { kind: "ignored", fingerprint, because: "its incident was closed, and it needs no other" };
   }
 
   async #resolve(report: Report): Promise<Admission> {

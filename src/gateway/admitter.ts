@@ -1,47 +1,47 @@
 import type { Signal } from "../resources/index.ts";
-import type { Logger } from "../telemetry/index.ts";
 import { type Clock, sleep } from "../time/index.ts";
 import type { Admission, NotAdmitted } from "./admission.ts";
 import type { Intake, Repeats } from "./admit.ts";
 import { isLimit } from "./gateway-error.ts";
 import type { IntakeStalls } from "./intake-stalls.ts";
+import type { WarnLimited } from "./limited-warnings.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
 interface AdmitterOptions {
   readonly intake: Intake;
   readonly metrics: GatewayMetrics;
   readonly intakeStalls: IntakeStalls;
-  readonly log: Logger;
+  readonly warn: WarnLimited;
   readonly clock: Clock;
 }
 
-/** The signals of one request that are admitted at once. */
+/** How many new signals of one request are admitted at once. */
 const maxOpeningAtOnce = 8;
 
 /** Admits signals, alone or in slices, and counts, logs and reports their outcomes. */
 export class Admitter {
   readonly #options: AdmitterOptions;
-  readonly #limits = new Throttle(60_000);
 
   constructor(options: AdmitterOptions) {
     this.#options = options;
   }
 
   async admit(signal: Signal): Promise<Admission> {
-    const { intake, metrics, intakeStalls, log, clock } = this.#options;
+    const { intake, metrics, intakeStalls, warn } = this.#options;
     try {
       const admission = await intake.admit(signal);
       metrics.admitted(signal.source, admission.kind);
       intakeStalls.succeeded(signal.source, admission.kind);
       return admission;
     } catch (error) {
-      const isLimited = isLimit(error);
-      if (!isLimited) intakeStalls.failed(signal.source, error);
-      metrics.admitted(signal.source, isLimited ? "limited" : "unavailable");
-      // A flood must not flood the log, too.
-      if (!isLimited) log.warn("signal not admitted", { source: signal.source, name: signal.name, error });
-      else if (this.#limits.isDue(clock.now())) {
-        log.warn("open incidents limit reached", { sender: signal.sender, error });
+      const { source, name, sender } = signal;
+      if (isLimit(error)) {
+        metrics.admitted(source, "limited");
+        warn("open incidents limit reached", { sender, error }, sender);
+      } else {
+        metrics.admitted(source, "unavailable");
+        intakeStalls.failed(source, error);
+        warn("signal not admitted", { source, name, error }, error);
       }
       throw error;
     }
@@ -60,7 +60,7 @@ export class Admitter {
     return (await Promise.all(slices)).flat();
   }
 
-  /** Opens incidents, mostly: a few at a time, because each takes milliseconds in which no other request is answered. */
+  /** Most of these open incidents: a few at a time, because each blocks the process for milliseconds. */
   async #admitOthers(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]> {
     const all: (Admission | NotAdmitted)[] = [];
     const admitFew = async (few: readonly Signal[]) => {
@@ -71,11 +71,14 @@ export class Admitter {
   }
 
   async #finish(signals: readonly Signal[], { admissions, kept, others }: Slice) {
-    const { metrics, log } = this.#options;
+    const { metrics, warn } = this.#options;
     const repeated = signals.filter((_, i) => admissions[i]);
     const failure = await kept.then(() => undefined, toNotAdmitted);
-    if (failure) log.warn("repeated signals not counted", { signals: repeated.length, error: failure.error });
-    // All signals of one request come from one source.
+    if (failure) {
+      const { error } = failure;
+      warn("repeated signals not counted", { signals: repeated.length, error }, error);
+    }
+    // Nearly always, all signals of a request are of one source.
     metrics.admitted(repeated[0]?.source ?? "", failure ? "unavailable" : "counted", repeated.length);
     const rest = (await others).values();
     return admissions.map((admission) => (admission ? (failure ?? admission) : (rest.next().value as Admission)));
@@ -91,28 +94,12 @@ function toNotAdmitted(error: unknown): NotAdmitted {
   return { kind: "failed", error };
 }
 
-/** Limits an action to one per interval, such as logging a flood. */
-class Throttle {
-  readonly #everyMs: number;
-  #lastAt = Number.NEGATIVE_INFINITY;
-
-  constructor(everyMs: number) {
-    this.#everyMs = everyMs;
-  }
-
-  isDue(nowMs: number): boolean {
-    if (nowMs - this.#lastAt < this.#everyMs) return false;
-    this.#lastAt = nowMs;
-    return true;
-  }
-}
-
-/** Number of repeated signals per slice: small enough that one slice takes a few milliseconds. */
+/** Repeated signals per slice: few enough for a slice to take only a few milliseconds. */
 const sliceSize = 64;
 
 /**
- * Calls `work` with slices of `items`, in order and one at a time, and lets other requests have the process in between:
- * thousands of signals in one request must neither block the others nor have all their work in memory at once.
+ * Calls `work` with slices of `items`, in order and one at a time. Other requests proceed in between: thousands of signals
+ * in one request must neither block them nor be in progress all at once.
  */
 export async function sliceSignals<T>(
   items: readonly T[],

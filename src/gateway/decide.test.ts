@@ -34,7 +34,7 @@ describe("a signal that fires", () => {
     ["is ignored if it began before its last end", incident(1, { phase: "Completed", ended: eight }), { do: "ignore" }],
     ["is ignored if it began just at its last end", incident(1, { phase: "Pending", ended: seven }), { do: "ignore" }],
     [
-      "begins anew after an incident that a person has named",
+      "opens number 1 after an incident with a name of another form",
       incident("by-hand", { phase: "Failed" }),
       { do: "open", n: 1 },
     ],
@@ -71,7 +71,7 @@ describe("the count in a status", () => {
     });
   });
 
-  it("does not change when it is written again, or late", () => {
+  it("does not change when it is written again or late", () => {
     const once = afterCount(undefined, count({ count: 3 }));
 
     expect(afterCount(once, count({ count: 3 }))).toEqual(once);
@@ -109,7 +109,7 @@ describe("the count in a status", () => {
 describe("the series in a status", () => {
   const critical = { severity: "critical", labels: { condition: "DiskPressure" } };
 
-  it("store what differs from the first signal, and nothing else", () => {
+  it("store only the differences from the first signal", () => {
     const { series } = afterCount(
       undefined,
       count({
@@ -126,7 +126,7 @@ describe("the series in a status", () => {
     });
   });
 
-  it("give the incident the highest severity of those that fire", () => {
+  it("give the incident the highest severity of the firing series", () => {
     const one = afterCount(undefined, count({ firing: [[a, six]] }));
     const both = afterCount(one, count({ firing: [[b, six, critical]] }));
     const ended1 = afterEnd(both, ended("b", seven), seven);
@@ -146,7 +146,7 @@ describe("the series in a status", () => {
     );
   });
 
-  it("are listed up to a limit, with a note; a more severe one takes the place of a less severe one", () => {
+  it("are listed up to a limit, with a note; a more severe one replaces a less severe one", () => {
     const many = Array.from({ length: maxSeries }, (_, i) => [`s${i}`, six] as const);
     const full = afterCount(undefined, count({ firing: many }));
     const more = afterCount(full, count({ firing: [[a, six]] })).deduplication;
@@ -159,7 +159,7 @@ describe("the series in a status", () => {
     expect(worse.series).toHaveProperty(b);
   });
 
-  it("name the object that they are about if it is another than the first signal's", () => {
+  it("name their object if it differs from that of the first signal", () => {
     const firing = [
       [a, six, { subject: "payment/pod/api-1" }],
       [b, six, { subject: "payment/pod/api-2" }],
@@ -181,7 +181,7 @@ describe("the series in a status", () => {
 });
 
 describe("the end of a series", () => {
-  it("ends the incident when it was the last", () => {
+  it("ends the incident if it was the last", () => {
     const both = afterCount(
       undefined,
       count({
@@ -204,13 +204,13 @@ describe("the end of a series", () => {
     expect(afterEnd(undefined, ended("a", seven), eight)).toMatchObject({ resolvedAt: seven });
   });
 
-  it("that came late does not end what fires since", () => {
+  it("that arrives late does not end a later firing", () => {
     const again = afterCount(undefined, count({ firing: [[a, eight]] }));
 
     expect(afterEnd(again, ended("a", seven), eight).resolvedAt).toBeUndefined();
   });
 
-  it("is kept at its latest, in any order of arrival", () => {
+  it("is the latest of several, in any order of arrival", () => {
     const later = afterEnd(afterEnd(undefined, ended("a", eight), eight), ended("a", seven), eight);
 
     expect(later.deduplication.series?.[a]?.resolvedAt).toBe(eight);

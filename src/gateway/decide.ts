@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import {
   type Deduplication,
@@ -41,7 +41,7 @@ export function hadEnded(endedAt: string): string {
   return `it had ended at ${endedAt}, which is not before it began to fire`;
 }
 
-/** When the series of `signal` ended, if that is not before it began to fire. Hashes its key only if any series ended so late. */
+/** The end of the signal's series, unless it is before the signal began to fire. Hashes the key only if some series ended later. */
 function endOfSeries(series: Deduplication["series"], signal: Signal): string | undefined {
   const isLater = ({ resolvedAt }: { readonly resolvedAt?: string }) =>
     resolvedAt !== undefined && signal.firingAt <= resolvedAt;
@@ -52,7 +52,7 @@ function endOfSeries(series: Deduplication["series"], signal: Signal): string | 
 
 /** The name of a series in a status. */
 export function seriesKey({ series }: Pick<Signal, "series">): string {
-  return createHash("sha256").update(series).digest("hex").slice(0, 16);
+  return hash("sha256", series).slice(0, 16);
 }
 
 /** More series than this are counted, but not distinguished. */
@@ -106,7 +106,7 @@ export function withCount(before: Before, counted: Count, first: FirstSignal): C
   };
 }
 
-/** The status after the end of one series: over, unless another one still fires. */
+/** The status after the end of one series: resolved, unless another one still fires. */
 export function withEnd(
   before: Before,
   signal: Signal,
@@ -120,7 +120,7 @@ export function withEnd(
   // Without an end by the sender's own clock, the end covers the firings so far and none that begins later.
   const endedAt = signal.endedAt ?? latest(own?.firingAt, signal.firingAt);
   const { firingAt = signal.firingAt, resolvedAt = endedAt } = own ?? {};
-  // A series that began to fire again after this end is not over.
+  // A series that began to fire again after this end still fires.
   const hasBegunAgain = own !== undefined && own.resolvedAt === undefined && firingAt > endedAt;
   if (!hasBegunAgain) {
     makeRoom(series, key);
@@ -136,11 +136,11 @@ export function withEnd(
 
 type Series = Record<string, IncidentSeries>;
 
-/** Adds a series that fires. False if not all series that fire can be listed. */
+/** Adds a firing series. False if not all firing series can be listed. */
 function fire(series: Series, key: string, reported: FiringSeries, first: FirstSignal): boolean {
   const known = series[key];
   const { firingAt } = reported;
-  // A late report of a series that has ended since.
+  // A late report of a series that has ended meanwhile.
   if (known?.resolvedAt !== undefined && firingAt <= known.resolvedAt) return true;
   if (known && known.resolvedAt === undefined) {
     if (known.firingAt > firingAt) return true;
@@ -162,12 +162,12 @@ function fire(series: Series, key: string, reported: FiringSeries, first: FirstS
   return false;
 }
 
-/** Whether there is room for `key`; a series that is over gives way to it. */
+/** Makes room for `key` by removing a series that has ended. False if there is no room. */
 function makeRoom(series: Series, key: string): boolean {
   if (key in series || Object.keys(series).length < maxSeries) return true;
-  const over = Object.keys(series).find((one) => series[one]?.resolvedAt !== undefined);
-  if (over === undefined) return false;
-  delete series[over];
+  const ended = Object.keys(series).find((one) => series[one]?.resolvedAt !== undefined);
+  if (ended === undefined) return false;
+  delete series[ended];
   return true;
 }
 
@@ -175,7 +175,7 @@ function leastBy<T>(items: readonly T[], rankOf: (item: T) => number): T | undef
   return items.reduce<T | undefined>((least, one) => (least && rankOf(least) <= rankOf(one) ? least : one), undefined);
 }
 
-// All of them are RFC 3339 in UTC with milliseconds, so that text compares as time.
+// All times are RFC 3339 in UTC with milliseconds, so they compare as text.
 function earliest(one: string | undefined, other: string): string {
   return one !== undefined && one < other ? one : other;
 }

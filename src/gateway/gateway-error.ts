@@ -4,7 +4,7 @@
  * - `sender-limit`, `total-limit`: too many incidents are open, of this sender or of all; the sender may retry later
  * - `closed`: the gateway shuts down; another one can take the signal
  */
-export type GatewayErrorCode = "unavailable" | "forbidden" | "sender-limit" | "total-limit" | "closed";
+type GatewayErrorCode = "unavailable" | "forbidden" | "sender-limit" | "total-limit" | "closed";
 
 /** A valid signal was not admitted. */
 export class GatewayError extends Error {

@@ -28,6 +28,7 @@ import { Incidents } from "./incidents/incidents.ts";
 import { toKnownIncident } from "./incidents/known-incident.ts";
 import { OpenIncidents } from "./incidents/open-incidents.ts";
 import { IntakeStalls } from "./intake-stalls.ts";
+import { limitedWarnings } from "./limited-warnings.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 
 export interface GatewayOptions {
@@ -35,9 +36,9 @@ export interface GatewayOptions {
   readonly locks: Locks;
   readonly ledger: Ledger;
   readonly kinds: KindsCache;
-  /** Where counts are durable before they are in the incident; without one they are durable there alone. */
+  /** Makes counts durable before they are in the incident; without it they are durable only in the incident. */
   readonly occurrenceLog?: OccurrenceLog | undefined;
-  /** The name of this gateway in the statuses that it writes; the same again after a restart with the same log. */
+  /** The name of this gateway in the statuses that it writes. It stays the same after a restart with the same log. */
   readonly writer: string;
   readonly settings: GatewaySettings;
   /** The target that a rule gives a signal without a subject, as `namespace/kind/name` or `kind/name`. */
@@ -68,7 +69,7 @@ export interface Gateway {
   /** Resolves when all incidents are cached and the counts of an earlier process are written. */
   readonly ready: Promise<void>;
   readonly isReady: boolean;
-  /** The write that keeps failing, shown with readiness. Signals are still accepted and kept in the occurrence log. */
+  /** A write that keeps failing, reported with readiness. Signals are still accepted and kept in the occurrence log. */
   readonly problem: string | undefined;
   readonly metrics: GatewayMetrics;
   /** The time of receipt by the API server's clock, which all gateways share. */
@@ -79,7 +80,7 @@ export interface Gateway {
   admitAll(signals: readonly Signal[]): Promise<readonly (Admission | NotAdmitted)[]>;
   /** The effect of a signal, without applying it. Throws as `admit` does. */
   preview(signal: Signal): Promise<Preview>;
-  /** Records that a part of a payload is no signal. Throws LedgerError if it may not have been kept. */
+  /** Records that a part of a payload is no signal. Throws LedgerError if the record may not be stored. */
   ignore(part: Omit<IgnoredSignal, "fingerprint">): Promise<void>;
   /** Counts the alerts that a sender left out of its batch. */
   truncated(source: string, alerts: number): void;
@@ -99,16 +100,18 @@ export function startGateway(options: GatewayOptions): Gateway {
   const incidents = new Incidents({ client, namespace, informer: following, open });
   const objects = objectReader({ client, kinds, clock, timeoutMs: settings.lookupTimeoutMs });
   const recorder = new AdmissionRecorder(options);
+  const warn = limitedWarnings(options);
 
   const stalls = stallReporter({ ...options, stage: "gateway" });
   const intakeStalls = new IntakeStalls(watchIntake(stalls, namespace), clock);
   const occurrences = openOccurrences(options, {
     incidents,
+    warn,
     stalls: watchStatusWrites(stalls, following),
-    readmit: (report, share) => intake.readmit(report, share),
-    wrote(incident, count, total) {
-      metrics.written(count);
-      if (count > 0) recorder.counted(incident, { occurrences: count, total });
+    readmit: (report, addition) => intake.readmit(report, addition),
+    onWritten(incident, occurrences) {
+      metrics.written(occurrences);
+      recorder.counted(incident, occurrences);
     },
   });
   const intake: Intake = new Intake({
@@ -127,10 +130,10 @@ export function startGateway(options: GatewayOptions): Gateway {
     fingerprintFields: settings.fingerprintFields,
     locks,
     lockWaitMs: settings.lockWaitMs,
-    log,
+    warn,
     record: (admission, report, moved) => recorder.admitted(admission, report, moved),
   });
-  const admitter = new Admitter({ intake, metrics, intakeStalls, log, clock });
+  const admitter = new Admitter({ intake, metrics, intakeStalls, warn, clock });
 
   let isReady = false;
   const ready = Promise.all([following.synced, kinds.synced]).then(async () => {
@@ -174,11 +177,11 @@ function incidentInformer({ client, clock, random, log, settings }: GatewayOptio
 }
 
 function openOccurrences(
-  { client, clock, random, log, writer, settings, occurrenceLog }: GatewayOptions,
-  callbacks: Pick<OccurrencesOptions, "incidents" | "stalls" | "readmit" | "wrote">,
+  { client, clock, random, writer, settings, occurrenceLog }: GatewayOptions,
+  callbacks: Pick<OccurrencesOptions, "incidents" | "warn" | "stalls" | "readmit" | "onWritten">,
 ): Occurrences {
   const { namespace, flushMs } = settings;
-  return new Occurrences({ client, namespace, writer, occurrenceLog, clock, random, flushMs, log, ...callbacks });
+  return new Occurrences({ client, namespace, writer, occurrenceLog, clock, random, flushMs, ...callbacks });
 }
 
 function watchIntake(stalls: StallReporter, namespace: string) {
@@ -195,7 +198,7 @@ function watchStatusWrites(stalls: StallReporter, incidents: ReturnType<typeof i
     type: remediationRequests,
     noun: "incident",
     find: (key) => incidents.get(refOfKey(key)),
-    // The failing write is that of the status: a condition could not be written either.
+    // The write that fails is that of the status, so a condition cannot be written either.
     hasConditions: false,
   });
 }

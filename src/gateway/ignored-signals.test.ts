@@ -30,7 +30,7 @@ describe("a signal without effect", () => {
     expect(ignored.decide(signal(other), 0)).toEqual({ do: "record", collapsed: 0 });
   });
 
-  it("whose row was not kept is recorded when it is sent again", () => {
+  it("whose row was not stored is recorded when it is sent again", () => {
     const ignored = open();
     ignored.decide(signal(), 0);
 
@@ -39,14 +39,14 @@ describe("a signal without effect", () => {
     expect(ignored.decide(signal(), 0)).toEqual({ do: "record", collapsed: 0 });
   });
 
-  it("has the same reason whatever time that names", () => {
+  it("has the same reason if only the times in it differ", () => {
     const ignored = open();
     ignored.decide(signal({ because: "it had ended at 2026-11-15T06:00:00.000Z" }), 0);
 
     expect(ignored.decide(signal({ because: "it had ended at 2026-11-15T06:00:01.000Z" }), 0)).toEqual({ do: "count" });
   });
 
-  it("of a flood with ever new fingerprints is recorded a limited number of times per sender and window", () => {
+  it("with ever new fingerprints is recorded a limited number of times per sender and window", () => {
     const ignored = open();
     const flood = (nowMs: number, sender: string) =>
       Array.from({ length: 1_000 }, (_, i) =>

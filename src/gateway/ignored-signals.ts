@@ -1,9 +1,11 @@
+import { setNewest } from "./set-newest.ts";
+
 export interface IgnoredSignalsOptions {
-  /** Repeats within this time share the row of the first. */
+  /** Repeats within this time get no row of their own. */
   readonly windowMs: number;
-  /** Rows of one sender in one window. Further signals are counted, and share one row. */
+  /** Rows of one sender in one window. One more row represents all further signals. */
   readonly maxRowsPerSender: number;
-  /** Senders and rows that are kept in memory; the oldest is forgotten first, and recorded anew when it repeats. */
+  /** Senders and rows in memory. Above the limit the oldest is removed, and gets a new row when it repeats. */
   readonly maxEntries: number;
 }
 
@@ -16,7 +18,7 @@ export interface IgnoredSignal {
   readonly because: string;
 }
 
-/** `collapsed`: how many signals since the last row are not recorded one by one, this one excluded. */
+/** `collapsed`: the number of signals since the last row that got no row, without this one. */
 export type RowDecision =
   | { readonly do: "record"; readonly collapsed: number }
   | { readonly do: "record-overflow" }
@@ -34,7 +36,7 @@ interface SenderRows {
 
 /**
  * Decides which signals without effect get a ledger row, so that a flood of them does not flood the ledger: the first of
- * each sender, reason and fingerprint in a window, and at most so many of one sender.
+ * each sender, reason and fingerprint in a window, up to a limit per sender.
  */
 export class IgnoredSignals {
   readonly #options: IgnoredSignalsOptions;
@@ -46,7 +48,7 @@ export class IgnoredSignals {
   }
 
   decide(signal: IgnoredSignal, nowMs: number): RowDecision {
-    const { windowMs, maxRowsPerSender } = this.#options;
+    const { windowMs, maxRowsPerSender, maxEntries } = this.#options;
     const key = signalKey(signal);
     const entry = this.#entries.get(key);
     if (entry && nowMs - entry.recordedAtMs < windowMs) {
@@ -57,7 +59,7 @@ export class IgnoredSignals {
     if (sender.rows > maxRowsPerSender) return { do: "count" };
     sender.rows++;
     if (sender.rows > maxRowsPerSender) return { do: "record-overflow" };
-    this.#remember(this.#entries, key, { recordedAtMs: nowMs, collapsed: 0 });
+    setNewest(this.#entries, [key, { recordedAtMs: nowMs, collapsed: 0 }], maxEntries);
     return { do: "record", collapsed: entry?.collapsed ?? 0 };
   }
 
@@ -70,15 +72,8 @@ export class IgnoredSignals {
     const known = this.#senders.get(sender);
     if (known && nowMs - known.windowStartMs < this.#options.windowMs) return known;
     const rows = { windowStartMs: nowMs, rows: 0 };
-    this.#remember(this.#senders, sender, rows);
+    setNewest(this.#senders, [sender, rows], this.#options.maxEntries);
     return rows;
-  }
-
-  #remember<T>(map: Map<string, T>, key: string, value: T): void {
-    map.delete(key);
-    map.set(key, value);
-    const [oldest] = map.keys();
-    if (map.size > this.#options.maxEntries && oldest !== undefined) map.delete(oldest);
   }
 }
 

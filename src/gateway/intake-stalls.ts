@@ -6,8 +6,8 @@ import type { Admission } from "./admission.ts";
 const forgetAfterMs = 300_000;
 
 /**
- * Follows, for each source, whether incidents can be opened. That signals of known incidents are counted proves nothing about
- * new ones: only an incident that was opened does, or that no signal has failed for some time.
+ * Observes for each source whether incidents can be opened. A stall ends when an incident is opened, or when no signal has
+ * failed for some time; a signal that is counted on an open incident proves nothing.
  */
 export class IntakeStalls {
   readonly #stalls: StallWatch;

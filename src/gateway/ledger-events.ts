@@ -43,7 +43,7 @@ export function admissionEvent(
     }
     case "ignored":
       return {
-        // Signals of several series may come in the same moment.
+        // Signals of several series may arrive at the same moment.
         id: [fingerprint, "signal.ignored", seriesKey(report.signal), report.signal.firingAt, at, moved ?? ""].join(
           "/",
         ),
@@ -77,7 +77,7 @@ export function notASignalEvent({ source, sender, because }: IgnoredSignal, { id
   };
 }
 
-/** One sender has more signals without effect than are recorded one by one. */
+/** A sender has reached the limit of rows for signals without effect. */
 export function overflowEvent({ source, sender }: IgnoredSignal, stamp: Stamp): LedgerEvent {
   const because = "its sender has more signals without effect than are recorded one by one";
   return notASignalEvent({ source, sender, because }, stamp);
@@ -86,17 +86,16 @@ export function overflowEvent({ source, sender }: IgnoredSignal, stamp: Stamp): 
 export interface WrittenCount {
   readonly writer: string;
   readonly occurrences: number;
-  readonly total: number;
   readonly at: string;
 }
 
 /** Signals that were counted on one incident since the last time. */
 export function countedEvent(
-  incident: RemediationRequest,
-  { writer, occurrences, total, at }: WrittenCount,
+  { metadata, spec, status }: RemediationRequest,
+  { writer, occurrences, at }: WrittenCount,
 ): LedgerEvent {
-  const { metadata, spec, status } = incident;
-  const own = status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
+  const { occurrenceCount = 0, occurrencesByWriter } = status?.deduplication ?? {};
+  const own = occurrencesByWriter?.[writer] ?? 0;
   return {
     id: `${metadata.uid}/signals.counted/${writer}/${own}`,
     type: "signals.counted",
@@ -105,7 +104,7 @@ export function countedEvent(
       remediation_id: metadata.name ?? "",
       fingerprint: spec.signalFingerprint,
       occurrences,
-      occurrence_count: total,
+      occurrence_count: occurrenceCount,
       writer,
     },
   };

@@ -1,16 +1,6 @@
 import type { Metrics } from "../telemetry/index.ts";
 import { type Admission, admissionKinds } from "./admission.ts";
 
-export interface GatewayMetrics {
-  admitted(source: string, outcome: Admission["kind"] | "limited" | "unavailable", signals?: number): void;
-  /** Reads the number of open incidents whenever the metrics are read. */
-  openIncidents(count: () => number): void;
-  truncated(alerts: number): void;
-  written(occurrences: number): void;
-  rejected(reason: RejectReason): void;
-  answered(status: number, seconds: number): void;
-}
-
 const rejected = ["no-token", "unknown-token", "not-allowed", "too-many", "too-large"] as const;
 export type RejectReason = (typeof rejected)[number];
 
@@ -27,7 +17,10 @@ const sources = [
 ] as const;
 const statuses = ["2xx", "4xx", "5xx"] as const;
 
-export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
+/** The metrics of a gateway. */
+export type GatewayMetrics = ReturnType<typeof gatewayMetrics>;
+
+export function gatewayMetrics(metrics: Metrics) {
   const signals = metrics.counter("gateway_signals_total", "Signals by outcome.", {
     source: sources,
     outcome: [...admissionKinds, "limited", "unavailable"],
@@ -44,7 +37,7 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
     "gateway_occurrence_writes_total",
     "Status writes that record counts; one write covers many signals.",
   );
-  const away = metrics.counter(
+  const rejections = metrics.counter(
     "gateway_requests_turned_away_total",
     "Requests rejected without processing, by reason.",
     { reason: rejected },
@@ -58,22 +51,24 @@ export function gatewayMetrics(metrics: Metrics): GatewayMetrics {
   const isSource = (source: string): source is (typeof sources)[number] =>
     (sources as readonly string[]).includes(source);
   return {
-    admitted: (source, outcome, count = 1) =>
-      signals.with({ source: isSource(source) ? source : "other", outcome }).inc(count),
-    openIncidents(count) {
+    admitted(source: string, outcome: Admission["kind"] | "limited" | "unavailable", count = 1) {
+      signals.with({ source: isSource(source) ? source : "other", outcome }).inc(count);
+    },
+    /** Calls `count` whenever the metrics are read. */
+    openIncidents(count: () => number) {
       metrics.gauge(
         "gateway_open_incidents",
         "Open incidents, as cached by this gateway. Limited by gateway.maxOpenIncidents.",
         count,
       );
     },
-    truncated: (alerts) => truncated.inc(alerts),
-    written(count) {
+    truncated: (alerts: number) => truncated.inc(alerts),
+    written(count: number) {
       writes.inc();
       occurrences.inc(count);
     },
-    rejected: (reason) => away.with({ reason }).inc(),
-    answered(status, seconds) {
+    rejected: (reason: RejectReason) => rejections.with({ reason }).inc(),
+    responded(status: number, seconds: number) {
       const family = status >= 500 ? "5xx" : status >= 400 ? "4xx" : "2xx";
       duration.with({ status: family }).observe(seconds);
     },

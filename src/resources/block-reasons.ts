@@ -1,6 +1,6 @@
 /**
- * Why nothing is done, in the order in which the policy asks. An execution that meets one is Skipped, if `skips`; an
- * incident that meets one is Blocked until it clears.
+ * Why nothing is done, in the order of the policy's checks. An incident with one of them is Blocked until it clears. An
+ * execution is Skipped for those with `skips`.
  */
 export const blockReasons = {
   NoMatchingRule: { skips: false, clears: "when the rules change, or the signal resolves" },
@@ -21,11 +21,11 @@ export type SkipReason = {
   [R in BlockReason]: (typeof blockReasons)[R]["skips"] extends true ? R : never;
 }[BlockReason];
 
-/** Why it is too early for `RecentlyRemediated`: after failures before acting, or after a success. */
+/** The causes of `RecentlyRemediated`: failures before acting, or a success. */
 export const recentCauses = ["backoff", "cooldown"] as const;
 export type RecentCause = (typeof recentCauses)[number];
 
-/** A reason as people read it. A wait after failures is a backoff: nothing was remediated. */
+/** A reason for display. A wait after failures is a backoff: nothing was remediated. */
 export function blockText(reason: string, cause?: string): string {
   return cause === "backoff" ? "Backoff" : reason;
 }

@@ -1,15 +1,15 @@
 import type { KubeObject } from "../kube/index.ts";
 import { annotationKeys } from "./names.ts";
 
-/** An operator's request to stop an execution, or everything that is done for an incident. */
+/** An operator's request to cancel an execution or an incident. */
 export interface CancelRequest {
   readonly by: string;
   readonly reason: string;
-  /** Whether the workflow stays blocked on the target until a person acknowledges. */
+  /** Whether the workflow stays blocked on the target until an operator acknowledges. */
   readonly blocks: boolean;
 }
 
-/** The request on an execution or incident, if there is one. */
+/** The request in the annotations of an execution or incident, if there is one. */
 export function readCancelRequest({ metadata }: KubeObject): CancelRequest | undefined {
   const { annotations = {} } = metadata;
   const reason = annotations[annotationKeys.cancelRequested]?.trim();

@@ -21,15 +21,15 @@ const during = [
 ] as const satisfies readonly FailureReason[];
 
 describe("a failure", () => {
-  it.each([...before, ...during])("for %s is safe to try again as long as nothing had started", (reason) => {
+  it.each([...before, ...during])("for %s is safe to retry if no step had started", (reason) => {
     expect(classifyFailure(reason, { anythingStarted: false })).toEqual({ reason, wasExecutionFailure: false });
   });
 
-  it.each(during)("for %s may have changed something once anything had started", (reason) => {
+  it.each(during)("for %s may have changed something if a step had started", (reason) => {
     expect(classifyFailure(reason, { anythingStarted: true })).toEqual({ reason, wasExecutionFailure: true });
   });
 
-  it.each(before)("for %s after something had started is the failure of a task, not of the preparations", (reason) => {
+  it.each(before)("for %s after a step had started is the failure of a task", (reason) => {
     expect(classifyFailure(reason, { anythingStarted: true })).toEqual({
       reason: "TaskRunFailed",
       wasExecutionFailure: true,

@@ -1,6 +1,6 @@
 /**
- * Why an execution failed. `before`: nothing had run, so trying again is safe. `during`: something may have changed,
- * if anything had started at all.
+ * Why an execution failed. `before`: nothing had run, so a retry is safe. `during`: something may have changed, if any step had
+ * started.
  */
 export const failureReasons = {
   ValidationError: { when: "before", meaning: "the execution's spec is not valid" },
@@ -21,15 +21,15 @@ export const failureReasons = {
 
 export type FailureReason = keyof typeof failureReasons;
 
-export interface FailureClass {
+interface FailureClass {
   readonly reason: FailureReason;
   /** True: something may have changed, and only an operator may decide that a retry is safe. */
   readonly wasExecutionFailure: boolean;
 }
 
-/** What to record about a failure for which `found` is the evident reason. */
+/** The class of a failure with the evident reason `found`. */
 export function classifyFailure(found: FailureReason, { anythingStarted }: { anythingStarted: boolean }): FailureClass {
-  // An image that is missing for the second task does not undo what the first one did.
+  // If the second task lacks its image, the first one may have changed something.
   const reason = anythingStarted && failureReasons[found].when === "before" ? "TaskRunFailed" : found;
   return { reason, wasExecutionFailure: anythingStarted };
 }

@@ -1,9 +1,9 @@
 import { type KubeLease, leases, microTime, nameHash } from "../kube/index.ts";
 
-/** The parts of a process that can have a problem which no object shows. */
+/** The parts of a process whose problems appear in no object. */
 export type HealthArea = "rules" | "workflows" | "engines" | "watches" | "signals";
 
-/** The health of one process, as it reports it itself. */
+/** The health of one process, reported by the process. */
 export interface Heartbeat {
   /** The host, in a cluster the pod, and the process id: `worker-1/4711`. */
   readonly process: string;
@@ -34,13 +34,13 @@ export const heartbeatSelector = "kubernaut.ai/kind=heartbeat";
 
 const annotation = "kubernaut.ai/health";
 
-/** Longer lists and messages are cut: an object has a limit, and the first problems are the ones to fix. */
+/** Longer lists and messages are cut, because the size of an object is limited. */
 const maxProblems = 10;
 const maxMessageLength = 500;
 
 export interface HeartbeatLeaseOptions {
   readonly namespace: string;
-  /** `up`, or the name of the stage that has the process for itself. */
+  /** `up`, or the only stage of the process. */
   readonly role: string;
   /** Identifies the process across restarts: its host and data directory. */
   readonly seat: string;
@@ -48,7 +48,7 @@ export interface HeartbeatLeaseOptions {
   readonly intervalMs: number;
 }
 
-/** The Lease that shows a heartbeat. The name stays the same when the process is restarted at its place. */
+/** The Lease of a heartbeat. Its name stays the same when the process restarts on the same host with the same directory. */
 export function toHeartbeatLease(heartbeat: Heartbeat, options: HeartbeatLeaseOptions): KubeLease {
   const { namespace, role, seat, nowMs, intervalMs } = options;
   const problems = heartbeat.problems
@@ -72,7 +72,7 @@ export function toHeartbeatLease(heartbeat: Heartbeat, options: HeartbeatLeaseOp
   };
 }
 
-/** The heartbeat in a Lease and how old it is; undefined if there is none that can be read. */
+/** The heartbeat in a Lease and its age; undefined if there is none, or it is unreadable. */
 export function readHeartbeat(lease: KubeLease, nowMs: number): ReadHeartbeat | undefined {
   const { renewTime, leaseDurationSeconds } = lease.spec ?? {};
   const text = lease.metadata.annotations?.[annotation];
@@ -89,7 +89,7 @@ export interface ReadHeartbeat extends Heartbeat {
   readonly isAlive: boolean;
 }
 
-/** Another version may write other fields; only what every version has is required. */
+/** Another version may write other fields: only those of all versions are required. */
 function parse(text: string): Heartbeat | undefined {
   try {
     const { problems = [], ledger, locks, ...rest } = JSON.parse(text) as Partial<Heartbeat>;

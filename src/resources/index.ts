@@ -1,9 +1,7 @@
 export {
-  type CrdVersion,
   type CustomResourceDefinition,
   customResourceDefinitions,
   linearPattern,
-  type PrinterColumn,
   type StructuralSchema,
   type ValidationRule,
 } from "../kube/index.ts";
@@ -26,7 +24,7 @@ export {
 } from "./catalog/catalog.ts";
 export { type CatalogDefaults, catalogDifference } from "./catalog/catalog-difference.ts";
 export { currentEntry, entryName } from "./catalog/catalog-entries.ts";
-export { type CheckedParameters, checkParameters } from "./catalog/check-parameters.ts";
+export { checkParameters } from "./catalog/check-parameters.ts";
 export { isCodeVariable } from "./catalog/code-variables.ts";
 export { redactParameters, redactValues } from "./catalog/redact-parameters.ts";
 export {
@@ -36,10 +34,10 @@ export {
   workflowProblems,
 } from "./catalog/workflow-problems.ts";
 export { closedNotice } from "./closed-notice.ts";
-export { type DefinitionsReading, readDefinitions } from "./custom-kinds/definition-files.ts";
+export { readDefinitions } from "./custom-kinds/definition-files.ts";
 export { listKinds, readKinds } from "./custom-kinds/list-kinds.ts";
 export { fixedKinds, grantKinds, type KindsCache, watchKinds } from "./custom-kinds/watch-kinds.ts";
-export { classifyFailure, type FailureClass, type FailureReason, failureReasons } from "./failure-reasons.ts";
+export { classifyFailure, type FailureReason, failureReasons } from "./failure-reasons.ts";
 export {
   type HealthArea,
   type HealthProblem,
@@ -53,14 +51,12 @@ export {
 export {
   type AutomationPause,
   type AutomationPauseSpec,
-  type AutomationPauseStatus,
   automationPauses,
 } from "./kinds/automation-pause.ts";
 export {
   begunAt,
   begunStep,
   type CodingTask,
-  type CodingTaskPhase,
   type CodingTaskSpec,
   type CodingTaskStatus,
   type CodingTaskStep,
@@ -72,22 +68,18 @@ export {
 export { toCrd } from "./kinds/crd.ts";
 export type { Kind } from "./kinds/define-kind.ts";
 export { waitUntilEstablished } from "./kinds/established.ts";
-export { type CrdStep, crdsToInstall, installCrds } from "./kinds/install.ts";
+export { crdStep, installCrds } from "./kinds/install.ts";
 export {
   isDigested,
   type NoticeContext,
-  type NoticePhase,
   type NotificationRequest,
-  type NotificationRequestSpec,
   type NotificationRequestStatus,
   notificationRequests,
 } from "./kinds/notification-request.ts";
 export { ourCrds } from "./kinds/our-crds.ts";
 export { closedIncidentPhases, executionTransitions, keptEnds, maxImageDigests } from "./kinds/phases-and-limits.ts";
 export {
-  type ApprovalDecision,
   type RemediationApprovalRequest,
-  type RemediationApprovalRequestSpec,
   type RemediationApprovalRequestStatus,
   remediationApprovalRequests,
 } from "./kinds/remediation-approval-request.ts";
@@ -96,7 +88,6 @@ export {
   type Diagnosis,
   hasSignalTexts,
   type IncidentBlock,
-  type IncidentPhase,
   type IncidentSeries,
   isClosedIncident,
   type RemediationRequest,
@@ -112,7 +103,6 @@ export {
   type Ineffectiveness,
   ineffectiveExecutions,
   type RemediationTarget,
-  type RemediationTargetSpec,
   type RemediationTargetStatus,
   remediationTargets,
   type WorkflowHistory,
@@ -120,7 +110,6 @@ export {
 export {
   type RemediationWorkflow,
   type RemediationWorkflowSpec,
-  type RemediationWorkflowStatus,
   remediationWorkflows,
   type WorkflowParameter,
 } from "./kinds/remediation-workflow.ts";
@@ -138,17 +127,13 @@ export { kindSchema } from "./kinds/schemas/kind-schema.ts";
 export { noticeTypes } from "./kinds/schemas/notification-request.ts";
 export {
   type Cancellation,
-  type ConflictingWorkflow,
-  type ExecutionPhase,
   type FailureDetails,
   isRecorded,
   isUnfinished,
-  type RecentRemediation,
   type RunRef,
   type RunStatus,
   type SkipDetails,
   type WorkflowExecution,
-  type WorkflowExecutionSpec,
   type WorkflowExecutionStatus,
   type WorkflowRef,
   type Workload,
@@ -189,7 +174,6 @@ export {
   explainReadings,
   type FieldTrace,
   type FingerprintField,
-  type FormerIdentity,
   fingerprinter,
   type NodeHint,
   type PayloadReading,
@@ -199,13 +183,13 @@ export {
   signalTime,
 } from "./signals/signal.ts";
 export { describeStall, findStall, type Stall, type StallReason, stallReasons, withStall } from "./stalled.ts";
-export { type KnownKind, kindText } from "./target/built-in-kinds.ts";
+export { kindText } from "./target/built-in-kinds.ts";
 export { builtInKinds, type CustomKind, type Kinds, kindsWith } from "./target/kinds.ts";
 export { type ObjectReference, toObjectTarget } from "./target/object-target.ts";
 export { parsePauseTarget, parseRecordedTarget, parseTarget } from "./target/parse-target.ts";
-export { type RepositoryReference, toRepositoryTarget } from "./target/repository-target.ts";
+export { toRepositoryTarget } from "./target/repository-target.ts";
 export { toResourceType } from "./target/resource-type.ts";
-export type { ObjectTarget, RepositoryTarget, Target, TargetProblem, TargetReading } from "./target/target.ts";
+export type { ObjectTarget, Target, TargetReading } from "./target/target.ts";
 export {
   duplicateKeys,
   maxAliases,
@@ -213,6 +197,4 @@ export {
   parseYamlFile,
   readYamlFile,
   type TextFile,
-  type YamlPlace,
-  type YamlReading,
 } from "./yaml-file.ts";

@@ -26,7 +26,7 @@ describe("the name of an incident", () => {
   });
 });
 
-describe("a label for people", () => {
+describe("a label for display", () => {
   it.each([
     ["wfe-disk-cleanup", "wfe-disk-cleanup"],
     ["system:node/x", "system_node_x"],

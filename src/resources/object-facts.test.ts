@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { objectFacts } from "./object-facts.ts";
 
 describe("the facts of an object", () => {
-  it("are its labels, annotations, conditions, phase, node and why its containers ended or wait", () => {
+  it("are its labels, annotations, conditions, phase, node, and the reasons why its containers ended or wait", () => {
     const pod = {
       apiVersion: "v1",
       kind: "Pod",

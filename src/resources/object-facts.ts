@@ -7,9 +7,9 @@ export interface ObjectFacts {
   /** The status of each condition by its type: `True`, `False` or `Unknown`. */
   readonly conditions: Readonly<Record<string, string>>;
   readonly phase?: string;
-  /** Why containers of a Pod ended last, such as OOMKilled. */
+  /** The reasons of the latest terminations of a Pod's containers, such as OOMKilled. */
   readonly lastTermination: readonly string[];
-  /** What containers of a Pod wait for, such as ImagePullBackOff. */
+  /** The reasons for which containers of a Pod wait, such as ImagePullBackOff. */
   readonly waiting: readonly string[];
   /** The tools that would undo changes made by hand: Helm, ArgoCD, Flux, or the value of the label. */
   readonly managedBy: readonly string[];
@@ -55,7 +55,7 @@ function readReasons(
   return [...new Set(reasons.filter((reason) => reason !== undefined))];
 }
 
-/** Each tool leaves its own mark; a label of the same meaning names any other. */
+/** Some tools have labels or annotations of their own; the common label names any other tool. */
 function readManagers(
   labels: Readonly<Record<string, string>>,
   annotations: Readonly<Record<string, string>>,

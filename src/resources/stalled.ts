@@ -11,7 +11,7 @@ export interface Stall {
   readonly error: string;
   /** When it failed first. */
   readonly sinceMs: number;
-  /** Unknown if it is retried only when another program asks again. */
+  /** Absent if it is retried only at the next request of another program. */
   readonly nextAttemptMs?: number;
 }
 

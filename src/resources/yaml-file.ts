@@ -2,35 +2,35 @@ import { type Document, isNode, isScalar, LineCounter, parseDocument, visit } fr
 import { maxYamlDepth, yamlDepth } from "../kube/index.ts";
 import { parse, type Wire, type z } from "../schema/index.ts";
 
-/** Of a file with rules, workflows or tests. Reading YAML takes about a second per megabyte. */
+/** In characters, of a file with rules, workflows or tests. Reading YAML takes about a second per megabyte. */
 export const maxYamlLength = 1_024 * 1_024;
 
-/** How often one file may use its anchors: enough for shared defaults, too few for a bomb. */
+/** The maximum number of aliases in a file: enough for shared defaults, too few for an exponential expansion. */
 export const maxAliases = 100;
 
 /** A file that a person wrote: problems are reported with their line. */
 export interface TextFile {
-  /** For people only; nothing is read from it. */
+  /** For display; the file is not read. */
   readonly path: string;
   readonly text: string;
 }
 
 export type YamlReading<T = unknown> =
   | { readonly kind: "valid"; readonly value: T; readonly at: (place: YamlPlace) => string }
-  /** `file:line: problem`, everything at once. */
+  /** `file:line: problem`, all of them. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** The way from the top of a document to something in it. */
-export type YamlPlace = readonly (string | number)[];
+/** The path from the top of a document to a node. */
+type YamlPlace = readonly (string | number)[];
 
-/** One document, and where in the file each part of it is. */
+/** Reads one document, with the line of each of its parts. */
 export function readYamlFile({ path, text }: TextFile): YamlReading {
   if (text.length > maxYamlLength) {
     return { kind: "invalid", problems: [`${path}:1: is larger than ${maxYamlLength} characters; split the file`] };
   }
   if (yamlDepth(text) > maxYamlDepth) return { kind: "invalid", problems: [`${path}:1: is nested too deeply`] };
   const lines = new LineCounter();
-  // Duplicate keys are looked for below: the library compares every key with every other one of its map.
+  // Duplicate keys are found below: the library compares each key with every other one of its map.
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false });
   const lineAt = (offset: number) => `${path}:${lines.linePos(offset).line}`;
   const faults = [...document.errors, ...document.warnings];
@@ -51,7 +51,7 @@ export function readYamlFile({ path, text }: TextFile): YamlReading {
   }
   return { kind: "valid", value, at };
 
-  /** `file:line` of what `place` names, or of the nearest thing above it that is there. */
+  /** `file:line` of the node at `place`, or of the nearest existing node above it. */
   function at(place: YamlPlace): string {
     for (let depth = place.length; depth > 0; depth--) {
       const node = document.getIn(place.slice(0, depth), true);
@@ -61,7 +61,7 @@ export function readYamlFile({ path, text }: TextFile): YamlReading {
   }
 }
 
-/** Reads a YAML file that has to fit `schema`. Problems are `file:line: path problem`, everything at once. */
+/** Reads a YAML file that must fit `schema`. Problems are `file:line: path problem`, all of them. */
 export function parseYamlFile<S extends z.ZodType>(file: TextFile, schema: S): YamlReading<Wire<S>> {
   const yaml = readYamlFile(file);
   if (yaml.kind === "invalid") return yaml;
@@ -71,7 +71,7 @@ export function parseYamlFile<S extends z.ZodType>(file: TextFile, schema: S): Y
   return { kind: "invalid", problems };
 }
 
-/** Where a key of a map is written a second time. */
+/** The offsets of repeated keys in maps. */
 export function duplicateKeys(document: Document): readonly number[] {
   const offsets: number[] = [];
   visit(document, {

@@ -3,7 +3,7 @@ export { alertmanager, alertmanagerReader, grafanaReader } from "./alertmanager/
 export { readProvenance } from "./alertmanager/provenance-file.ts";
 export { derivedKinds } from "./alertmanager/subject.ts";
 export { generic } from "./generic/generic.ts";
-export { type GitLabWebhookOptions, gitlabWebhooks } from "./gitlab/gitlab-webhooks.ts";
+export { gitlabWebhooks } from "./gitlab/gitlab-webhooks.ts";
 export { kubernetesEvent } from "./kubernetes/event-signal.ts";
-export { type FollowOptions, followKubernetes } from "./kubernetes/follow.ts";
+export { followKubernetes } from "./kubernetes/follow.ts";
 export { openMappedReaders } from "./mapping/mapped-readers.ts";

@@ -1,12 +1,19 @@
-import type { ObjectReference } from "../resources/index.ts";
+import { type ObjectReference, type SignalReading, signalTime } from "../resources/index.ts";
 import { toStorable } from "../telemetry/index.ts";
 import { limitTexts } from "./limit-texts.ts";
 
-/** A JSON object, as opposed to a list, a text or nothing. */
+/** A JSON object; neither a list nor null. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The reading of a payload, or of a part of it, that is no signal. */
+export type UnreadablePart = Extract<SignalReading, { kind: "problems" }>;
+
+export function unreadable(problem: string): UnreadablePart {
+  return { kind: "problems", problems: [problem] };
 }
 
 /** Collects all problems of a payload, in sentences that begin with the field. */
@@ -26,23 +33,28 @@ export class Problems {
     return "";
   }
 
+  /** The time as signals have it; undefined with a problem if it is none. */
+  time(value: unknown, field: string): string | undefined {
+    return signalTime(value) ?? this.add(`${field} is not a time such as 2026-11-15T06:00:00Z`);
+  }
+
   /** Texts by name, cut to the limit; empty if the field is absent. */
   texts(value: unknown, field: string): Readonly<Record<string, string>> {
     if (value === undefined || value === null) return {};
     if (!isObject(value)) return this.add(`${field} is not an object of texts`) ?? {};
     const before = this.list.length;
-    for (const name in value) if (typeof value[name] !== "string") this.add(`${field}.${shown(name)} is not text`);
+    for (const name in value) if (typeof value[name] !== "string") this.add(`${field}.${shorten(name)} is not text`);
     return this.list.length > before ? {} : limitTexts(value as Readonly<Record<string, string>>);
   }
 }
 
-/** A name from a payload, for messages: at most one line. */
-export function shown(name: string): string {
+/** A name from a payload, shortened for messages. */
+export function shorten(name: string): string {
   return name.length <= 64 ? name : `${name.slice(0, 64)}…`;
 }
 
 /** `namespace/kind/name` or `kind/name`; whether the kind exists is not checked. */
-export function referenceIn(text: string): ObjectReference | undefined {
+export function parseReference(text: string): ObjectReference | undefined {
   const parts = text.split("/");
   const [kind = "", name = ""] = parts.slice(-2);
   if (parts.length < 2 || parts.length > 3 || parts.includes("")) return undefined;

@@ -1,17 +1,16 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { cutText, toStorable } from "../telemetry/index.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Of one value, and of all values and names of one signal's labels, or of its annotations. In characters. */
+/** In characters: of one value, and of all names and values of a signal's labels, or of its annotations. */
 export const maxTextLength = 2_048;
 export const maxTextsLength = 8_192;
 
 /**
- * Labels or annotations that are small enough to be kept in memory and matched. A value that is too long is cut and ends
- * with a note; entries beyond the total are left out, and one more entry has their number. Nothing is refused for its size:
- * the alert is what matters. Characters that cannot be stored everywhere become escapes. The note has a hash, so that two
- * different long values stay different.
+ * Limits labels or annotations to a size that is kept in memory and matched. A value that is too long is cut, and a note
+ * with its hash is added, so that different long values stay different. Entries beyond the total are left out, and one more entry
+ * has their number. A signal is never refused for its size. Characters that some stores reject become escapes.
  */
 export function limitTexts(texts: Texts): Texts {
   let total = 0;
@@ -43,7 +42,6 @@ export function limitTexts(texts: Texts): Texts {
 
 function limitText(text: string): string {
   if (text.length <= maxTextLength) return text;
-  const hash = createHash("sha256").update(text).digest("hex").slice(0, 16);
-  const note = ` (truncated from ${text.length} characters, sha256 ${hash})`;
+  const note = ` (truncated from ${text.length} characters, sha256 ${hash("sha256", text).slice(0, 16)})`;
   return cutText(text, maxTextLength - note.length) + note;
 }

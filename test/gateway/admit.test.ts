@@ -104,7 +104,7 @@ describe("a gateway", () => {
     expect(writes()).toBeLessThan(10);
   });
 
-  it("does not believe an old list: a name that is taken is looked at again", async () => {
+  it("reads the incidents again if an outdated list led to a name that exists", async () => {
     const first = await world.gateway();
     await first.admit(signal());
     const incident = await world.only();
@@ -125,7 +125,7 @@ describe("a gateway", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(2);
   });
 
-  it("continues without the fingerprint's lock when it is not granted", async () => {
+  it("continues without the fingerprint's lock if it is not granted", async () => {
     const locks = {
       acquire: async () => {
         throw new CoordinationError("unavailable", "the lock server is down");
@@ -137,7 +137,7 @@ describe("a gateway", () => {
     expect(world.log.events.map(({ event }) => event)).toContain("fingerprint lock not taken");
   });
 
-  it("admits nothing while the API server is down, and the next try is the first", async () => {
+  it("admits nothing while the API server is down, and opens the incident at the retry", async () => {
     let isDown = true;
     const client = {
       ...world.client,
@@ -167,7 +167,7 @@ describe("a gateway", () => {
     expect(await world.incidents()).toEqual([]);
   });
 
-  it("makes incidents of the fields that were chosen", async () => {
+  it("separates incidents by the configured fingerprint fields", async () => {
     const gateway = await world.gateway({ settings: { ...settings, fingerprintFields: ["target"] } });
     await gateway.admit(signal());
 
@@ -198,7 +198,7 @@ describe("a gateway", () => {
       expect(world.ledger.events().map(({ type }) => type)).toEqual(["signal.refused", "signal.refused"]);
     });
 
-    it("answers that a Node does not exist, not that it lacks a label", async () => {
+    it("reports that a Node does not exist, not that it lacks a label", async () => {
       const gateway = await world.gateway(byLabel);
 
       expect(await gateway.admit(signal())).toMatchObject({
@@ -208,7 +208,7 @@ describe("a gateway", () => {
       });
     });
 
-    it("answers that a Pod does not exist, and how to put its namespace in scope", async () => {
+    it("reports that a Pod does not exist, with the command that puts its namespace in scope", async () => {
       const gateway = await world.gateway(byLabel);
 
       expect(await gateway.admit(podSignal)).toMatchObject({
@@ -245,8 +245,8 @@ describe("a gateway", () => {
     });
   });
 
-  describe("asked about something with an owner", () => {
-    it("climbs from a Pod to its Deployment, so that all its Pods are one incident", async () => {
+  describe("for a signal about an object with an owner", () => {
+    it("opens one incident for all Pods of a Deployment", async () => {
       await deployment(world, ["api-7d-1", "api-7d-2"]);
       const gateway = await world.gateway();
 
@@ -266,7 +266,7 @@ describe("a gateway", () => {
       expect(subjects).toEqual([undefined, "payment/pod/api-7d-2"]);
     });
 
-    it("climbs from a Job to its CronJob", async () => {
+    it("opens the incident for the CronJob of a Job", async () => {
       const { metadata } = await world.object(cronJobs, { metadata: { name: "nightly", namespace: "batch" } });
       const uid = metadata.uid ?? "";
       const owner = { apiVersion: "batch/v1", kind: "CronJob", name: "nightly", uid, controller: true };
@@ -291,7 +291,7 @@ describe("a gateway", () => {
       await world.only();
     });
 
-    it("is about the Pod itself when it is deleted and no incident has its owner", async () => {
+    it("opens the incident for the Pod itself if it is deleted and no incident has its owner", async () => {
       const gateway = await world.gateway();
 
       await gateway.admit(about("api-7d-9"));
@@ -299,7 +299,7 @@ describe("a gateway", () => {
       expect((await world.only()).spec.targetResource).toEqual({ kind: "Pod", namespace: "payment", name: "api-7d-9" });
     });
 
-    it("guesses nothing while the API server does not answer", async () => {
+    it("rejects the signal while the API server does not respond", async () => {
       const client = {
         ...world.client,
         get: (async (...call: Parameters<typeof world.client.get>) => {
@@ -324,14 +324,14 @@ describe("a gateway", () => {
       expect((await world.only()).status).toMatchObject({ phase: "Pending", resolvedAt: "2026-11-15T06:10:00.000Z" });
     });
 
-    it("opens nothing when there is nothing to end", async () => {
+    it("opens nothing if there is no incident to end", async () => {
       const gateway = await world.gateway();
 
       expect((await gateway.admit(resolved())).kind).toBe("ignored");
       expect(await world.incidents()).toEqual([]);
     });
 
-    it("waits for the last series of the incident", async () => {
+    it("resolves the incident only with the end of its last series", async () => {
       const gateway = await world.gateway();
       await gateway.admit(signal({ series: "a" }));
       await gateway.admit(signal({ series: "b" }));
@@ -341,7 +341,7 @@ describe("a gateway", () => {
       expect((await gateway.admit(resolved({ series: "b" }))).kind).toBe("resolved");
     });
 
-    it("ignores a firing that is not later, in whatever order they come", async () => {
+    it("ignores a firing signal that is not later, in either order of arrival", async () => {
       const gateway = await world.gateway();
 
       await gateway.admit(resolved());

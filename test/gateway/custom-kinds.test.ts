@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => stop.abort());
 
 describe("a signal about a custom kind", () => {
-  it("is refused with the kind and the fix while that is unknown, and opens an incident when it comes again later", async () => {
+  it("is refused with the kind and the fix while the kind is unknown, and opens an incident when it is sent again later", async () => {
     const gateway = await world.gateway({ kinds: watched() });
     const refused = await gateway.admit(signal({ subject }));
     expect(refused).toMatchObject({
@@ -44,7 +44,7 @@ describe("a signal about a custom kind", () => {
     expect(await gateway.admit(signal({ subject, name: "Another" }))).toMatchObject({ kind: "invalid" });
   });
 
-  it("that is over ends its incident, although its definition was deleted meanwhile", async () => {
+  it("ends its incident after its definition was deleted", async () => {
     await applyCertificates(world.client);
     const gateway = await world.gateway({ kinds: watched() });
     await gateway.admit(signal({ subject }));
@@ -59,7 +59,19 @@ describe("a signal about a custom kind", () => {
     expect((await world.only()).status?.resolvedAt).toBeDefined();
   });
 
-  it("stays with the incident of its namespace that was opened while its kind was unknown", async () => {
+  it("ends its incident after its definition was deleted, also if its reader gives a reason for an unknown kind", async () => {
+    await applyCertificates(world.client);
+    const gateway = await world.gateway({ kinds: watched() });
+    const alert = { subject, noSubject: "the kind Certificate is not known here" };
+    await gateway.admit(signal(alert));
+    await deleteCertificates(world.client);
+    await world.settle();
+
+    expect(await gateway.admit(signal(alert))).toMatchObject({ kind: "counted" });
+    expect(await gateway.admit(resolved(alert))).toMatchObject({ kind: "resolved" });
+  });
+
+  it("is counted on the incident of its namespace that was opened while its kind was unknown", async () => {
     const coarserSubject = { kind: "Namespace", name: "payment" };
     const gateway = await world.gateway({ kinds: watched() });
     await gateway.admit(signal({ subject, coarserSubject }));
@@ -75,7 +87,7 @@ describe("a signal about a custom kind", () => {
     expect((await world.only()).status?.resolvedAt).toBeDefined();
   });
 
-  it("finds an owner whose kind became known a moment ago", async () => {
+  it("finds an owner whose kind has just become known", async () => {
     const owner = { apiVersion: "cert-manager.io/v1", kind: "Certificate", name: "shop", uid: "u", controller: true };
     await world.object(pods, { metadata: { name: "solver", namespace: "payment", ownerReferences: [owner] } });
     const gateway = await world.gateway({ kinds: watched() });

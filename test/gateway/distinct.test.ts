@@ -5,8 +5,8 @@ import { GatewayWorld, resolved, signal } from "./gateway-world.ts";
 
 describe.each([
   ["short", 0],
-  ["longer than caches keep", 1_000],
-])("alerts with labels that are %s, and that differ in one which their rule acts on", (_how, length) => {
+  ["large", 1_000],
+])("alerts with %s labels that differ in one label on which their rule acts", (_how, length) => {
   let world: GatewayWorld;
   /** The current rules' labels. */
   let labels: readonly string[];
@@ -73,6 +73,35 @@ describe.each([
     expect((await gateway.admit(full("/var"))).kind).toBe("created");
     expect((await gateway.admit(full("/data"))).kind).toBe("created");
     expect(await world.incidents()).toHaveLength(3);
+  });
+
+  it("move to the new identity if the incident of the former one is closed before a count is written", async () => {
+    labels = [];
+    await gateway.admit(full("/var"));
+    labels = ["mountpoint"];
+    const logging = await world.gateway({ ruleLabels: () => labels, occurrenceLog: await world.occurrenceLog() });
+    expect((await logging.admit(full("/var"))).kind).toBe("counted");
+    const before = await world.only();
+    await world.close(before);
+    await world.flush();
+    await world.flush();
+
+    const [, after, ...others] = await world.incidents();
+    expect(others).toEqual([]);
+    expect(after?.spec.signalFingerprint).not.toBe(before.spec.signalFingerprint);
+  });
+
+  it("open no incident under the new identity if they had ended under the former one", async () => {
+    labels = [];
+    await gateway.admit(full("/var"));
+    labels = ["mountpoint"];
+    const end = { status: "resolved", endedAt: "2026-11-15T07:00:00.000Z" } as const;
+    await gateway.admit(resolved({ ...full("/var"), ...end }));
+    await world.close(await world.only());
+    await world.settle();
+
+    expect((await gateway.admit(full("/var"))).kind).toBe("ignored");
+    expect(await world.incidents()).toHaveLength(1);
   });
 
   function full(mountpoint: string): Signal {

@@ -59,7 +59,7 @@ describe("a dry run", () => {
     },
   );
 
-  it("explains at most 100 signals: a longer payload could stall the process", async () => {
+  it("explains at most 100 signals, because more could stall the process", async () => {
     const { post } = await serve();
 
     const most = await post(dry, Array(100).fill(disk));
@@ -87,7 +87,7 @@ describe("a dry run", () => {
     ]);
   });
 
-  it("is a try again while something does not answer", async () => {
+  it("responds with 503 and Retry-After while a backend does not respond", async () => {
     const wrap: ServedOptions["wrap"] = (client) => ({
       ...client,
       list: (async (...call: Parameters<typeof client.list>) => {

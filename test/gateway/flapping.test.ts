@@ -30,7 +30,7 @@ describe("a flapping alert", () => {
     await orchestrator(world, client);
   });
 
-  it("costs the same at every turn, however many closed incidents of it are kept", async () => {
+  it("costs the same however many closed incidents it has", async () => {
     const turn = async (n: number) => {
       const firingAt = at(n, 0);
       await gateway.admit(signal({ firingAt }));
@@ -50,7 +50,7 @@ describe("a flapping alert", () => {
     expect(late.bytesWritten).toBeLessThan(early.bytesWritten * 1.02);
   });
 
-  it("is ignored when it is reported late, also if its end is in one of many incidents before the newest", async () => {
+  it("is ignored if it is reported late, also if its end is recorded in an incident before the newest", async () => {
     const other = (n: number) => signal({ series: "other", firingAt: at(n, 0) });
     await gateway.admit(signal({ firingAt: at(1, 0) }));
     await gateway.admit(resolved({ firingAt: at(1, 0), endedAt: at(9, 0) }));
@@ -66,7 +66,7 @@ describe("a flapping alert", () => {
     expect(await restarted.admit(signal({ firingAt: at(9, 1) }))).toMatchObject({ kind: "created" });
   });
 
-  it("is found under its newest incident when a person has deleted that", async () => {
+  it("is counted on the next incident after an operator deleted the newest", async () => {
     for (let n = 1; n < 4; n++) {
       await gateway.admit(signal({ firingAt: at(n, 0) }));
       await gateway.admit(resolved({ firingAt: at(n, 0), endedAt: at(n, 5) }));
@@ -81,7 +81,7 @@ describe("a flapping alert", () => {
     expect(admission).toMatchObject({ kind: "created", incident: { metadata: { name: newest?.metadata.name } } });
   });
 
-  it("writes only the series that changes, however many fire on its incident", async () => {
+  it("writes only the changed series, however many fire in its incident", async () => {
     const turn = (name: string) => async (n: number) => {
       const common = { name, series: "flapping", firingAt: at(n, 0) };
       await gateway.admit(signal(common));

@@ -78,7 +78,7 @@ describe("the watch of Kubernetes", () => {
     expect(told.map(({ payload }) => (payload as KubeObject).metadata.name)).toEqual(["b"]);
   });
 
-  it("reports the conditions of a node, whenever they change", async () => {
+  it("reports each change of the conditions of a node", async () => {
     await world.object(nodes, { metadata: { name: "worker-1" } });
     const condition = (type: string, status: string) =>
       world.client.patch(

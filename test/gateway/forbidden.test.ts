@@ -9,7 +9,7 @@ let gateway: ServedGateway;
 afterEach(() => gateway.close());
 
 describe("an alert about an object that the gateway may not read", () => {
-  it("is answered by itself, with the reason and the fix, and the others of its batch are admitted", async () => {
+  it("has a result with the reason and the fix, and the others of its batch are admitted", async () => {
     gateway = await servedGateway(without("horizontalpodautoscalers", { scope: "labels" }));
     await gateway.client.create(nodes, {
       metadata: { name: "worker-1", labels: { "kubernaut.ai/managed": "true" } },
@@ -33,7 +33,7 @@ describe("an alert about an object that the gateway may not read", () => {
     expect(await gateway.incidents()).toHaveLength(1);
   });
 
-  it("is not a 503 when it is alone, and leaves a row in the ledger, a count and a warning", async () => {
+  it("gets 200 if it is alone, and leaves a ledger row, a count and a warning", async () => {
     gateway = await servedGateway(without("horizontalpodautoscalers", { scope: "labels" }));
 
     const { status } = await gateway.post("/api/v1/signals/alertmanager", { ...batch, alerts: [autoscaler] });
@@ -46,7 +46,7 @@ describe("an alert about an object that the gateway may not read", () => {
     expect(gateway.log.events.map(({ event }) => event)).toContain("signal refused, object not readable");
   });
 
-  it("is answered by itself when it is a Pod whose owner cannot be found out", async () => {
+  it("has a result with the reason if it is about a Pod whose owner may not be read", async () => {
     gateway = await servedGateway(without("pods", { scope: "all" }));
     const alerts = [alert({ pod: "api-1", namespace: "payment" }), node];
 
@@ -66,7 +66,7 @@ describe("an alert about an object that the gateway may not read", () => {
     expect(await gateway.incidents()).toEqual([]);
   });
 
-  it("does not happen with the shipped role, whatever labels of stock alerts name", async () => {
+  it("does not occur with the shipped role for any kind that labels of stock alerts name", async () => {
     gateway = await servedGateway({
       settings: { ...settings, scope: "labels" },
       wrap: (client) => permittedClient(client, "gateway"),

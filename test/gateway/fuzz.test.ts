@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { fuzz } from "./fuzz.ts";
 
-it("a gateway answers 1,000 payloads that are wrong with words, never with a 5xx", { timeout: 180_000 }, async () => {
+it("a gateway responds to 1,000 invalid payloads with a reason, never with 5xx", { timeout: 180_000 }, async () => {
   const { bad, statuses, heapGrowthMb } = await fuzz(250, 20261115);
 
   expect(bad).toEqual([]);

@@ -15,7 +15,7 @@ describe("a request with signals", () => {
   };
   afterEach(() => served.close());
 
-  it("is answered 201 with the name of the new incident, then 202", async () => {
+  it("gets 201 with the name of the new incident, then 202", async () => {
     const { post, incidents } = await serve();
 
     const first = await post(generic, disk);
@@ -40,7 +40,7 @@ describe("a request with signals", () => {
     expect(Date.parse(receivedTime) - Date.parse(firingTime)).toBeLessThan(30_000);
   });
 
-  it("is answered 200 with the reason and the fix when it is out of scope", async () => {
+  it("gets 200 with the reason and the fix if it is out of scope", async () => {
     const { post } = await serve({ settings: { ...settings, scope: "labels" } });
 
     const { status, body } = await post(generic, disk);
@@ -55,7 +55,7 @@ describe("a request with signals", () => {
     ]);
   });
 
-  it("is answered 503 with Retry-After while something does not answer, and may be sent again", async () => {
+  it("gets 503 with Retry-After while a backend does not respond, and may be sent again", async () => {
     let isDown = true;
     const wrap: ServedOptions["wrap"] = (client) => ({
       ...client,
@@ -77,7 +77,7 @@ describe("a request with signals", () => {
     expect((await incidents())[0]?.status?.deduplication?.occurrenceCount).toBe(1);
   });
 
-  it("answers each alert of a batch, and takes the good ones", async () => {
+  it("gets a result for each alert of a batch, and the valid ones are admitted", async () => {
     const { post, incidents } = await serve();
     const alert = (node: string, change = {}) => ({ status: "firing", labels: { alertname: "Full", node }, ...change });
 
@@ -106,7 +106,7 @@ describe("a request with signals", () => {
     ["an unknown kind", { name: "X", target: "widget/a" }, 422],
     ["a field too many", { ...disk, extra: 1 }, 422],
     ["too much", { ...disk, labels: { a: "x".repeat(200_000) } }, 413],
-  ])("is answered in plain words when it has %s", async (_what, body, status) => {
+  ])("gets a reason if it has %s", async (_what, body, status) => {
     const { post, incidents } = await serve();
 
     const answer = await post(generic, body);
@@ -130,7 +130,7 @@ describe("a request with signals", () => {
     ]);
   });
 
-  it("has to be JSON, posted, to a place that is there", async () => {
+  it("must be JSON, sent with POST to an existing path", async () => {
     const { post } = await serve();
 
     expect((await post(generic, disk, { headers: { "content-type": "text/plain" } })).status).toBe(415);
@@ -140,7 +140,7 @@ describe("a request with signals", () => {
   });
 
   it.each(["constructor", "__proto__", "toString", "text/plain", "application/jsonp", ";", "application/yaml"])(
-    "is answered 415 when its content type is %s",
+    "gets 415 with the content type %s",
     async (type) => {
       const { post } = await serve();
 
@@ -151,7 +151,7 @@ describe("a request with signals", () => {
     },
   );
 
-  it("may be a Kubernetes Event that is a warning", async () => {
+  it("may be a Kubernetes Event of the type Warning", async () => {
     const { post } = await serve();
     const involvedObject = { kind: "Node", name: "worker-1" };
     const path = "/api/v1/signals/kubernetes-event";
@@ -180,14 +180,14 @@ describe("a request with signals", () => {
       expect(await incidents()).toEqual([]);
     });
 
-    it("is answered 403 when the token is for other sources", async () => {
+    it("gets 403 with a token for other sources", async () => {
       const { post } = await serve({ tokens: `am ${token} alertmanager` });
 
       expect((await post(generic, disk)).status).toBe(403);
       expect((await post(webhook, { alerts: [] })).status).toBe(200);
     });
 
-    it("never has a token in the log", async () => {
+    it("leaves no token in the log", async () => {
       const { post, log } = await serve({ tokens: `short x;test ${token}` });
       await post(generic, disk, { headers: { authorization: "Bearer another-secret-token-1" } });
 
@@ -197,7 +197,7 @@ describe("a request with signals", () => {
     });
   });
 
-  it("is let in by a token that was put into the file, until it is taken out", async () => {
+  it("is accepted with a token in the file, until its line is removed", async () => {
     let lines = "";
     const { post } = await serve({ tokens: "", readFile: async () => lines });
 
@@ -209,7 +209,7 @@ describe("a request with signals", () => {
     expect((await post(generic, disk, { headers: { authorization: "Bearer another-token-of-16" } })).status).toBe(202);
   });
 
-  it("keeps its tokens while the file is being replaced", async () => {
+  it("is accepted while the file of tokens is being replaced", async () => {
     let isThere = true;
     const { post } = await serve({
       tokens: "",
@@ -224,7 +224,7 @@ describe("a request with signals", () => {
     expect((await post(generic, disk)).status).toBe(202);
   });
 
-  it("is too much when a sender posts more than its share, in the code that its sender comes again for", async () => {
+  it("is rejected above the rate of its sender, with the status after which the sender retries", async () => {
     const { post } = await serve({ limits: { signalsPerSecond: 1 }, tokens: `a ${token};b another-token-of-16` });
     const many = {
       alerts: Array.from({ length: 10 }, () => ({ status: "firing", labels: { alertname: "x", node: "a" } })),
@@ -239,7 +239,7 @@ describe("a request with signals", () => {
     expect((await post(generic, disk, { headers: { authorization: "Bearer another-token-of-16" } })).status).toBe(201);
   });
 
-  it("is not needed to ask how the gateway is", async () => {
+  it("needs no token for health, readiness and metrics", async () => {
     const { url } = await serve();
 
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
@@ -248,7 +248,7 @@ describe("a request with signals", () => {
     expect(Object.keys(document.paths)).toEqual(expect.arrayContaining([generic, webhook, "/readyz"]));
   });
 
-  it("has to come again while the ledger rejects events, although the gateway is ready", async () => {
+  it("gets 503 while the ledger rejects events, although the gateway is ready", async () => {
     const { post, ledger } = await serve();
     await ledger.close();
 

@@ -11,7 +11,7 @@ const nodes = (count: number, prefix = "n") =>
   Array.from({ length: count }, (_, i) => ({ name: "DiskFull", target: `node/${prefix}${i}` }));
 const statuses = (body: { results: readonly { status: string }[] }) => body.results.map(({ status }) => status);
 
-describe("one request cannot exhaust the process:", () => {
+describe("limits of a gateway:", () => {
   let served: ServedGateway;
   const serve = async (limits: Partial<typeof settings>, options: ServedOptions = {}) => {
     served = await servedGateway({ ...options, settings: { ...settings, ...limits } });
@@ -36,7 +36,7 @@ describe("one request cannot exhaust the process:", () => {
     expect(text).toMatch(/gateway_signals_total\{source="generic",outcome="limited"\} [2-9]/);
   });
 
-  it("no lock is taken for signals of a sender that is at its limit: fingerprints that it invents leave no object", async () => {
+  it("no lock is taken for signals of a sender at its limit, so that invented fingerprints leave no object", async () => {
     const locks = memoryLocks({ clock: systemClock(), random: systemRandom(), who: "test" });
     const taken: string[] = [];
     const recording: Locks = {
@@ -56,7 +56,7 @@ describe("one request cannot exhaust the process:", () => {
     expect(taken).toHaveLength(1);
   });
 
-  it("Alertmanager, which gives up after 429, is answered 503 at its limit", async () => {
+  it("Alertmanager, which does not retry after 429, gets 503 at its limit", async () => {
     const { post } = await serve({ maxOpenIncidentsPerSender: 1 });
     const alerts = ["a", "b"].map((node) => ({ status: "firing", labels: { alertname: "DiskFull", node } }));
 
@@ -65,7 +65,7 @@ describe("one request cannot exhaust the process:", () => {
     expect([status, headers.get("retry-after")]).toEqual([503, "30"]);
   });
 
-  it("one sender at its limit leaves room for the others, and there is room again when an incident is closed", async () => {
+  it("a sender at its limit does not limit others, and has room again when an incident is closed", async () => {
     const tokens = `test ${token}\nother another-token-of-16`;
     const { post, client, incidents } = await serve({ maxOpenIncidentsPerSender: 1 }, { tokens });
     const other = { headers: { authorization: "Bearer another-token-of-16" } };
@@ -90,7 +90,7 @@ describe("one request cannot exhaust the process:", () => {
     expect(body.results).toContainEqual(expect.objectContaining({ status: "limited", limit: "total" }));
   });
 
-  it("a request with too many signals is answered 413, whatever its list is called", async () => {
+  it("a request with too many signals gets 413, in each format", async () => {
     const { post, incidents } = await serve({}, { limits: { signalsPerRequest: 10 } });
 
     const answers = await Promise.all([
@@ -103,7 +103,7 @@ describe("one request cannot exhaust the process:", () => {
     expect(await incidents()).toEqual([]);
   });
 
-  it("many signals in one request are admitted in slices, and other requests are answered in between", async () => {
+  it("many signals in one request are admitted in slices, and other requests proceed in between", async () => {
     const { post, url, incidents } = await serve({}, { limits: { bodyBytes: 1_000_000 } });
     let isOver = false;
     let answered = 0;
@@ -121,7 +121,7 @@ describe("one request cannot exhaust the process:", () => {
     expect(answered).toBeGreaterThan(3);
   });
 
-  it("a large label and a large payload are truncated with a note, and the alert is taken", async () => {
+  it("a large label and a large payload are truncated with a note, and the alert is admitted", async () => {
     const { post, incidents } = await serve({}, { limits: { bodyBytes: 1_000_000 } });
     const labels = { alertname: "DiskFull", node: "worker-1", log: "x".repeat(300_000) };
 

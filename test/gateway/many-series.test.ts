@@ -27,7 +27,7 @@ describe.each([
     expect(Object.values(deduplication?.series ?? {}).map(({ labels }) => labels?.["pod"])).toHaveLength(count);
   });
 
-  it("is over when the last of them has ended", async () => {
+  it("is resolved when the last of them has ended", async () => {
     for (let i = 1; i < count; i++) {
       expect((await gateway.admit(ended(i))).kind).toBe("still-firing");
     }
@@ -49,7 +49,7 @@ describe.each([
     expect((await gateway.admit(firing(3, "2026-11-15T08:00:00.000Z"))).kind).toBe("counted");
   });
 
-  it("is not opened again by a late report when it is closed", async () => {
+  it("is not followed by another for a late report after it is closed", async () => {
     for (let i = 0; i < count; i++) await gateway.admit(ended(i));
     await world.close(await world.only());
     await world.settle();

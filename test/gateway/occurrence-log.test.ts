@@ -19,7 +19,7 @@ describe("a gateway with an occurrence log", () => {
     world = await GatewayWorld.open();
   });
 
-  it("answers before anything is in the status, and writes all of it at once later", async () => {
+  it("responds before counts are in the status, and writes all of them at once later", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
 
     await Promise.all(Array.from({ length: 500 }, () => gateway.admit(signal())));
@@ -32,7 +32,7 @@ describe("a gateway with an occurrence log", () => {
     });
   });
 
-  it("forgets the signals of an incident that has come to rest, and goes on with its count", async () => {
+  it("removes the signals of an idle incident from memory, and continues its count", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     let payload: object | undefined = { text: "as it arrived" };
     const kept = new WeakRef(payload);
@@ -67,7 +67,19 @@ describe("a gateway with an occurrence log", () => {
     expect(counts).toEqual([3, 3, 3]);
   });
 
-  it("takes signals of one series in the order in which a request has them", async () => {
+  it("records in the ledger the counts that are written together with the end of a series", async () => {
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
+    await gateway.admit(signal());
+    await gateway.admit(signal());
+
+    await gateway.admit(resolved());
+    await world.flush();
+
+    const counted = world.ledger.events().filter(({ type }) => type === "signals.counted");
+    expect(counted.map(({ facts }) => facts)).toMatchObject([{ occurrences: 2, occurrence_count: 2 }]);
+  });
+
+  it("admits signals of one series in the order of the request", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
 
@@ -100,7 +112,19 @@ describe("a gateway with an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(20);
   });
 
-  it("goes on counting from where it was, over any number of restarts", async () => {
+  it("logs one line a minute for all incidents whose status cannot be written", async () => {
+    const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer, client: deaf(world) });
+    for (let i = 1; i <= 5; i++) await gateway.admit(signal({ subject: { kind: "Node", name: `worker-${i}` } }));
+    for (let i = 0; i < 3; i++) await world.flush();
+
+    const lines = world.log.events.filter(({ event }) => event === "occurrences not written");
+    expect(lines).toHaveLength(1);
+    await world.clock.advance(60_000);
+    await world.settle();
+    expect(world.log.events.at(-1)).toMatchObject({ fields: { unreported: expect.any(Number) } });
+  });
+
+  it("continues its counts after each of several restarts", async () => {
     for (let life = 1; life <= 4; life++) {
       const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
       for (let i = 0; i < 5; i++) await gateway.admit(signal());
@@ -125,7 +149,7 @@ describe("a gateway with an occurrence log", () => {
     expect(counts).toEqual([1, 3]);
   });
 
-  it("opens no second incident for the signal that opened one which was closed before it was counted", async () => {
+  it("opens no second incident for a signal whose incident was closed before the count was written", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
     await world.close(await world.only());
@@ -136,7 +160,7 @@ describe("a gateway with an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
   });
 
-  it("opens none after a crash, either", async () => {
+  it("opens no second incident for such a signal after a crash", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer, client: deaf(world) });
     await gateway.admit(signal());
     await world.close(await world.only());
@@ -148,7 +172,7 @@ describe("a gateway with an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
   });
 
-  it("admits it anew after a crash, too", async () => {
+  it("readmits counts of a closed incident after a crash", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer, client: deaf(world) });
     await Promise.all([1, 2, 3].map(() => gateway.admit(signal())));
     await world.close(await world.only());
@@ -161,29 +185,26 @@ describe("a gateway with an occurrence log", () => {
     expect(counts).toEqual([1, 2]);
   });
 
-  it.each(["as it is", "after a crash"])(
-    "admits every series anew, whichever of them is over by then, %s",
-    async (how) => {
-      const occurrenceLog = await world.occurrenceLog();
-      const first = await world.gateway({ occurrenceLog, writer });
-      await first.admit(signal({ series: "goes-on" }));
-      await first.admit(signal({ series: "ends" }));
-      const incident = await world.only();
-      await world.close(incident);
-      await world.gateway().then((other) => other.admit(resolved({ series: "ends" })));
+  it.each(["in the same process", "after a crash"])("readmits the series that still fire, %s", async (how) => {
+    const occurrenceLog = await world.occurrenceLog();
+    const first = await world.gateway({ occurrenceLog, writer });
+    await first.admit(signal({ series: "goes-on" }));
+    await first.admit(signal({ series: "ends" }));
+    const incident = await world.only();
+    await world.close(incident);
+    await world.gateway().then((other) => other.admit(resolved({ series: "ends" })));
 
-      if (how === "after a crash") await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
-      await world.flush();
-      await world.flush();
+    if (how === "after a crash") await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
+    await world.flush();
+    await world.flush();
 
-      const [opened] = (await world.incidents()).filter(({ metadata }) => metadata.uid !== incident.metadata.uid);
-      expect(Object.values(opened?.status?.deduplication?.series ?? {})).toEqual([{ firingAt: signal().firingAt }]);
-      const ignored = world.ledger.events().filter(({ type }) => type === "signal.ignored");
-      expect(ignored.flatMap(({ facts }) => facts["occurrences"] ?? [])).toEqual([1]);
-    },
-  );
+    const [opened] = (await world.incidents()).filter(({ metadata }) => metadata.uid !== incident.metadata.uid);
+    expect(Object.values(opened?.status?.deduplication?.series ?? {})).toEqual([{ firingAt: signal().firingAt }]);
+    const ignored = world.ledger.events().filter(({ type }) => type === "signal.ignored");
+    expect(ignored.flatMap(({ facts }) => facts["occurrences"] ?? [])).toEqual([1]);
+  });
 
-  it("opens nothing for what ended before its incident was closed", async () => {
+  it("opens nothing for series that ended before their incident was closed", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
     await gateway.admit(signal());
@@ -197,7 +218,7 @@ describe("a gateway with an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(3);
   });
 
-  it("counts signals from before an end that another gateway received, although the incident is closed", async () => {
+  it("counts signals from before an end that another gateway received, on the closed incident", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     const other = await world.gateway();
     for (let i = 0; i < 3; i++) await gateway.admit(signal());
@@ -211,7 +232,7 @@ describe("a gateway with an occurrence log", () => {
     expect(status?.resolvedAt).toBeDefined();
   });
 
-  it("does not bring back an incident that was deleted after all was written", async () => {
+  it("opens no incident for one that was deleted after all counts were written", async () => {
     const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
     await gateway.admit(signal());
     await world.flush();
@@ -238,7 +259,7 @@ describe("a gateway with an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(350);
   });
 
-  it("takes nothing while the disk fails, and everything once it works again", async () => {
+  it("rejects signals while the disk fails, and admits them when it works again", async () => {
     let isFull = false;
     const { disk } = world.disk.open({ fails: () => isFull });
     const { clock, log } = world;
@@ -264,7 +285,7 @@ describe("the files of an occurrence log", () => {
     ["cut short by a crash", (text: string) => [`${text}0123abcd {"uid":`]],
     ["cut short, and followed by another file", (text: string) => [`${text}0123abcd {`, text]],
     ["with an empty file behind", (text: string) => [text, ""]],
-  ])("can be the ones of version 0.1.0, with a line for each incident, %s", async (_, toFiles) => {
+  ])("may be those of version 0.1.0, with a line for each incident, %s", async (_, toFiles) => {
     const world = await crashedWorld(20);
     const [name = ""] = logFiles(world);
     const records = world.disk.bytesOf(name).toString().trimEnd().split("\n");
@@ -281,7 +302,7 @@ describe("the files of an occurrence log", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(21);
   });
 
-  it("are rejected where a record before the last was changed, and the message has the position", async () => {
+  it("are rejected with the position if a record before the last was changed", async () => {
     const world = await crashedWorld(3);
     const [name = ""] = logFiles(world);
     const damaged = Buffer.from(world.disk.bytesOf(name));
@@ -299,8 +320,8 @@ describe("the files of an occurrence log", () => {
   });
 });
 
-describe("the occurrence log, when power is cut at any step", () => {
-  it.each(Array.from({ length: 40 }, (_, i) => i + 1))("has all that was acknowledged (step %i)", async (diesAt) => {
+describe("the occurrence log after a power cut at any step", () => {
+  it.each(Array.from({ length: 40 }, (_, i) => i + 1))("has all acknowledged counts (step %i)", async (diesAt) => {
     const world = await GatewayWorld.open();
     const disk = new LossyDisk(new Dice(diesAt));
     const { clock, log } = world;

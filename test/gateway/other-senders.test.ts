@@ -173,7 +173,7 @@ describe("a webhook of PagerDuty", () => {
     return (await fetch(`${served.url}${path}`, init)).status;
   };
 
-  it("that is signed needs no token, and speaks for PagerDuty alone", async () => {
+  it("that is signed needs no token, and may send only signals of PagerDuty", async () => {
     await serve([secret]);
 
     expect(await post({ "x-pagerduty-signature": sign(body) })).toBe(201);
@@ -197,7 +197,7 @@ describe("a webhook of PagerDuty", () => {
       "has a good signature and a wrong token",
       { authorization: "Bearer nobody-knows-this", "x-pagerduty-signature": sign(body) },
     ],
-  ])("that %s is answered 401, and nothing of it is read", async (_what, headers) => {
+  ])("that %s gets 401, and its body is not parsed", async (_what, headers) => {
     await serve([secret]);
 
     expect(await post(headers)).toBe(401);
@@ -205,7 +205,7 @@ describe("a webhook of PagerDuty", () => {
     expect(await served.metrics.text()).toMatch(/gateway_requests_turned_away_total\{reason="(no|unknown)-token"\} 1/);
   });
 
-  it("without a body is answered 401 although no body was checked", async () => {
+  it("without a body gets 401, although there is no body to check", async () => {
     await serve([secret]);
 
     const response = await fetch(`${served.url}${path}`, {
@@ -216,7 +216,7 @@ describe("a webhook of PagerDuty", () => {
     expect(response.status).toBe(401);
   });
 
-  it("that is signed is answered 401 where no secret is configured", async () => {
+  it("that is signed gets 401 if no secret is configured", async () => {
     await serve([]);
 
     expect(await post({ "x-pagerduty-signature": sign(body) })).toBe(401);
@@ -251,7 +251,7 @@ describe("a payload that is ignored", () => {
     ]);
   });
 
-  it("is to be sent again if the ledger could not keep its row", async () => {
+  it("must be sent again if the ledger could not store its row", async () => {
     const ledger = memoryLedger();
     let isBroken = true;
     const append = (event: LedgerEvent) =>
@@ -296,7 +296,7 @@ describe("a source with a mapping", () => {
     expect((await served.incidents())[0]?.spec.signalSource).toBe("newrelic");
   });
 
-  it("takes no signals of other tokens, and no plain signal may name it", async () => {
+  it("accepts no signals of other tokens, and no plain signal may name it", async () => {
     served = await servedGateway({ routes: await routesFor("newrelic"), tokens });
     const forged = { name: "Pods missing", target: api, source: "newrelic", status: "resolved" };
 
@@ -306,7 +306,7 @@ describe("a source with a mapping", () => {
     expect([other.status, claimed.status]).toEqual([403, 403]);
   });
 
-  it("answers each item that its mapping cannot read by itself", async () => {
+  it("has a result for each item that its mapping cannot read", async () => {
     served = await servedGateway({ routes: await routesFor("newrelic") });
 
     const { status, body: answer } = await served.post("/api/v1/signals/newrelic", [body, { state: "ACTIVATED" }, 7]);
@@ -355,7 +355,7 @@ describe("CloudEvents", () => {
     ["application/cloudevents-batch+json; charset=utf-8", [event, { ...event, subject: "node/worker-1" }], 201],
     ["application/cloudevents+json", { ...event, specversion: "0.3" }, 422],
     ["application/json", { name: "binary mode has no attributes in its body" }, 422],
-  ])("as %s are answered with %o", async (type, body, status) => {
+  ])("as %s get %o", async (type, body, status) => {
     served = await servedGateway();
 
     const answer = await served.post("/api/v1/signals/cloudevents", body, { headers: { "content-type": type } });

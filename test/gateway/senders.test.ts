@@ -12,11 +12,11 @@ const as = (token: string) => ({ headers: { authorization: `Bearer ${token}` } }
 const am = as("alertmanager-token-1");
 const script = as("generic-token-123456");
 
-describe("a sender can speak only for its own source:", () => {
+describe("a sender can report only its own source:", () => {
   let served: ServedGateway;
   afterEach(() => served.close());
 
-  it("a token for generic cannot silence an alert of Alertmanager, now or later", async () => {
+  it("a token for generic cannot end or suppress an alert of Alertmanager", async () => {
     served = await servedGateway({ tokens });
     const alert = { status: "firing", labels: { alertname: "DiskFull", node: "worker-1" }, fingerprint: "a1" };
     const forged = { name: "DiskFull", target: "node/worker-1", source: "alertmanager", series: "a1" };
@@ -32,7 +32,7 @@ describe("a sender can speak only for its own source:", () => {
     expect(incident?.status?.resolvedAt).toBeUndefined();
   });
 
-  it("a token for one source of its own is attributed to it without a source in the payload", async () => {
+  it("signals without a source, with a token for one source, are of that source", async () => {
     served = await servedGateway({ tokens });
 
     const { status } = await served.post(generic, { name: "X", target: "node/a" }, as("watchman-token-1234"));

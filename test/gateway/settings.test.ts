@@ -152,7 +152,7 @@ describe("the setting", () => {
     );
   });
 
-  it("rules.dir is where a rule may give a target to an alert that names no object", async () => {
+  it("rules.dir names rules that may give a target to an alert that names no object", async () => {
     const rule = "rules: [{ name: r, match: { signalName: SchedulerDown }, target: node/a, workflow: w }]";
     await writeFile(join(directory, "rules.yaml"), rule);
     const gateway = await open([], undefined, ["rules:", `  dir: ${directory}`]);
@@ -164,7 +164,7 @@ describe("the setting", () => {
     expect(await postAlert(gateway, { alertname: "Watchdog" })).toMatchObject({ status: "ignored" });
   });
 
-  it("rules.dir may hold rules that are wrong: signals are taken all the same", async () => {
+  it("rules.dir may contain invalid rules: signals are admitted", async () => {
     await writeFile(join(directory, "rules.yaml"), "rules: 5");
     const gateway = await open([], undefined, ["rules:", `  dir: ${directory}`]);
 
@@ -172,7 +172,7 @@ describe("the setting", () => {
     expect(world.log.events.map(({ event }) => event)).toContain("rules not loaded");
   });
 
-  it("listen is where signals are taken", async () => {
+  it("listen is the address of the gateway", async () => {
     const port = await freePort();
 
     expect((await open([`listen: 127.0.0.1:${port}`])).url).toBe(`http://127.0.0.1:${port}`);
@@ -206,7 +206,7 @@ describe("the setting", () => {
     expect(await statusOver(`${gateway.url}/healthz`, certificate)).toBe(200);
   });
 
-  it("tlsCertFile must name a certificate: otherwise the gateway does not start, and names the file", async () => {
+  it("tlsCertFile must name a certificate: otherwise the gateway does not start, and the error names the file", async () => {
     const file = join(directory, "nothing-here");
 
     await expect(open([`tlsCertFile: ${file}`, `tlsKeyFile: ${file}`])).rejects.toThrow(
@@ -214,7 +214,7 @@ describe("the setting", () => {
     );
   });
 
-  it("namespace is where incidents are", async () => {
+  it("namespace is the namespace of incidents", async () => {
     const gateway = await open(["namespace: payment"], world.client);
 
     await post(gateway, disk);
@@ -222,13 +222,13 @@ describe("the setting", () => {
     expect((await world.client.list(remediationRequests, { namespace: "payment" })).items).toHaveLength(1);
   });
 
-  it("scope is what incidents are opened for", async () => {
+  it("scope limits the objects for which incidents are opened", async () => {
     const gateway = await open(["scope: labels"]);
 
     expect(await post(gateway, disk)).toBe(200);
   });
 
-  it("fingerprint is what makes two signals one incident", async () => {
+  it("fingerprint lists the fields that two signals of one incident share", async () => {
     const gateway = await open(["fingerprint: target, labels.team"]);
 
     expect(await post(gateway, { ...disk, labels: { team: "a" } })).toBe(201);
@@ -236,7 +236,7 @@ describe("the setting", () => {
     expect(await post(gateway, { name: "Another", target: "node/worker-1", labels: { team: "a" } })).toBe(202);
   });
 
-  it("durability is where a count is kept first", async () => {
+  it("durability is the place where a count is stored first", async () => {
     const gateway = await open(["durability: status"]);
 
     await post(gateway, disk);
@@ -245,7 +245,7 @@ describe("the setting", () => {
     expect(await readdir(directory)).not.toContain("occurrences");
   });
 
-  it("flushInterval is when it is written to the status", async () => {
+  it("flushInterval is the time after which counts are written to the status", async () => {
     const gateway = await open(["flushInterval: 300ms"]);
     await post(gateway, disk);
 
@@ -258,7 +258,7 @@ describe("the setting", () => {
     expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
   });
 
-  it("lockWait is how long it waits for another gateway that opens the incident", async () => {
+  it("lockWait is the maximum wait for another gateway that opens the incident", async () => {
     const { clock, client } = world;
     const { gateway } = await open(["lockWait: 50ms", "durability: status"]);
     const sample = await gateway.admit(signal());
@@ -283,7 +283,7 @@ describe("the setting", () => {
     await Promise.all([others.close(), world.clock.advance(10_000)]);
   });
 
-  it("lookupTimeout is how long it waits for the object that a signal is about", async () => {
+  it("lookupTimeout is the timeout of reading the object of a signal", async () => {
     const get = ((type, ref, call) => {
       if (type.plural !== "pods") return world.client.get(type, ref, call);
       return new Promise((_, reject) => call?.signal?.addEventListener("abort", () => reject(new Error("aborted"))));
@@ -297,14 +297,14 @@ describe("the setting", () => {
     await refused;
   });
 
-  it("maxBodyBytes is the largest request", async () => {
+  it("maxBodyBytes is the maximum size of a request", async () => {
     const gateway = await open(["maxBodyBytes: 100"]);
 
     expect(await post(gateway, disk)).toBe(201);
     expect(await post(gateway, { ...disk, labels: { a: "x".repeat(100) } })).toBe(413);
   });
 
-  it("maxSignalsPerRequest is the largest number of signals in one request", async () => {
+  it("maxSignalsPerRequest is the maximum number of signals in one request", async () => {
     const gateway = await open(["maxSignalsPerRequest: 2"]);
 
     expect(await post(gateway, [disk, disk])).toBeLessThan(300);
@@ -314,7 +314,7 @@ describe("the setting", () => {
   it.each([
     ["maxOpenIncidentsPerSender", 429],
     ["maxOpenIncidents", 503],
-  ])("%s is how many incidents may be open", async (setting, status) => {
+  ])("%s is the maximum number of open incidents", async (setting, status) => {
     const gateway = await open([`${setting}: 1`]);
 
     expect(await post(gateway, disk)).toBe(201);
@@ -425,7 +425,7 @@ describe("the setting", () => {
     running = undefined;
   }
 
-  it("signalsPerSecond is how much one sender may post", async () => {
+  it("signalsPerSecond is the maximum rate of one sender", async () => {
     const gateway = await open(["signalsPerSecond: 1"]);
 
     const statuses: number[] = [];

@@ -57,7 +57,7 @@ describe("a gateway that cannot open incidents", () => {
     expect(gateway.problem).toBeUndefined();
   });
 
-  it("notifies again of an error that had given way to another, although nothing succeeded in between", async () => {
+  it("notifies again of an error that recurs after another one, although nothing succeeded in between", async () => {
     const forbidden = new KubeError("forbidden", "cannot create remediationrequests");
     const failFor2Minutes = async (source: string) => {
       fault = { verb: "create", error: forbidden };
@@ -78,7 +78,7 @@ describe("a gateway that cannot open incidents", () => {
 });
 
 describe("a gateway that cannot write counts", () => {
-  it("reports which incident, and takes signals all the same", async () => {
+  it("reports the incident, and still admits signals", async () => {
     await gateway.admit(signal());
     fault = { verb: "patch", error: new KubeError("forbidden", "cannot patch remediationrequests/status") };
 

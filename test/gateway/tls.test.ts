@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 describe("a gateway with a certificate", () => {
-  it("takes signals over TLS 1.2 and 1.3", async () => {
+  it("admits signals over TLS 1.2 and 1.3", async () => {
     const { port, first } = await served();
 
     for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
@@ -39,7 +39,7 @@ describe("a gateway with a certificate", () => {
     await expect(fetch(`http://127.0.0.1:${port}/healthz`)).rejects.toThrow();
   });
 
-  it("gives new connections the new certificate, and goes on with open ones", async () => {
+  it("uses a new certificate for new connections, and keeps open ones", async () => {
     const { port, first, files, reload } = await served();
     const before = await open(port, { ca: first.cert });
     const next = pair();
@@ -56,7 +56,7 @@ describe("a gateway with a certificate", () => {
     ["is no PEM", () => ({ cert: "nonsense" })],
     ["does not go with its key", () => ({ cert: pair().cert })],
     ["cannot be read", () => undefined],
-  ])("keeps the certificate it has, with one warning, when the new one %s", async (_what, change) => {
+  ])("keeps its certificate, with one warning, if the new one %s", async (_what, change) => {
     const { port, first: good, files, reload, problems } = await served();
     const changed = change();
 
@@ -83,7 +83,7 @@ describe("a gateway with a certificate", () => {
 });
 
 describe("a pair of files that changes one after the other", () => {
-  it("is read once more, and is no reason for a warning", async () => {
+  it("is read once more, without a warning", async () => {
     const [old, next] = [pair(), pair()];
     const problems: string[] = [];
     const readings = [old, { cert: next.cert, key: old.key }, next];

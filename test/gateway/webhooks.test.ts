@@ -44,7 +44,7 @@ describe("a webhook of GitLab", () => {
     await rm(directory, { recursive: true, force: true });
   });
 
-  it("is a task before it is answered", async () => {
+  it("creates its task before the response", async () => {
     const post = await open();
 
     const answer = await post(mergeRequestEvent());
@@ -66,7 +66,7 @@ describe("a webhook of GitLab", () => {
     ]);
   });
 
-  it("is taken where other agents take it, too", async () => {
+  it("is accepted at the path of other agents, too", async () => {
     const post = await open();
 
     expect(await post(noteEvent(), { path: "/webhook" })).toMatchObject({ status: 201 });
@@ -100,7 +100,7 @@ describe("a webhook of GitLab", () => {
     expect(await allFigures()).toMatch(/gateway_dedup_hits_total\{kind="delivery"\} 1/);
   });
 
-  it("is not taken for another with the same id: GitLab gives one to all that follows from one another", async () => {
+  it("is distinguished from another with the same id: GitLab uses one id for a chain of events", async () => {
     const post = await open();
     const headers = { "x-gitlab-event-uuid": "0d4f4d5e-1a2b" };
 
@@ -129,7 +129,7 @@ describe("a webhook of GitLab", () => {
     expect(await allFigures()).toContain(`gateway_webhook_ignored_total{reason="${reason}"} 1`);
   });
 
-  it("is counted by its kind", async () => {
+  it("is counted in a metric by its kind", async () => {
     const post = await open();
 
     await post(mergeRequestEvent());
@@ -142,7 +142,7 @@ describe("a webhook of GitLab", () => {
     }
   });
 
-  it("may be as large as GitLab makes it, and no larger", async () => {
+  it("may have the maximum size of GitLab, and no more", async () => {
     const post = await open();
     const large = noteEvent({ note: `/copilot ${"x".repeat(20_000_000)}` });
 
@@ -150,7 +150,7 @@ describe("a webhook of GitLab", () => {
     expect((await post(noteEvent({ note: "x".repeat(27_000_000) }))).status).toBe(413);
   });
 
-  it("needs the secret token, and never sees it", async () => {
+  it("needs the secret token, which never appears in a response", async () => {
     const post = await open();
 
     const none = await post(mergeRequestEvent(), { token: undefined });
@@ -174,7 +174,7 @@ describe("a webhook of GitLab", () => {
     expect(JSON.stringify(log.events)).not.toContain(secret);
   });
 
-  it("is refused where no secret token is set, with what to set", async () => {
+  it("is refused if no secret token is set, with the setting", async () => {
     const post = await open({ GITLAB_WEBHOOK_SECRET: "" });
 
     const answer = await post(mergeRequestEvent());
@@ -206,7 +206,7 @@ describe("a webhook of GitLab", () => {
     expect(JSON.stringify(log.events)).not.toMatch(/(old|new)-secret/);
   });
 
-  it("is refused with a file of secret tokens, but no GitLab that it could be from", async () => {
+  it("is refused with a file of secret tokens but without gitlab.url", async () => {
     const file = join(directory, "secrets");
     await writeFile(file, secret);
     const post = await open({ GITLAB_URL: "", GITLAB_WEBHOOK_SECRET: "", GITLAB_WEBHOOK_SECRET_FILE: file });
@@ -214,7 +214,7 @@ describe("a webhook of GitLab", () => {
     expect((await post(mergeRequestEvent())).status).toBe(403);
   });
 
-  it("is answered 503 with Retry-After while the API server is away, and may be sent again", async () => {
+  it("gets 503 with Retry-After while the API server is down, and may be sent again", async () => {
     let isDown = true;
     const create = (async (...call: Parameters<KubeClient["create"]>) => {
       if (isDown) throw new KubeError("unavailable", "secret address 10.0.0.1");
@@ -233,7 +233,7 @@ describe("a webhook of GitLab", () => {
     expect(up.status).toBe(201);
   });
 
-  it("is on record before it is answered, if only when it comes again", async () => {
+  it("is in the ledger before the response, at the latest when it is repeated", async () => {
     let isFull = true;
     const append: Ledger["append"] = async (event) => {
       if (isFull) throw new LedgerError("full", "no space");
@@ -261,7 +261,7 @@ describe("a webhook of GitLab", () => {
     ],
     ["for others", noteEvent({ note: "looks good" }), {}, { reason: "NotForUs", message: /neither/, note: true }],
     ["edited", noteEvent({ action: "update" }), {}, { reason: "EditedNote", message: /edited/, note: true }],
-  ])("that is ignored leaves a row in the ledger before it is answered: %s", async (_why, event, env, expected) => {
+  ])("that is ignored leaves a row in the ledger before the response: %s", async (_why, event, env, expected) => {
     const post = await open(env);
 
     const { body } = await post(event);
@@ -279,7 +279,7 @@ describe("a webhook of GitLab", () => {
     });
   });
 
-  it("that is ignored is sent again if the ledger could not keep that", async () => {
+  it("that is ignored must be sent again if the ledger could not store its row", async () => {
     const append: Ledger["append"] = async () => {
       throw new LedgerError("full", "no space");
     };
@@ -297,7 +297,7 @@ describe("a webhook of GitLab", () => {
   });
 
   describe("obeys the setting", () => {
-    it("gitlab.url: its host is the one in keys, whatever GitLab calls itself", async () => {
+    it("gitlab.url: its host is used in keys, whatever host GitLab reports", async () => {
       await (await open({ GITLAB_URL: "http://gitlab.internal:8929" }))(mergeRequestEvent());
 
       expect((await tasks())[0]?.spec.project.host).toBe("gitlab.internal:8929");
@@ -328,14 +328,14 @@ describe("a webhook of GitLab", () => {
       expect(await tasks()).toHaveLength(reason ? 0 : 1);
     });
 
-    it("agent.namespace: tasks are there", async () => {
+    it("agent.namespace: the namespace of tasks", async () => {
       const post = await open({}, { yaml: "agent:\n  namespace: elsewhere\n", client: cluster });
 
       expect((await post(mergeRequestEvent())).body.namespace).toBe("elsewhere");
       expect((await tasks())[0]?.metadata.namespace).toBe("elsewhere");
     });
 
-    it("claims.reviewDoneTtl: so long a delivery is remembered", async () => {
+    it("claims.reviewDoneTtl: the time for which a delivery is recognised", async () => {
       const post = await open({}, { yaml: "claims:\n  reviewDoneTtl: 1s\n" });
       const headers = { "idempotency-key": "one" };
       await post(mergeRequestEvent(), { headers });

@@ -37,7 +37,7 @@ export const securityMutants: readonly Mutant[] = [
   ...mutantsOf({ file: "src/gateway/incidents/incident-opener.ts", suite: "test/gateway/limits.test.ts" }, [
     [
       "takes a lock for every fingerprint of a sender at its limit",
-      "!share.from && !open.hasRoom(signal.sender)",
+      "!addition.from && !open.hasRoom(signal.sender)",
       "false",
     ],
   ]),

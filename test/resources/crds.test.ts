@@ -15,13 +15,13 @@ import { executionSample, object, samplesOf } from "./samples.ts";
 import { structuralViolations } from "./structural-rules.ts";
 
 describe("deploy", () => {
-  it("is up to date", () => {
+  it("is the current output of the generator", () => {
     expect(staleDeployFiles()).toEqual([]);
   });
 });
 
 describe("the definitions", () => {
-  it("are eight, with the names people type", () => {
+  it("are eight, with their plural and short names", () => {
     const names = resourceKinds.map((kind) => [toCrd(kind).metadata.name, kind.shortName]);
 
     expect(names).toEqual([
@@ -71,14 +71,14 @@ describe.each(resourceKinds.map((kind) => ({ name: kind.kind, kind })))("the def
     }
   });
 
-  it("lets every good sample through its rules, now and once more", () => {
+  it("accepts every valid sample, when it is created and when it is updated", () => {
     for (const sample of samplesOf(kind)) {
       expect(brokenRules(schema, sample)).toEqual([]);
       expect(brokenRules(schema, sample, sample)).toEqual([]);
     }
   });
 
-  it("refuses what our own check refuses as a phase or variant without its facts", () => {
+  it("refuses a phase or variant without its fields, as our own schema does", () => {
     for (const sample of samplesOf(kind)) {
       for (const lesser of withoutOneFact(sample)) {
         const complaints = problems(kind, lesser);
@@ -107,7 +107,7 @@ describe("the server's rules for an execution", () => {
     },
   );
 
-  it.each(["payment-api", "a/b/c/d", "a b/node/c"])("refuse the target %j in plain words", (targetResource) => {
+  it.each(["payment-api", "a/b/c/d", "a b/node/c"])("refuse the target %j with a sentence", (targetResource) => {
     const { spec } = executionSample();
     const written = object(workflowExecutions, { spec: { ...spec, targetResource } });
 

@@ -2,11 +2,10 @@ import { describe, expect, expectTypeOf, it } from "vitest";
 import { parse } from "yaml";
 import {
   type closedIncidentPhases,
-  type ExecutionPhase,
   type executionTransitions,
-  type IncidentPhase,
   type Kind,
   notificationRequests,
+  type RemediationRequestStatus,
   read,
   remediationWorkflows,
   resourceKinds,
@@ -17,9 +16,9 @@ import {
 } from "../../src/resources/index.ts";
 import { executionSample, object, samplesOf } from "./samples.ts";
 
-describe("an object as it should be", () => {
+describe("a valid object", () => {
   it.each(resourceKinds.flatMap((kind) => samplesOf(kind).map((sample) => ({ name: titleOf(sample), kind, sample }))))(
-    "is valid: $name",
+    "is accepted: $name",
     ({ kind, sample }) => {
       expect(read(kind, sample)).toEqual({ kind: "valid", object: sample, strayFields: [] });
     },
@@ -173,11 +172,11 @@ describe("an object with mistakes", () => {
     });
   });
 
-  it.each([[undefined], [null], ["text"], [[]], [7]])("is refused if it is no object at all: %j", (value) => {
+  it.each([[undefined], [null], ["text"], [[]], [7]])("is refused if it is not an object: %j", (value) => {
     expect(read(workflowExecutions, value).kind).toBe("invalid");
   });
 
-  it("does not give away the values it was given", () => {
+  it("does not repeat values in problems", () => {
     const secret = "hunter2";
     const spec = { workflowRef: secret, targetResource: secret, parameters: { password: { secret } } };
 
@@ -186,7 +185,7 @@ describe("an object with mistakes", () => {
 });
 
 describe("the types", () => {
-  it("carry the facts of each phase", () => {
+  it("have the fields of each phase", () => {
     type Failed = Extract<WorkflowExecutionStatus, { phase: "Failed" }>;
 
     expectTypeOf<Failed["failureDetails"]["wasExecutionFailure"]>().toEqualTypeOf<boolean>();
@@ -195,8 +194,8 @@ describe("the types", () => {
   });
 
   it("agree with the tables", () => {
-    expectTypeOf<keyof typeof executionTransitions>().toEqualTypeOf<ExecutionPhase>();
-    expectTypeOf<(typeof closedIncidentPhases)[number]>().toExtend<IncidentPhase>();
+    expectTypeOf<keyof typeof executionTransitions>().toEqualTypeOf<WorkflowExecutionStatus["phase"]>();
+    expectTypeOf<(typeof closedIncidentPhases)[number]>().toExtend<RemediationRequestStatus["phase"]>();
     expectTypeOf<SkipDetails["reason"]>().toEqualTypeOf<SkipReason>();
   });
 });

@@ -89,7 +89,7 @@ describe("any spelling of a target", () => {
     );
   });
 
-  it("never meets the spelling of another target", () => {
+  it("is never a spelling of another target", () => {
     fc.assert(
       fc.property(fc.oneof(spelled, repository), fc.oneof(spelled, repository), (one, other) => {
         fc.pre(one.canonical !== other.canonical);

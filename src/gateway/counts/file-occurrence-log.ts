@@ -14,24 +14,24 @@ import { applyRecord, encodeRecord, scanRecords, toCount } from "./occurrence-re
 import { type KeptTally, type OccurrenceLog, Tally } from "./tally.ts";
 
 export interface FileOccurrenceLogOptions {
-  /** Belongs to this process alone. */
+  /** Used only by this process. */
   readonly directory: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** A segment that has reached it is followed by one that begins with all that is not in the API server yet. */
+  /** At this size the next segment is begun, with all counts that are not in the API server yet. */
   readonly segmentBytes?: number;
-  /** For tests: a disk that loses things. */
+  /** For tests: a disk that loses writes. */
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
 }
 
-/** Callers that may wait for the next write; more are refused. */
+/** The maximum number of callers that wait for the next write; more are refused. */
 const maxWaiting = 100_000;
 
 const occurrencesFormat: DirectoryFormat = { name: "interlock-occurrences", migrations: [] };
 
 const names = segmentNames({ prefix: "occurrences-", digits: 8, suffix: ".log" });
 
-/** An occurrence log in files. Throws DiskError: `in-use` when another process has the directory, or `damaged`. */
+/** An occurrence log in files. Throws DiskError: `in-use` if another process uses the directory, or `damaged`. */
 export async function openFileOccurrenceLog(options: FileOccurrenceLogOptions): Promise<OccurrenceLog> {
   const { directory, clock, log } = options;
   const { openDisk = directoryOpener(occurrencesFormat, (done) => log.info("directory upgraded", { ...done })) } =
@@ -61,15 +61,15 @@ interface Parts {
   readonly left: readonly Tally[];
 }
 
-/** However many signals wait for a write, it has one entry for each incident. */
+/** One write has one entry for each incident, however many signals wait for it. */
 class FileOccurrenceLog implements OccurrenceLog {
   readonly #parts: Parts;
   readonly #commit: GroupCommit<Iterable<Tally>>;
-  /** Which edition of each tally the segment has. Weak: tallies without news must not stay in memory because of it. */
+  /** The edition of each tally in the segment. Weak, so that idle tallies do not stay in memory. */
   #editions = new WeakMap<Tally, number>();
-  /** Tallies that are not in the API server: the next segment has to begin with them. */
+  /** Tallies with counts that are not in the API server: the next segment begins with them. */
   readonly #unwritten: Set<Tally>;
-  /** After a failed write: the disk may refuse that place again, and the segment may lack any of the tallies. */
+  /** After a failed write, the segment may lack any of the tallies, and the disk may fail at that position again. */
   #hasFailed = false;
   #closed = false;
 
@@ -87,7 +87,7 @@ class FileOccurrenceLog implements OccurrenceLog {
   }
 
   keep(tallies: Iterable<Tally>): Promise<void> {
-    if (this.#closed) return Promise.reject(new GatewayError("closed", "the gateway is going away"));
+    if (this.#closed) return Promise.reject(new GatewayError("closed", "the gateway is shutting down"));
     const { waitingSize } = this.#commit;
     if (waitingSize >= maxWaiting) {
       return Promise.reject(new GatewayError("unavailable", `${waitingSize} senders already wait for the disk`));
@@ -96,7 +96,7 @@ class FileOccurrenceLog implements OccurrenceLog {
   }
 
   settle(tally: Tally): void {
-    // A failed write loses nothing: after a restart the same count is written to the status once more.
+    // A failed write is harmless: after a restart the same count is written to the status again.
     if (!this.#closed) this.#commit.add([tally], 0).catch(() => {});
   }
 
@@ -120,7 +120,7 @@ class FileOccurrenceLog implements OccurrenceLog {
     if (entries.length > 0) await this.#parts.segments.append(encodeRecord(entries));
   }
 
-  /** A new segment begins with all that is still needed, and so replaces those before it. */
+  /** Begins a new segment with all counts that are still needed, and removes the earlier segments. */
   async #rotate() {
     for (const tally of this.#unwritten) if (tally.unwritten === 0) this.#unwritten.delete(tally);
     const needed = [...this.#unwritten];

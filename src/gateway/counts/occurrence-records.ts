@@ -5,7 +5,7 @@ import type { KeptTally, Tally } from "./tally.ts";
 /** The part of a tally that changes with every signal. */
 type TallyCount = Pick<KeptTally, "uid" | "count" | "written" | "lastSeenAt">;
 
-/** Everything that is written together: whole tallies, or only the counts of those that the segment has already. */
+/** The entries of one write: whole tallies, or only the counts of tallies that are already in the segment. */
 export type OccurrenceRecord = readonly (KeptTally | TallyCount)[];
 
 export function toCount({ uid, count, written, lastSeenAt }: Tally): TallyCount {
@@ -18,7 +18,7 @@ export function encodeRecord(record: OccurrenceRecord): Buffer {
   return Buffer.from(`${checksum(json)} ${json}\n`);
 }
 
-/** Hands every record of a segment to `take`. Throws DiskError `damaged`. */
+/** Calls `take` with every record of a segment. Throws DiskError `damaged`. */
 export async function scanRecords(
   file: DiskFile,
   path: string,
@@ -39,7 +39,7 @@ export async function scanRecords(
   return scanned;
 }
 
-/** Version 0.1.0 wrote a line for each tally, several of them at once: one of those proves nothing about the one before. */
+/** Version 0.1.0 wrote several lines at once, one for each tally: such a line does not prove that the one before is complete. */
 function decodeLine(bytes: Buffer): OccurrenceRecord | OccurrenceRecord[number] | undefined {
   const json = bytes.subarray(9);
   return bytes.toString("latin1", 0, 8) === checksum(json) ? JSON.parse(json.toString()) : undefined;
@@ -55,7 +55,7 @@ function damagedError(path: string, at: number, next: number): DiskError {
   return new DiskError("damaged", `${path} is damaged at byte ${at}: ${sign}; ${help}`);
 }
 
-/** Adds a record to the tallies of those before it. */
+/** Applies a record to the tallies of earlier records. */
 export function applyRecord(record: OccurrenceRecord, tallies: Map<string, KeptTally>): void {
   for (const entry of record) {
     const known = tallies.get(entry.uid);

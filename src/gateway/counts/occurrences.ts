@@ -1,27 +1,27 @@
 import type { StallWatch } from "../../kube/index.ts";
 import { firstSignal, hasSignalTexts, type RemediationRequest, type Signal } from "../../resources/index.ts";
-import type { Logger } from "../../telemetry/index.ts";
 import type { Timer } from "../../time/index.ts";
 import { type Count, withCount, withEnd } from "../decide.ts";
 import { isOpen, type Report } from "../identity/report.ts";
 import { changeStatus, type KnownIncident, type StatusWriter } from "../incidents/change-status.ts";
 import { isPartial } from "../incidents/known-incident.ts";
-import { type OccurrenceLog, type Share, Tally } from "./tally.ts";
+import type { WarnLimited } from "../limited-warnings.ts";
+import { type Addition, type OccurrenceLog, Tally } from "./tally.ts";
 
 export interface OccurrencesOptions extends StatusWriter {
   /** The name of this gateway's counts in an incident's status. Only one process at a time may use it. */
   readonly writer: string;
-  /** Where a count is durable before it is in the status. Without one it is durable in the status alone. */
+  /** Makes a count durable before it is in the status. Without it, a count is durable only in the status. */
   readonly occurrenceLog: OccurrenceLog | undefined;
   /** How long counts are collected before they are written to the status. */
   readonly flushMs: number;
-  readonly log: Logger;
+  readonly warn: WarnLimited;
   /** Status writes that keep failing, by the key of the incident. */
   readonly stalls: StallWatch;
-  /** Admits signals again that were counted on an incident which has been closed. */
-  readonly readmit: (report: Report, share: Share) => Promise<RemediationRequest | undefined>;
-  /** The status of `incident` has `occurrences` more. */
-  readonly wrote: (incident: RemediationRequest, occurrences: number, total: number) => void;
+  /** Admits signals again that were counted on an incident that is closed. */
+  readonly readmit: (report: Report, addition: Addition) => Promise<RemediationRequest | undefined>;
+  /** Called when the status of `incident` has `occurrences` more. */
+  readonly onWritten: (incident: RemediationRequest, occurrences: number) => void;
 }
 
 const maxWritesAtOnce = 8;
@@ -40,42 +40,46 @@ export class Occurrences {
   }
 
   /** Counts the signals that opened `incident`. They are never readmitted, even if the incident is closed at once. */
-  open(incident: RemediationRequest, report: Report, share: Share): Promise<RemediationRequest | undefined> {
-    this.#ensureTally(incident, report).openedWith(share.occurrences);
-    return this.count(incident, report, share);
+  open(incident: RemediationRequest, report: Report, addition: Addition): Promise<RemediationRequest | undefined> {
+    this.#ensureTally(incident, report).noteOpened(addition.occurrences);
+    return this.count(incident, report, addition);
   }
 
   /**
-   * Resolves when it is durable that `incident` was reported so often more: to the incident that has it, which is another
-   * one if this was closed; to undefined if nothing had to be opened for it.
+   * Resolves when the addition is durable, to the incident that has it: another one if this one is closed; undefined if none
+   * had to be opened.
    */
-  async count(incident: RemediationRequest, report: Report, share: Share): Promise<RemediationRequest | undefined> {
-    const tally = this.add(incident, report, share);
-    const handOver = () => share.from && this.#settle(share.from.tally, share.from.counted);
+  async count(
+    incident: RemediationRequest,
+    report: Report,
+    addition: Addition,
+  ): Promise<RemediationRequest | undefined> {
+    const tally = this.add(incident, report, addition);
+    const handOver = () => addition.from && this.#settle(addition.from.tally, addition.from.counted);
     if (!this.hasLog) {
       handOver();
       this.#flushLater();
       return this.#write(tally, incident);
     }
     await this.keep([tally]);
-    // Neither earlier nor much later: the occurrence log drops incidents whose counts are all written.
+    // Not earlier: the occurrence log drops tallies whose counts are all written.
     handOver();
     return incident;
   }
 
-  /** Whether a count is durable before it is in the status, so that many can be kept together. */
+  /** Whether counts are durable before they are in the status, so that many can be stored together. */
   get hasLog(): boolean {
     return this.#options.occurrenceLog !== undefined;
   }
 
   /** Adds to the count of `incident`. Respond to the sender only after `keep`. */
-  add(incident: RemediationRequest, report: Report, share: Share): Tally {
+  add(incident: RemediationRequest, report: Report, addition: Addition): Tally {
     const tally = this.#ensureTally(incident, report);
-    tally.add(report, share);
+    tally.add(report, addition);
     return tally;
   }
 
-  /** Resolves when all that was added to `tallies` is durable. */
+  /** Resolves when the current state of `tallies` is durable. */
   async keep(tallies: Iterable<Tally>): Promise<void> {
     await this.#options.occurrenceLog?.keep(tallies);
     this.#flushLater();
@@ -88,22 +92,22 @@ export class Occurrences {
       // The earlier count is written with it; otherwise the next write would mark the series as firing again.
       const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
       const before = counted ? withCount(live.status, counted, firstSignal(live)) : live.status;
-      const next = withEnd(before, signal, nowAt, live.spec);
       return {
-        next,
-        done: (object) => {
-          if (tally) tally.latest = object;
-          if (counted && tally) this.#settle(tally, counted);
+        next: withEnd(before, signal, nowAt, live.spec),
+        done: (written) => {
+          if (!tally) return;
+          tally.latest = written;
+          if (counted) this.#noteWritten(tally, counted, written);
         },
       };
     });
   }
 
-  /** Tries to write all counts that no status has yet. */
+  /** Tries to write all counts that are in no status yet. */
   flush(): Promise<void> {
     this.#flushing ??= this.#flushAll().finally(() => {
       this.#flushing = undefined;
-      // Counts that arrived too late for this flush need another one, and idle tallies must be dropped.
+      // Counts that arrived during this flush need another one, and idle tallies must be removed.
       if (this.#tallies.size > 0) this.#flushLater();
     });
     return this.#flushing;
@@ -147,9 +151,9 @@ export class Occurrences {
   }
 
   async #flushOne(tally: Tally) {
-    const { log, namespace, stalls, flushMs } = this.#options;
+    const { warn, namespace, stalls, flushMs } = this.#options;
     const key = `${namespace}/${tally.name}`;
-    if (!tally.hasNews) return this.#forgetIdle(tally);
+    if (!tally.hasNews) return this.#removeIdle(tally);
     // Without an occurrence log, the caller that counted writes the status and observes the failure.
     if (!this.hasLog && !this.#closed) return;
     try {
@@ -157,22 +161,22 @@ export class Occurrences {
       stalls.succeeded(key);
     } catch (error) {
       stalls.failed(key, error, flushMs);
-      log.warn("occurrences not written", { incident: tally.name, unwritten: tally.unwritten, error });
+      warn("occurrences not written", { incident: tally.name, unwritten: tally.unwritten, error }, error);
       this.#flushLater();
     }
   }
 
   /**
-   * A tally that was not added to between two flushes is made again from the status when the next signal comes: it holds
-   * signals with their payloads, and most open incidents are reported again only after minutes.
+   * Removes a tally without additions since the last flush: it holds signals with their payloads, and most open incidents are
+   * reported again only after minutes. The next signal creates it again from the status.
    */
-  #forgetIdle(tally: Tally) {
+  #removeIdle(tally: Tally) {
     const newest = this.#options.incidents.newest(tally.report.fingerprint);
     const isLost = newest?.metadata.uid === tally.uid && countIn(newest, this.#options.writer) < tally.count;
     if (!tally.writing && !isLost) this.#tallies.delete(tally.uid);
   }
 
-  /** Callers that come while a write is under way share the next one. */
+  /** Concurrent callers during a write share the next one. */
   #write(tally: Tally, incident: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
     const current = tally.writing;
     if (!current) return this.#startWrite(tally, incident);
@@ -198,7 +202,7 @@ export class Occurrences {
   }
 
   async #writeNow(tally: Tally, incident: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
-    const { writer, wrote } = this.#options;
+    const { writer } = this.#options;
     const { report } = tally;
     const known = incident ?? this.#options.incidents.newest(report.fingerprint);
     let closed: RemediationRequest | undefined;
@@ -210,13 +214,11 @@ export class Occurrences {
       closed = isOpen(live) ? undefined : live;
       if (closed && countIn(live, writer) >= tally.opened) return undefined;
       const counted = closed ? { ...tally.countOf(writer), count: tally.opened } : tally.countOf(writer);
-      const more = counted.count - tally.written;
       return {
         next: withCount(live.status, counted, firstSignal(live)),
-        done: (object) => {
-          tally.latest = object;
-          this.#settle(tally, counted);
-          wrote(object, more, object.status?.deduplication?.occurrenceCount ?? 0);
+        done: (written) => {
+          tally.latest = written;
+          this.#noteWritten(tally, counted, written);
         },
       };
     });
@@ -224,16 +226,16 @@ export class Occurrences {
     return this.#move(tally, updated ?? closed);
   }
 
-  /** Moves counts that a closed or deleted incident does not have to the next incident. */
+  /** Moves counts that a closed or deleted incident lacks to the next incident. */
   async #move(tally: Tally, closed: RemediationRequest | undefined): Promise<RemediationRequest | undefined> {
     const { writer } = this.#options;
     const has = closed ? countIn(closed, writer) : 0;
     let moved: RemediationRequest | undefined;
-    tally.wrote({ count: has, firing: new Map() });
+    tally.noteWritten({ count: has, firing: new Map() });
     while (tally.unwritten > 0) {
       const counted = tally.countOf(writer);
       moved = await this.#readmit(tally, counted);
-      // No other incident took the signals: they were reported before this one ended, and belong to it.
+      // No other incident has the signals: they were reported before this one ended, and belong to it.
       if (!moved && closed) await this.#addLate(closed, { ...counted, count: counted.count - tally.written });
       this.#settle(tally, counted);
     }
@@ -241,13 +243,13 @@ export class Occurrences {
     return moved;
   }
 
-  /** Readmits all counts with the first series that still fires, if there is one; the other series add no count. */
+  /** Readmits all counts with the first series that still fires, if any; the other series add no count. */
   async #readmit(tally: Tally, counted: Count): Promise<RemediationRequest | undefined> {
     const { readmit, incidents } = this.#options;
     let moved: RemediationRequest | undefined;
     for (const report of tally.reports) {
-      // Otherwise a watch that lags behind leads to the same closed incident again and again.
-      if (!moved) incidents.markOver(report.fingerprint, tally.name);
+      // Otherwise an outdated cache would return the same closed incident again and again.
+      if (!moved) incidents.markClosed(report.fingerprint, tally.name);
       const all = { occurrences: tally.unwritten, from: { tally, counted } };
       const taken = await readmit(report, moved ? { occurrences: 0 } : all);
       moved ??= taken;
@@ -257,19 +259,26 @@ export class Occurrences {
 
   /** Adds `late.count` to a closed incident. Its series have ended, so only the count changes. */
   async #addLate(closed: RemediationRequest, late: Count): Promise<void> {
-    const { writer, wrote } = this.#options;
+    const { writer, onWritten } = this.#options;
     await changeStatus(this.#options, whole(closed), (live) => ({
       next: withCount(
         live.status,
         { ...late, count: countIn(live, writer) + late.count, firing: new Map() },
         firstSignal(live),
       ),
-      done: (object) => wrote(object, late.count, object.status?.deduplication?.occurrenceCount ?? 0),
+      done: (written) => onWritten(written, late.count),
     }));
   }
 
-  #settle(tally: Tally, counted: Parameters<Tally["wrote"]>[0]) {
-    tally.wrote(counted);
+  /** The status of `incident` has `counted`. */
+  #noteWritten(tally: Tally, counted: Count, incident: RemediationRequest) {
+    const more = counted.count - tally.written;
+    this.#settle(tally, counted);
+    if (more > 0) this.#options.onWritten(incident, more);
+  }
+
+  #settle(tally: Tally, counted: Parameters<Tally["noteWritten"]>[0]) {
+    tally.noteWritten(counted);
     this.#options.occurrenceLog?.settle(tally);
   }
 }

@@ -2,49 +2,49 @@ import { type FiringSeries, type RemediationRequest, type Signal, severityRank }
 import { type Count, maxSeries, seriesKey } from "../decide.ts";
 import type { Report } from "../identity/report.ts";
 
-/** The stored form of a tally, with all that must survive a crash. */
+/** The stored form of a tally. */
 export interface KeptTally {
   readonly uid: string;
   readonly name: string;
   readonly count: number;
-  /** How many of them are in the incident's status, or in that of another incident. */
+  /** The part of `count` that is in the status of this incident or of another. */
   readonly written: number;
-  /** How many of them it was opened with, if this gateway did that. */
+  /** The part of `count` that the incident was opened with, if this gateway opened it. */
   readonly opened?: number;
   readonly firstSeenAt: string;
   readonly lastSeenAt: string;
   readonly firing: readonly (readonly [key: string, firingAt: string])[];
-  /** How many of another incident's tally, by uid, were moved to this one. Absent if none were. */
+  /** The counts that were moved here from the tallies of other incidents, by their uids. */
   readonly moved?: readonly (readonly [uid: string, count: number])[];
   /** The latest signal that changed a series. */
   readonly report: Report;
-  /** Those of other series before it, the oldest first. */
+  /** The latest signals of other series, the oldest first. */
   readonly others?: readonly Report[];
 }
 
-/** Reports that are stored, so that another incident can be opened with them after a crash. */
+/** The maximum number of stored reports. Another incident can be opened with them after a crash. */
 const maxReports = 16;
 
-/** An addition to a tally: one signal, or the counts of an incident that was closed. */
-export interface Share {
+/** One signal, or the counts of a closed incident. */
+export interface Addition {
   readonly occurrences: number;
   readonly from?: { readonly tally: Tally; readonly counted: Pick<Count, "count" | "firing"> };
 }
 
-/** The counts of one gateway for one incident. They only grow, so that repeated writes are harmless. */
+/** The counts of one gateway for one incident. They only increase, so a repeated write is harmless. */
 export class Tally {
   readonly uid: string;
   /** Of the incident. */
   readonly name: string;
   #count: number;
-  /** How many of them the incident's status is known to have. */
+  /** The part of the count that is in the incident's status. */
   #written: number;
   #opened: number;
   #firstSeenAt: string;
   #lastSeenAt: string;
-  /** Series that the status may not have, or not as they are now. */
+  /** Series that the status may lack, or have in an older state. */
   readonly #firing: Map<string, FiringSeries>;
-  /** The signal with the firing time of each series, the latest last: nearly every signal repeats the same. */
+  /** The signal that last changed each series, the latest last. Nearly every signal repeats one of these. */
   readonly #lastReports: Map<string, Report>;
   /** The latest signal that changed a series. */
   #report: Report;
@@ -52,7 +52,7 @@ export class Tally {
   /** Increases with each `report`, so that the occurrence log stores it only when it changed. */
   #edition = 1;
   writing: Promise<unknown> | undefined;
-  /** The incident as it was written last, with all its series: until the tally is forgotten it need not be read again. */
+  /** The incident after the last write, with all its series, so that it need not be read before the next one. */
   latest: RemediationRequest | undefined;
 
   constructor({
@@ -134,7 +134,7 @@ export class Tally {
     return this.#firing.size > 0;
   }
 
-  add(report: Report, { occurrences, from }: Share): void {
+  add(report: Report, { occurrences, from }: Addition): void {
     this.#count += occurrences;
     if (from) this.#takeOver(from);
     if (report.receivedAt > this.#lastSeenAt) this.#lastSeenAt = report.receivedAt;
@@ -151,7 +151,7 @@ export class Tally {
     this.#edition++;
   }
 
-  /** A more severe series takes the place of a less severe one. */
+  /** A more severe series replaces a less severe one. */
   #hasRoomFor(key: string, { severity }: Signal): boolean {
     if (this.#firing.has(key) || this.#firing.size < maxSeries) return true;
     const rank = severityRank(severity);
@@ -161,13 +161,13 @@ export class Tally {
     return false;
   }
 
-  openedWith(occurrences: number): void {
+  noteOpened(occurrences: number): void {
     this.#opened = occurrences;
     this.#edition++;
   }
 
-  /** Stored in one record with our own count: in two, a crash in between would count them twice or not at all. */
-  #takeOver({ tally, counted }: NonNullable<Share["from"]>) {
+  /** Moved counts are stored in one record with our own: with two records, a crash in between would lose or duplicate them. */
+  #takeOver({ tally, counted }: NonNullable<Addition["from"]>) {
     this.#moved.set(tally.uid, counted.count);
     this.#edition++;
   }
@@ -182,8 +182,8 @@ export class Tally {
     };
   }
 
-  /** The status has `counted`, or another incident has taken it over. */
-  wrote({ count, firing }: Pick<Count, "count" | "firing">): void {
+  /** The status of this incident or of another has these counts and series. */
+  noteWritten({ count, firing }: Pick<Count, "count" | "firing">): void {
     this.#written = Math.max(this.#written, count);
     for (const [key, series] of firing) if (this.#firing.get(key) === series) this.#firing.delete(key);
   }
@@ -235,13 +235,13 @@ function restoreFiring(firing: KeptTally["firing"], reports: readonly Report[]) 
   });
 }
 
-/** Port: keeps counts until the API server has them. */
+/** Port: stores counts until the API server has them. */
 export interface OccurrenceLog {
   /** The counts of an earlier process that the API server may not have. */
   readonly left: readonly Tally[];
   /** Resolves when the current state of all `tallies` is durable. Throws GatewayError `unavailable` if it may not be. */
   keep(tallies: Iterable<Tally>): Promise<void>;
-  /** The incident's status has the state of `tally`; sooner or later that is kept, too. */
+  /** The incident's status has the current state of `tally`, which is stored later. */
   settle(tally: Tally): void;
   close(): Promise<void>;
 }

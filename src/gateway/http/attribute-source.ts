@@ -9,15 +9,15 @@ export interface RouteSources {
   readonly builtIn: ReadonlySet<string>;
 }
 
-/** The effective source, or the reason why the sender may not use the one that it names. */
+/** The effective source, or the reason why the sender may not use the source in the payload. */
 export type Attribution =
   | { readonly kind: "source"; readonly source: string }
   | { readonly kind: "forbidden"; readonly problem: string };
 
 /**
  * Derives the source of a signal from the sender's token and the route, never from the payload alone: the source is part
- * of the fingerprint, and a sender that chooses it freely can end the incidents of other senders. A payload may choose
- * only among the sources that its token lists, and never one that has a route or a watch of its own.
+ * of the fingerprint, and with a free choice a sender could end the incidents of others. A payload may name one of the sources
+ * of its token, but never one with a route or a watch of its own.
  */
 export function attributeSource({ source }: Pick<Signal, "source">, sender: Sender, route: RouteSources): Attribution {
   if (source !== route.own) return attributeClaim(source, sender, route);
@@ -38,7 +38,7 @@ function attributeClaim(source: string, sender: Sender, { builtIn }: RouteSource
   return { kind: "source", source };
 }
 
-/** Removes case, spaces, invisible characters and letter variants, so that no name merely looks like a built-in one. */
+/** Removes case, spaces, invisible characters and letter variants, so that look-alikes equal the built-in name. */
 function normalizeSource(source: string): string {
   return source
     .normalize("NFKC")

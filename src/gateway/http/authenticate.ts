@@ -1,8 +1,9 @@
-import { createHmac, hash, timingSafeEqual } from "node:crypto";
+import { createHmac } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import type { SignalReader } from "../../resources/index.ts";
 import type { RejectReason } from "../metrics.ts";
 import { canPost, freeSource, type RouteSources } from "./attribute-source.ts";
+import { isOneOf } from "./secrets.ts";
 import type { Sender } from "./sender-lines.ts";
 import type { Senders } from "./senders.ts";
 
@@ -16,9 +17,9 @@ export type Authentication =
   | {
       readonly kind: "admitted";
       readonly sender: Sender;
-      /** The route whose reader and source count. */
+      /** The route whose reader and source apply. */
       readonly route: SignalRoute;
-      /** Has to accept the body before it is parsed: the request is signed. */
+      /** Of a signed request: must accept the body before it is parsed. */
       readonly checkBody?: BodyCheck;
     }
   | { readonly kind: "refused"; readonly status: 401 | 403; readonly reason: RejectReason; readonly detail: string };
@@ -76,21 +77,12 @@ function routeFor(sender: Sender, posted: SignalRoute, routes: readonly SignalRo
 /** Whether `header` has a signature of `body` by one of `secrets`. Compares all of them, in constant time. */
 function isSigned(body: string, header: string, secrets: readonly string[]): boolean {
   const presented = header.split(",", maxSignatures).map((one) => one.trim());
-  let isFound = false;
-  for (const secret of secrets) {
-    const expected = digest(`v1=${createHmac("sha256", secret).update(body).digest("hex")}`);
-    for (const one of presented) isFound = timingSafeEqual(digest(one), expected) || isFound;
-  }
-  return isFound;
+  const expected = secrets.map((secret) => `v1=${createHmac("sha256", secret).update(body).digest("hex")}`);
+  return presented.filter((signature) => isOneOf(signature, expected)).length > 0;
 }
 
-/** While a secret is replaced, a sender signs with both. */
+/** A sender signs with two secrets while one replaces the other. */
 const maxSignatures = 8;
-
-/** Gives `timingSafeEqual` inputs of equal length. */
-function digest(text: string): Buffer {
-  return hash("sha256", text, "buffer");
-}
 
 /** A path and the reader of its payloads. */
 export interface SignalRoute {
@@ -98,7 +90,7 @@ export interface SignalRoute {
   readonly reader: SignalReader;
   /** Whether the sender retries after 429. Alertmanager does not, and gets 503 instead. */
   readonly retries429: boolean;
-  /** Whether its reader is made of a mapping that the installation configures. */
+  /** Whether the reader uses a mapping of the installation's settings. */
   readonly isMapped?: boolean;
   /** With it, a request without a bearer token is accepted if its body is signed. */
   readonly signature?: SignedBody;
@@ -108,6 +100,6 @@ export interface SignalRoute {
 export interface SignedBody {
   /** In lower case. */
   readonly header: string;
-  /** The secrets that count, read for each request because they change. None: no signature is accepted. */
+  /** The valid secrets, read for each request because they change. If empty, no signature is accepted. */
   readonly secrets: () => Promise<readonly string[]>;
 }

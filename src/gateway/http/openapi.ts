@@ -1,6 +1,6 @@
 import { contentResponse, openApi, plainOperation as plain, problemResponse as refused } from "../../http/index.ts";
-import { answerStatuses, type SignalAnswer } from "./answers.ts";
 import type { SignalRoute } from "./authenticate.ts";
+import { resultStatuses, type SignalResult } from "./results.ts";
 
 /** The OpenAPI document of the gateway. */
 export function openApiDocument(
@@ -137,8 +137,8 @@ const bodies: Readonly<Record<string, object>> = {
   },
 };
 
-const answerProperties = {
-  status: { enum: answerStatuses },
+const resultProperties = {
+  status: { enum: resultStatuses },
   limit: { enum: ["sender", "total"], description: "Of `limited`: the limit of open incidents that is reached." },
   message: text,
   incident: text,
@@ -158,7 +158,7 @@ const answerProperties = {
       properties: { field: text, from: text, value: text, problem: text },
     },
   },
-} satisfies Readonly<Record<keyof SignalAnswer, object>>;
+} satisfies Readonly<Record<keyof SignalResult, object>>;
 
 const results = {
   type: "object",
@@ -169,7 +169,7 @@ const results = {
       items: {
         type: "object",
         required: ["status", "message"],
-        properties: answerProperties,
+        properties: resultProperties,
       },
     },
     dryRun: { const: true },

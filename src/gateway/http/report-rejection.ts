@@ -1,6 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { type Logger, limitLog } from "../../telemetry/index.ts";
-import type { Clock } from "../../time/index.ts";
+import type { WarnLimited } from "../limited-warnings.ts";
 import type { GatewayMetrics, RejectReason } from "../metrics.ts";
 
 export interface Rejection {
@@ -14,18 +13,10 @@ export interface Rejection {
 /** Counts a request that is rejected because of its sender, and logs the first of its kind and then one each minute. */
 export type ReportRejection = (request: Pick<FastifyRequest, "socket">, rejection: Rejection) => void;
 
-export function rejectionReporter({ metrics, clock, log }: RejectionReporterOptions): ReportRejection {
-  const limit = limitLog(clock, 60_000);
+export function rejectionReporter(metrics: Pick<GatewayMetrics, "rejected">, warn: WarnLimited): ReportRejection {
   return ({ socket }, { source, reason, detail }) => {
     metrics.rejected(reason);
-    const unreported = limit(`${source} ${reason}`);
-    if (unreported === undefined) return;
-    log.warn("request rejected", { source, reason, detail, remoteAddress: socket.remoteAddress, unreported });
+    const fields = { source, reason, detail, remoteAddress: socket.remoteAddress };
+    warn("request rejected", fields, `${source} ${reason}`);
   };
-}
-
-interface RejectionReporterOptions {
-  readonly metrics: Pick<GatewayMetrics, "rejected">;
-  readonly clock: Clock;
-  readonly log: Logger;
 }

@@ -1,7 +1,7 @@
 /** An authenticated client and the sources that it may use. */
 export interface Sender {
   readonly name: string;
-  /** The sources whose signals it may post, its own first; all of them unless given. */
+  /** The sources whose signals it may post, its own first; all if undefined. */
   readonly sources: readonly string[] | undefined;
 }
 

@@ -2,10 +2,10 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { Clock } from "../../time/index.ts";
 import { parseSenderLines, type Sender } from "./sender-lines.ts";
 
-export interface SendersOptions {
-  /** Lines as in the file, valid until the process ends. */
+interface SendersOptions {
+  /** Lines of the same format from the settings, valid until the process ends. */
   readonly fixed: string;
-  /** Read again when it has changed. Undefined: there is no file. */
+  /** Reads the file of tokens. Undefined if there is none. */
   readonly readFile: (() => Promise<string>) | undefined;
   readonly clock: Clock;
   /** Called when the file cannot be read or has an invalid line. The message never contains its content. */

@@ -3,15 +3,16 @@ import { type Certificate, createApp, listenWith, parseJsonBody } from "../../ht
 import type { Logger, PromMetrics } from "../../telemetry/index.ts";
 import { type Clock, Pacer } from "../../time/index.ts";
 import type { Gateway } from "../gateway.ts";
-import { sendProblem } from "./answers.ts";
+import { limitedWarnings } from "../limited-warnings.ts";
 import type { SignalRoute } from "./authenticate.ts";
 import { openApiDocument } from "./openapi.ts";
+import { sendProblem } from "./problems.ts";
 import { type ReportRejection, rejectionReporter } from "./report-rejection.ts";
 import type { Senders } from "./senders.ts";
 import { type BodyChecks, type ServerLimits, serveSignals, wrongSignature } from "./signal-routes.ts";
 import { serveTasks, type TaskRoute } from "./task-route.ts";
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly gateway: Gateway;
   readonly senders: Senders;
   /** The path of each source. */
@@ -28,7 +29,7 @@ export interface ServerOptions {
   readonly metrics: Pick<PromMetrics, "text" | "contentType">;
 }
 
-export interface GatewayServer {
+interface GatewayServer {
   readonly url: string;
   /** Finishes the requests under way and accepts no others. */
   close(): Promise<void>;
@@ -41,9 +42,8 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
   const app = createApp({ certificate, bodyLimit, routerOptions: { ignoreTrailingSlash: true } });
   const bodyChecks: BodyChecks = new WeakMap();
   readJson(app, bodyChecks, new Pacer(options.clock));
-  const { clock, log } = options;
-  const reportRejection = rejectionReporter({ metrics: options.gateway.metrics, clock, log });
-  answerProblems(app, options, reportRejection);
+  const reportRejection = rejectionReporter(options.gateway.metrics, limitedWarnings(options));
+  handleErrors(app, options, reportRejection);
   measure(app, options);
   serveInformation(app, options);
   serveSignals(app, { ...options, reportRejection }, bodyChecks);
@@ -51,13 +51,13 @@ export async function serveGateway(options: ServerOptions): Promise<GatewayServe
   return listenWith(app, { listen, certificate });
 }
 
-/** Characters. Longer bodies take milliseconds to read and to work on, so they wait for their turn. */
+/** In characters. Longer bodies take milliseconds to parse and process, so they wait for their turn. */
 const pacedLength = 16 * 1_024;
 
 /** JSON, and CloudEvents, which are JSON. */
 const contentTypes = ["application/json", "application/cloudevents+json", "application/cloudevents-batch+json"];
 
-/** JSON only. No copy protects against `__proto__`: parsed bodies are never merged into other objects. */
+/** Parses only JSON. A body may contain `__proto__`: it is never merged into other objects. */
 function readJson(app: FastifyInstance, bodyChecks: BodyChecks, pacer: Pacer) {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(contentTypes, { parseAs: "string" }, async (request: FastifyRequest, body: string) => {
@@ -71,7 +71,7 @@ function readJson(app: FastifyInstance, bodyChecks: BodyChecks, pacer: Pacer) {
   });
 }
 
-function answerProblems(app: FastifyInstance, { log, routes }: ServerOptions, reportRejection: ReportRejection) {
+function handleErrors(app: FastifyInstance, { log, routes }: ServerOptions, reportRejection: ReportRejection) {
   app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, request, reply) => {
     const { statusCode = 500 } = error;
     if (statusCode === 401) {
@@ -98,7 +98,7 @@ function measure(app: FastifyInstance, { gateway, clock }: ServerOptions) {
     done();
   });
   app.addHook("onResponse", (request, reply, done) => {
-    gateway.metrics.answered(reply.statusCode, (clock.now() - (startedAt.get(request) ?? clock.now())) / 1_000);
+    gateway.metrics.responded(reply.statusCode, (clock.now() - (startedAt.get(request) ?? clock.now())) / 1_000);
     done();
   });
 }

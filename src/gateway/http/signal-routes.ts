@@ -4,17 +4,6 @@ import type { Clock } from "../../time/index.ts";
 import type { Admission, NotAdmitted } from "../admission.ts";
 import { sliceSignals } from "../admitter.ts";
 import type { Gateway } from "../gateway.ts";
-import {
-  type SignalAnswer,
-  sendAnswers,
-  sendProblem,
-  statusCode,
-  toAnswer,
-  toDryRunAnswer,
-  toFailureAnswer,
-  toInvalidAnswer,
-  toUnreadableAnswer,
-} from "./answers.ts";
 import { attributeSource, type RouteSources } from "./attribute-source.ts";
 import {
   type AuthenticateOptions,
@@ -23,8 +12,19 @@ import {
   type BodyCheck,
   type SignalRoute,
 } from "./authenticate.ts";
+import { sendProblem } from "./problems.ts";
 import { RateLimit } from "./rate-limit.ts";
 import type { ReportRejection } from "./report-rejection.ts";
+import {
+  type SignalResult,
+  sendResults,
+  statusCode,
+  toDryRunResult,
+  toFailureResult,
+  toIgnoredResult,
+  toInvalidResult,
+  toResult,
+} from "./results.ts";
 import type { Sender } from "./sender-lines.ts";
 import type { Senders } from "./senders.ts";
 
@@ -52,7 +52,7 @@ export type BodyChecks = WeakMap<FastifyRequest, BodyCheck>;
 
 export const wrongSignature = "The signature does not match the body with any configured secret.";
 
-/** Serves one route per source: authenticates the sender, reads its payload, admits its signals, and answers for each. */
+/** Serves one route per source: authenticates the sender, reads its payload, admits its signals, and responds with the result of each. */
 export function serveSignals(app: FastifyInstance, options: SignalRoutesOptions, bodyChecks: BodyChecks) {
   const { limits, clock } = options;
   const builtIn = listBuiltInSources(options.routes);
@@ -63,7 +63,7 @@ export function serveSignals(app: FastifyInstance, options: SignalRoutesOptions,
     app.route({
       method: "POST",
       url: route.path,
-      // Before the body is read, so that an unauthenticated sender costs little.
+      // Before the body is read, so that an unauthenticated request costs little.
       onRequest: (request, reply) => authenticateRequest(request, reply, route, deps),
       handler: (request, reply) => handleSignals(request, reply, deps),
     });
@@ -80,7 +80,7 @@ export function listBuiltInSources(routes: readonly Pick<SignalRoute, "reader">[
   return new Set([...routes.map(({ reader }) => reader.source), ...watchedSources]);
 }
 
-/** Sources without a route: the gateway reports them itself. */
+/** Sources of the gateway's own watches, which have no route. */
 const watchedSources = ["kubernetes-events", "kubernetes-nodes"];
 
 interface SignalDeps extends AuthenticateOptions, Omit<SignalRoutesOptions, "senders" | "routes"> {
@@ -89,7 +89,7 @@ interface SignalDeps extends AuthenticateOptions, Omit<SignalRoutesOptions, "sen
   readonly bodyChecks: BodyChecks;
 }
 
-/** Authenticates the sender before the body is read; a rejected sender is answered here. */
+/** Authenticates the sender before the body is read, and responds to a rejected one. */
 async function authenticateRequest(request: FastifyRequest, reply: FastifyReply, route: SignalRoute, deps: SignalDeps) {
   const authentication = await authenticate(request, route, deps);
   if (authentication.kind === "refused") {
@@ -115,7 +115,7 @@ async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps:
   const { sender, route } = admitted;
   const { reader, retries429 } = route;
   const { body } = request;
-  // Frees the parsed body while the request waits for the disk: known alerts do not need it.
+  // Frees the parsed body while the request waits for the disk: repeated alerts do not need it.
   request.body = undefined;
   const dryRun = readDryRun(request);
   if (dryRun === "invalid") return sendProblem(reply, 400, "dryRun is true or false.");
@@ -140,11 +140,11 @@ async function handleSignals(request: FastifyRequest, reply: FastifyReply, deps:
     const seconds = String(tooMany.waitSeconds);
     return sendProblem(reply.header("retry-after", seconds), retries429 ? 429 : 503, `Send again in ${seconds} s.`);
   }
-  if (dryRun) return answerDryRun(reply, attributed, reader.explain(body, receivedAt), deps);
-  return answer(reply, attributed, admitted, gateway);
+  if (dryRun) return sendDryRun(reply, attributed, reader.explain(body, receivedAt), deps);
+  return admitSignals(reply, attributed, admitted, gateway);
 }
 
-/** A dry run explains each signal, which costs many times as much as to admit it. */
+/** To explain a signal costs many times as much as to admit it. */
 const maxDryRunSignals = 100;
 
 function tooLarge(reply: FastifyReply, maxSignals: number, gateway: Gateway) {
@@ -171,7 +171,7 @@ function attributeAll(reading: Signals, sender: Sender, route: RouteSources): Si
 
 type ReadSignal = Extract<SignalReading, { kind: "signal" }>;
 
-/** Returns the same object for a repeated reading: later steps cache their results by it. */
+/** Returns the same object for a repeated reading, because later steps cache their results by this object. */
 function withAttribution(reading: ReadSignal, source: string, sender: string): ReadSignal {
   const known = attributions.get(reading);
   if (known?.signal.source === source && known.signal.sender === sender) return known;
@@ -182,7 +182,7 @@ function withAttribution(reading: ReadSignal, source: string, sender: string): R
 
 const attributions = new WeakMap<ReadSignal, ReadSignal>();
 
-async function answer(
+async function admitSignals(
   reply: FastifyReply,
   reading: Signals,
   { sender, route }: Extract<Authentication, { kind: "admitted" }>,
@@ -191,7 +191,7 @@ async function answer(
   const { reader, retries429 } = route;
   if (reading.truncated > 0) gateway.truncated(reader.source, reading.truncated);
   const recordIgnored = (because: string) => gateway.ignore({ source: reader.source, sender: sender.name, because });
-  const results = await toAnswers(gateway, reading.readings, recordIgnored);
+  const results = await admitAll(gateway, reading.readings, recordIgnored);
   const code = statusCode(results, { retries429 });
   if (code === 422) {
     const problems = results.flatMap((result) => result.problems ?? []);
@@ -200,43 +200,41 @@ async function answer(
   // Incidents are closed in minutes rather than seconds.
   const isLimited = results.some(({ status }) => status === "limited");
   if (code === 503 || code === 429) reply.header("retry-after", isLimited ? "30" : "2");
-  return sendAnswers(reply.code(code), results, reading.truncated);
+  return sendResults(reply.code(code), results, reading.truncated);
 }
 
-async function toAnswers(
+async function admitAll(
   gateway: Gateway,
   readings: readonly SignalReading[],
   recordIgnored: (because: string) => Promise<void>,
-): Promise<readonly SignalAnswer[]> {
+): Promise<readonly SignalResult[]> {
   const signals: Signal[] = [];
   for (const reading of readings) if (reading.kind === "signal") signals.push(reading.signal);
-  const admissions = await gateway.admitAll(signals);
-  let next = 0;
-  const answers: SignalAnswer[] = [];
+  const admissions = (await gateway.admitAll(signals)).values();
+  const results: SignalResult[] = [];
   for (const reading of readings) {
-    if (reading.kind === "problems") answers.push(toUnreadableAnswer(reading.problems));
+    if (reading.kind === "problems") results.push(toInvalidResult(reading.problems));
     else if (reading.kind === "ignored") {
       const { because } = reading;
-      answers.push(await recordIgnored(because).then(() => toInvalidAnswer(because), toFailureAnswer));
+      results.push(await recordIgnored(because).then(() => toIgnoredResult(because), toFailureResult));
     } else {
-      const admission = admissions[next++] as Admission | NotAdmitted;
-      answers.push(admission.kind === "failed" ? toFailureAnswer(admission.error) : toAnswer(admission));
+      const admission = admissions.next().value as Admission | NotAdmitted;
+      results.push(admission.kind === "failed" ? toFailureResult(admission.error) : toResult(admission));
     }
   }
-  return answers;
+  return results;
 }
 
-/** Answers with the effect of each signal, and changes nothing. */
-async function answerDryRun(
+/** Responds with the effect of each signal, and changes nothing. */
+async function sendDryRun(
   reply: FastifyReply,
   { readings, truncated }: Signals,
   traces: ReturnType<SignalReader["explain"]>,
   { gateway, clock }: SignalDeps,
 ) {
-  const preview = async (signal: Signal) => toDryRunAnswer(await gateway.preview(signal));
-  const results: SignalAnswer[] = [];
+  const results: SignalResult[] = [];
   await sliceSignals(readings, clock, async (slice) => {
-    results.push(...(await Promise.all(slice.map((one) => previewReading(one, preview)))));
+    results.push(...(await Promise.all(slice.map((reading) => previewReading(reading, gateway)))));
   });
   const isRetry = results.some(({ status }) => status === "retry");
   if (isRetry) reply.header("retry-after", "2");
@@ -245,28 +243,21 @@ async function answerDryRun(
   return reply.code(isRetry ? 503 : 200).send({ dryRun: true, results: explained, ...more });
 }
 
-/** Any other value is refused: a caller that means a dry run must not change anything. */
+async function previewReading(reading: SignalReading, gateway: Gateway): Promise<SignalResult> {
+  if (reading.kind === "problems") return toInvalidResult(reading.problems);
+  if (reading.kind === "ignored") return toIgnoredResult(reading.because);
+  return gateway.preview(reading.signal).then(toDryRunResult, toFailureResult);
+}
+
+/** Any other value is rejected, so that an intended dry run never changes anything. */
 function readDryRun({ query }: FastifyRequest): boolean | "invalid" {
   const { dryRun = "false" } = query as { readonly dryRun?: unknown };
   return dryRun === "true" || (dryRun === "false" ? false : "invalid");
 }
 
-async function previewReading(
-  reading: SignalReading,
-  preview: (signal: Signal) => Promise<SignalAnswer>,
-): Promise<SignalAnswer> {
-  if (reading.kind === "problems") return toUnreadableAnswer(reading.problems);
-  if (reading.kind === "ignored") return toInvalidAnswer(reading.because);
-  try {
-    return await preview(reading.signal);
-  } catch (error) {
-    return toFailureAnswer(error);
-  }
-}
-
-/** How many entries the longest list of a body has: each may be a signal, and reading them all takes time. */
+/** The length of the longest list in a body: each entry may be a signal, and reading all of them takes time. */
 function listLength(body: unknown): number {
   if (Array.isArray(body)) return body.length;
   if (typeof body !== "object" || body === null) return 0;
-  return Object.values(body).reduce((most, part) => Math.max(most, Array.isArray(part) ? part.length : 0), 0);
+  return Object.values(body).reduce((max, part) => Math.max(max, Array.isArray(part) ? part.length : 0), 0);
 }

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { type NodeHint, type ObjectReference, toObjectTarget } from "../../resources/index.ts";
 import type { Clock } from "../../time/index.ts";
+import { setNewest } from "../set-newest.ts";
 import type { Objects } from "./objects.ts";
 
 export interface NodesOptions {
@@ -12,7 +13,7 @@ export interface NodesOptions {
 const freshForMs = 30_000;
 const maxPods = 10_000;
 
-/** Finds the Node of a hint, and caches the result: alerts repeat. */
+/** Finds the Node of a hint, and caches the result because alerts repeat. */
 export class Nodes {
   readonly #options: NodesOptions;
   #index: NodeIndex | undefined;
@@ -24,7 +25,7 @@ export class Nodes {
     this.#options = options;
   }
 
-  /** The result of `find`, if it is cached; undefined if it has to be read from the API server. */
+  /** The result of `find` from the cache; undefined if the API server must be read. */
   findCached(hint: NodeHint): { readonly node: string | undefined } | undefined {
     const now = this.#options.clock.now();
     if (!this.#index || this.#indexUntil <= now) return undefined;
@@ -34,7 +35,7 @@ export class Nodes {
     return pod && pod.until > now ? { node: pod.node } : undefined;
   }
 
-  /** The name of the Node. Undefined if there is none. Throws `unavailable` when the API server does not answer. */
+  /** The name of the Node; undefined if there is none. Throws `unavailable` if the API server does not respond. */
   async find(hint: NodeHint): Promise<string | undefined> {
     const known = this.findCached(hint);
     if (known) return known.node;
@@ -68,8 +69,7 @@ export class Nodes {
     if (reading.kind === "problem") return undefined;
     const found = (await objects.get(reading.target, pod)) as PodObject | undefined;
     const node = found?.spec?.nodeName || undefined;
-    if (this.#nodeOfPod.size >= maxPods) this.#nodeOfPod.clear();
-    this.#nodeOfPod.set(podKey(pod), { node, until: clock.now() + freshForMs });
+    setNewest(this.#nodeOfPod, [podKey(pod), { node, until: clock.now() + freshForMs }], maxPods);
     return node;
   }
 }

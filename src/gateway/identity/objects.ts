@@ -18,7 +18,7 @@ export interface ObjectsOptions {
   readonly timeoutMs: number;
 }
 
-/** Each read is limited to `timeoutMs`, because a sender with a timeout of its own waits for it. */
+/** Each read is limited to `timeoutMs`, because a sender with its own timeout waits for it. */
 export function objectReader({ client, kinds, clock, timeoutMs }: ObjectsOptions): Objects {
   async function read<T>(reading: ObjectRead, request: (call: Call) => Promise<T>, otherwise: T): Promise<T> {
     const stop = new AbortController();

@@ -8,6 +8,7 @@ import {
 } from "../../resources/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Incidents } from "../incidents/incidents.ts";
+import { setNewest } from "../set-newest.ts";
 import type { Objects } from "./objects.ts";
 
 /** The object that a signal counts for: the end of the chain of owners. */
@@ -60,10 +61,8 @@ export class Owners {
     const owner = await this.#climb(subject);
     const { target } = subject;
     if (!owner) return (await this.#findRecordedOwner(target)) ?? subject;
-    this.#known.delete(target.text);
-    this.#known.set(target.text, { owner, until: clock.now() + freshForMs, kinds: current });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > maxEntries && oldest !== undefined) this.#known.delete(oldest);
+    const entry = { owner, until: clock.now() + freshForMs, kinds: current };
+    setNewest(this.#known, [target.text, entry], maxEntries);
     return owner;
   }
 

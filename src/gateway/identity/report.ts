@@ -1,17 +1,11 @@
-import {
-  annotationKeys,
-  isClosedIncident,
-  type ObjectReference,
-  type RemediationRequest,
-  type Signal,
-} from "../../resources/index.ts";
+import { isClosedIncident, type ObjectReference, type RemediationRequest, type Signal } from "../../resources/index.ts";
 
 /** The subject of a signal, and the identity of its incident. */
 export interface Identity {
   readonly fingerprint: string;
   /** The object that the signal named, in canonical form. */
   readonly subject: string;
-  /** The owner of that object, which counts: in canonical form, and as Kubernetes writes it. */
+  /** The owner of that object, whose incident it is: in canonical form, and as a Kubernetes reference. */
   readonly owner: { readonly target: string; readonly reference: ObjectReference };
   /** Labels that belong to the identity, because the rule for the signal acts on them. */
   readonly distinctBy?: readonly string[];
@@ -22,11 +16,9 @@ export interface Report extends Identity {
   readonly signal: Signal;
   /** By the API server's clock. */
   readonly receivedAt: string;
-  /** The version of the rules for identity that were used; absent if they are those of an earlier version. */
-  readonly identityVersion?: string;
-  /** Only for an identity of an earlier version: the signal's identity after the open incident of that version is closed. */
+  /** Only for the identity of an open incident by former rules or kinds: the signal's identity after it is closed. */
   readonly successor?: Identity | NoIdentity;
-  /** The fingerprint of an earlier version, if incidents with it exist: they record which series have ended. */
+  /** The fingerprint by former rules or kinds, if an incident has it: it records which series have ended. */
   readonly formerFingerprint?: string;
 }
 
@@ -39,25 +31,15 @@ export interface NoIdentity {
 /** The recorded part of a signal without an object. */
 export type NamelessReport = Pick<Report, "signal" | "fingerprint" | "receivedAt">;
 
-/**
- * Must be increased when the same signal may get another subject or other fingerprint fields. An incident records the
- * version that opened it (version 1 recorded none), so that signals still find it until it is closed.
- */
-export const identityVersion = "3";
-
-export function identityVersionOf({ metadata }: RemediationRequest): string {
-  return metadata.annotations?.[annotationKeys.identityVersion] ?? "1";
-}
-
 /** Whether signals are still counted on the incident. */
 export function isOpen(incident: RemediationRequest): boolean {
   return !isClosedIncident(incident);
 }
 
 /**
- * A signal whose times do not lie in the future: a beginning in the future counts as now, and an end in the future is
- * dropped, so that it counts as now, too. Otherwise one payload that ends in the year 9999 would suppress every later
- * firing of its series, and one that begins then could never be ended. Times compare as text.
+ * Removes times in the future: a beginning in the future counts as now, and an end in the future is dropped, so that it counts as
+ * now, too. Otherwise a payload that ends in the year 9999 would suppress every later firing of its series, and one that
+ * begins then could never be ended. Times compare as text.
  */
 export function withinReceipt(signal: Signal, receivedAt: string): Signal {
   const isPast = signal.endedAt === undefined || signal.endedAt <= receivedAt;
@@ -68,8 +50,8 @@ export function withinReceipt(signal: Signal, receivedAt: string): Signal {
 }
 
 /**
- * For fingerprints without the source: signals of two sources may then be one incident, and their series must not be
- * mistaken for each other. A series can only be ended by the source that reported it.
+ * For fingerprints without the source: an incident may then have signals of two sources, whose series must stay distinct. Only
+ * the source that reported a series can end it.
  */
 export function withSourceInSeries(signal: Signal): Signal {
   return { ...signal, series: `${signal.source}\n${signal.series}` };

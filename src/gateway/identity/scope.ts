@@ -13,7 +13,7 @@ export const everythingInScope: ScopeOf = async () => ({ in: true });
 /** Scope by opt-in: the label on the object decides, then the one on its namespace; without either it is out of scope. */
 export function scopeByLabel(objects: Objects): ScopeOf {
   return async ({ target, reference }) => {
-    // Throws if reading is forbidden: the object may have the label that takes it out of scope, so its namespace must not decide.
+    // Throws if it may not be read: its own label may exclude it, so the namespace must not decide alone.
     const object = await objects.get(target, reference);
     const own = managedLabel(object);
     if (own === "true") return { in: true };

@@ -19,21 +19,11 @@ export interface SubjectObject {
   readonly reference: ObjectReference;
 }
 
-export type ValidSubject = SubjectObject | { readonly kind: "none"; readonly because: string };
-
-export interface InvalidSubject {
-  readonly kind: "invalid";
-  readonly problems: readonly string[];
-}
-
-type Subject = ValidSubject | InvalidSubject;
-
-/** The subject that the rules of an earlier version found. */
-export interface FormerSubject {
-  readonly subject: SubjectObject;
-  readonly distinctBy: readonly string[];
-  readonly version: string;
-}
+export type Subject =
+  | SubjectObject
+  | { readonly kind: "none"; readonly because: string }
+  /** The signal names an object that cannot exist here. */
+  | { readonly kind: "invalid"; readonly because: string };
 
 export interface SubjectsOptions {
   readonly kinds: Pick<KindsCache, "current">;
@@ -68,16 +58,9 @@ export class Subjects {
     return subject;
   }
 
-  listFormer({ formerIdentities = [] }: Signal): readonly FormerSubject[] {
-    return formerIdentities.flatMap(({ version, subject: reference, distinctBy = [] }) => {
-      const reading = toObjectTarget(reference, this.#options.kinds.current);
-      if (reading.kind === "problem") return [];
-      return [{ subject: { kind: "object", target: reading.target, reference }, distinctBy, version }];
-    });
-  }
-
   /** The subjects that a signal may have had while other kinds were known. Built-in kinds are always known. */
   listUnderOtherKinds(signal: Signal): readonly SubjectObject[] {
+    if (!hasCustomKind(signal)) return [];
     return listReferences(signal).flatMap((reference) => {
       const reading = toObjectTarget(reference, this.#options.kinds.current);
       const known = reading.kind === "problem" && reading.unknownKind ? parseFormerTarget(reference) : reading;
@@ -88,7 +71,7 @@ export class Subjects {
 }
 
 /** Whether a signal names an object of a kind that can become known or unknown. */
-export function hasCustomKind({ subject }: Signal): boolean {
+function hasCustomKind({ subject }: Signal): boolean {
   if (!subject) return false;
   const { apiVersion = "", kind } = subject;
   return builtInKinds.find(apiVersion.includes("/") ? `${kind}.${apiVersion.split("/")[0]}` : kind) === undefined;
@@ -103,7 +86,7 @@ function firstKnown(references: readonly ObjectReference[], { noSubject }: Signa
     problem ||= reading.problem;
   }
   if (noSubject !== undefined) return { kind: "none", because: noSubject };
-  return { kind: "invalid", problems: [`the subject ${problem}`] };
+  return { kind: "invalid", because: `the subject ${problem}` };
 }
 
 /** The references to the subject of a signal: the first of a known kind counts. */

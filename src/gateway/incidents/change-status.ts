@@ -27,10 +27,10 @@ export interface StatusChange {
   readonly done: (object: RemediationRequest) => void;
 }
 
-/** How many conflicts with other writers are tolerated before the sender must retry. */
+/** The maximum number of conflicts with other writers before the sender must retry. */
 const maxTries = 30;
 
-/** Reads the incident, calls `decide`, and writes its result unless another writer was faster; undefined if there is no change. */
+/** Reads the incident and writes the result of `decide`, again after each conflict. Undefined if there is no change. */
 export async function changeStatus(
   { client, namespace, incidents, clock, random }: StatusWriter,
   { name, uid, known }: KnownIncident,
@@ -40,21 +40,21 @@ export async function changeStatus(
   for (let tries = 1; tries <= maxTries; tries++) {
     if (!live) {
       live = await incidents.get(name);
-      if (live) incidents.learn(live);
+      if (live) incidents.cache(live);
     }
     if (live?.metadata.uid !== uid) return undefined;
     const change = decide(live);
-    // This also holds if the cached state is old: a closed incident never reopens.
+    // This is also right for an outdated cache: a closed incident never reopens.
     if (!change) return undefined;
     const patch = { merge: statusPatch(live, change.next) };
     const outcome = await client.patch(remediationRequests, { namespace, name }, patch, { subresource: "status" });
     if (outcome.kind === "updated") {
-      incidents.learn(outcome.object);
+      incidents.cache(outcome.object);
       change.done(outcome.object);
       return outcome.object;
     }
     live = undefined;
-    // Several gateways write to one incident: after a few conflicts, a random delay separates them.
+    // After some conflicts, a random delay separates the gateways that write to one incident.
     if (tries > 2) await sleep(clock, random.fraction() * 10 * tries);
   }
   throw new GatewayError("unavailable", `${name} is being changed too often to write to it`);

@@ -10,12 +10,18 @@ import {
 import { toStorable } from "../../telemetry/index.ts";
 import type { Report } from "../identity/report.ts";
 
-/** In characters. The stored payload is only for display, and every incident has one. */
+/**
+ * Must be increased when the same signal may get another subject or other fingerprint fields: a gateway of the next version
+ * can then find the open incidents of this one.
+ */
+const identityVersion = "3";
+
+/** In characters. The stored payload is only for display. */
 const maxPayloadLength = 16 * 1_024;
 
 /** The incident that `report` opens, as the `n`-th of its fingerprint. */
 export function draftIncident(report: Report, n: number, namespace: string): RemediationRequest {
-  const { signal, fingerprint, subject, owner, receivedAt, identityVersion, distinctBy = [] } = report;
+  const { signal, fingerprint, subject, owner, receivedAt, distinctBy = [] } = report;
   const { kind, name, namespace: place, apiVersion } = owner.reference;
   return {
     apiVersion: remediationRequests.apiVersion,
@@ -33,7 +39,7 @@ export function draftIncident(report: Report, n: number, namespace: string): Rem
         [annotationKeys.subject]: subject,
         ...(signal.sender === undefined ? {} : { [annotationKeys.sender]: signal.sender }),
         ...(distinctBy.length > 0 && { [annotationKeys.distinctBy]: distinctBy.join() }),
-        ...(identityVersion === undefined ? {} : { [annotationKeys.identityVersion]: identityVersion }),
+        [annotationKeys.identityVersion]: identityVersion,
       },
     },
     spec: {
@@ -64,6 +70,6 @@ export function payloadProblem(payload: unknown): string | undefined {
 function payloadText(payload: unknown): string {
   const text = toStorable(JSON.stringify(payload) ?? "");
   if (text.length <= maxPayloadLength) return text;
-  // ASCII dots: one other character would double the memory of the whole text.
+  // ASCII dots, because a single other character would double the memory of the text.
   return `${text.slice(0, maxPayloadLength)}... (truncated from ${text.length} characters)`;
 }

@@ -1,10 +1,11 @@
 import type { Report } from "../identity/report.ts";
+import { setNewest } from "../set-newest.ts";
 
 const maxEndings = 10_000;
 
 /**
- * Ends of series without an incident that could record them, in case their firing signal arrives late. They are lost when
- * the process ends; a late firing signal then opens an incident that becomes stale.
+ * Ends of series that no incident records, because the firing signal may arrive late. They are lost when the process ends; a late
+ * firing signal then opens an incident that becomes stale.
  */
 export class Endings {
   readonly #ends = new Map<string, string>();
@@ -12,10 +13,7 @@ export class Endings {
   note(report: Report, endedAt: string): void {
     const key = endingKey(report);
     const known = this.#ends.get(key);
-    this.#ends.delete(key);
-    this.#ends.set(key, known !== undefined && known > endedAt ? known : endedAt);
-    const [oldest] = this.#ends.keys();
-    if (this.#ends.size > maxEndings && oldest !== undefined) this.#ends.delete(oldest);
+    setNewest(this.#ends, [key, known !== undefined && known > endedAt ? known : endedAt], maxEndings);
   }
 
   endOf(report: Report): string | undefined {

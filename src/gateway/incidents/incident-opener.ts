@@ -1,14 +1,14 @@
 import { keyOf, type Locks } from "../../coordination/index.ts";
 import { type KubeClient, KubeError } from "../../kube/index.ts";
 import { type KindsCache, remediationRequests, type Signal, toObjectTarget } from "../../resources/index.ts";
-import type { Logger } from "../../telemetry/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Occurrences } from "../counts/occurrences.ts";
-import type { Share } from "../counts/tally.ts";
+import type { Addition } from "../counts/tally.ts";
 import { decideFiring } from "../decide.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Report } from "../identity/report.ts";
 import type { ScopeOf } from "../identity/scope.ts";
+import type { WarnLimited } from "../limited-warnings.ts";
 import { draftIncident, payloadProblem } from "./draft.ts";
 import type { History, Incidents } from "./incidents.ts";
 import type { OpenIncidents } from "./open-incidents.ts";
@@ -16,19 +16,19 @@ import type { OpenIncidents } from "./open-incidents.ts";
 export interface OpenerOptions {
   readonly client: KubeClient;
   readonly kinds: Pick<KindsCache, "current">;
-  /** Where incidents live. One for all: their names are how only one of them can be created. */
+  /** The namespace of all incidents: their names are unique within it. */
   readonly namespace: string;
   readonly incidents: Incidents;
   readonly occurrences: Occurrences;
   readonly open: OpenIncidents;
   readonly scopeOf: ScopeOf;
   readonly locks: Locks;
-  /** The longest wait for the fingerprint's lock before going on without it. */
+  /** The maximum wait for the fingerprint's lock before the gateway continues without it. */
   readonly lockWaitMs: number;
-  readonly log: Logger;
+  readonly warn: WarnLimited;
 }
 
-/** `exists`: there is an open incident by now. */
+/** `exists`: another signal has opened an incident. */
 type Opened = Admission | { readonly kind: "exists" };
 
 /** Opens incidents, one at a time for each fingerprint. */
@@ -40,37 +40,34 @@ export class IncidentOpener {
     this.#options = options;
   }
 
-  /** Callers with one fingerprint share one run: the result is that of the first signal, for which alone `isMine` is true. */
-  async open(report: Report, share: Share, { isRetry }: { readonly isRetry: boolean }) {
+  /** Concurrent calls with one fingerprint share one run: the result is that of the first signal, and only its caller gets `isMine`. */
+  async open(report: Report, addition: Addition, { isRetry }: { readonly isRetry: boolean }) {
     const { fingerprint } = report;
     const running = this.#running.get(fingerprint);
     if (running) return { result: await running, isMine: false };
 
-    const run = this.#openLocked(report, share, isRetry).finally(() => this.#running.delete(fingerprint));
+    const run = this.#openLocked(report, addition, isRetry).finally(() => this.#running.delete(fingerprint));
     this.#running.set(fingerprint, run);
     return { result: await run, isMine: true };
   }
 
-  /** Takes the fingerprint's lock first, so that gateways do not race; without it they race, and one of them wins. */
-  async #openLocked(report: Report, share: Share, isRetry: boolean): Promise<Opened> {
-    const { locks, lockWaitMs, log, open } = this.#options;
+  /** Takes the fingerprint's lock first, so that gateways do not race. Without the lock they race, and one creates the incident. */
+  async #openLocked(report: Report, addition: Addition, isRetry: boolean): Promise<Opened> {
+    const { locks, lockWaitMs, warn, open } = this.#options;
     const { fingerprint, signal } = report;
-    // Nothing is created, so nothing races; and a lock leaves an object for every fingerprint that a sender invents.
-    if (!share.from && !open.hasRoom(signal.sender)) return this.#openNow(report, share, isRetry);
+    // Nothing will be created, and a lock would leave an object for every fingerprint that a sender invents.
+    if (!addition.from && !open.hasRoom(signal.sender)) return this.#openNow(report, addition, isRetry);
     const options = { waitMs: lockWaitMs, purpose: "open an incident" };
-    const lease = await locks.acquire(keyOf("incident", fingerprint), options).catch((error: unknown) => {
-      log.warn("fingerprint lock not taken", { fingerprint, error });
+    await using _lease = await locks.acquire(keyOf("incident", fingerprint), options).catch((error: unknown) => {
+      warn("fingerprint lock not taken", { fingerprint, error }, error);
       return undefined;
     });
-    try {
-      return await this.#openNow(report, share, isRetry);
-    } finally {
-      await lease?.release();
-    }
+    // Awaited here, so that the lock is held until the incident is there.
+    return await this.#openNow(report, addition, isRetry);
   }
 
-  /** A retry reads everything: the next name exists already, so the first read was incomplete. */
-  async #openNow(report: Report, share: Share, isRetry: boolean): Promise<Opened> {
+  /** A retry reads the whole history: the next name exists already, so the first read was incomplete. */
+  async #openNow(report: Report, addition: Addition, isRetry: boolean): Promise<Opened> {
     const { incidents, scopeOf, kinds } = this.#options;
     const { fingerprint, owner, signal } = report;
     const { newest, earlier } = await (isRetry
@@ -87,10 +84,10 @@ export class IncidentOpener {
     const scope = await scopeOf({ target: reading.target, reference: owner.reference });
     if (!scope.in) return { kind: "refused", fingerprint, because: scope.because, fix: scope.fix };
 
-    // Counts that were accepted on an incident that is closed now have a reservation already and must not be lost.
-    const room = share.from ? undefined : this.#reserve(signal);
+    // Counts from a closed incident were accepted before, so no limit may reject them.
+    const room = addition.from ? undefined : this.#reserve(signal);
     try {
-      return await this.#create(report, share, decision.n);
+      return await this.#create(report, addition, decision.n);
     } finally {
       room?.release();
     }
@@ -112,7 +109,7 @@ export class IncidentOpener {
     throw new GatewayError("total-limit", `${room.open} incidents are open, as many as there may be`);
   }
 
-  async #create(report: Report, share: Share, n: number): Promise<Opened> {
+  async #create(report: Report, addition: Addition, n: number): Promise<Opened> {
     const { client, incidents, namespace } = this.#options;
     const { fingerprint } = report;
     const outcome = await client
@@ -122,10 +119,10 @@ export class IncidentOpener {
         throw error;
       });
     if (outcome instanceof KubeError) return { kind: "invalid", problems: [outcome.message] };
-    // Another gateway was faster, or the cache was stale: read again.
+    // Another gateway was faster, or the cache was stale.
     if (outcome.kind === "already-exists") return { kind: "exists" };
-    incidents.learn(outcome.object);
-    await this.#options.occurrences.open(outcome.object, report, share);
+    incidents.cache(outcome.object);
+    await this.#options.occurrences.open(outcome.object, report, addition);
     return { kind: "created", fingerprint, incident: outcome.object };
   }
 }

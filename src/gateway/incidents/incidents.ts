@@ -9,7 +9,6 @@ import {
   type Target,
   targetHash,
 } from "../../resources/index.ts";
-import { identityVersion, identityVersionOf } from "../identity/report.ts";
 import { latestEndAt, toKnownIncident } from "./known-incident.ts";
 import type { OpenIncidents } from "./open-incidents.ts";
 
@@ -21,7 +20,7 @@ export interface IncidentsOptions {
   readonly open: OpenIncidents;
 }
 
-/** Limits the sets of labels that each signal is looked up with. Rules have a handful. */
+/** The maximum number of label sets with which each signal is looked up. Rules have few. */
 const maxDistinct = 16;
 
 /** The incidents of a fingerprint that decide whether a signal opens another. */
@@ -39,13 +38,11 @@ export interface History {
 export class Incidents {
   readonly #options: IncidentsOptions;
   readonly #newest = new Map<string, RemediationRequest>();
-  /** The number of the newest incident of a fingerprint if it is known to be over; then no earlier one is open either. */
-  readonly #over = new Map<string, number>();
-  /** Names of the incidents, by fingerprint, whose identity is of an earlier version. */
-  readonly #former = new Map<string, Set<string>>();
+  /** The number of the newest incident of a fingerprint if it is known to be closed; earlier ones are closed, too. */
+  readonly #closedNumbers = new Map<string, number>();
   /** The latest end of any series in incidents of a fingerprint. */
   readonly #latestEnds = new Map<string, string>();
-  /** The largest number that the watch has delivered: the history before that incident is complete. */
+  /** The largest number that the watch has delivered: the cached history before that incident is complete. */
   readonly #watched = new Map<string, number>();
   readonly #distinctLabels = new Map<string, readonly string[]>([["", []]]);
   readonly #stop: () => void;
@@ -54,7 +51,7 @@ export class Incidents {
     this.#options = options;
     this.#stop = options.informer.subscribe((event, incident) => {
       if (event === "DELETED") return this.#forget(incident);
-      this.learn(incident);
+      this.cache(incident);
       if (event === "ADDED") this.#noteWatched(incident);
     });
   }
@@ -62,16 +59,6 @@ export class Incidents {
   /** From the cache. */
   newest(fingerprint: string): RemediationRequest | undefined {
     return this.#newest.get(fingerprint);
-  }
-
-  /** Whether there may be incidents whose identity is of an earlier version. */
-  get hasFormer(): boolean {
-    return this.#former.size > 0;
-  }
-
-  /** Whether there are such incidents with this fingerprint, open or closed. */
-  isFormer(fingerprint: string): boolean {
-    return this.#former.has(fingerprint);
   }
 
   /** The sets of labels by which rules distinguished signals when incidents were opened; the empty set if they did not. */
@@ -85,9 +72,9 @@ export class Incidents {
   }
 
   /**
-   * Reads the newest incident, and the earlier ones if a series that fires since `firingAt` may have ended in one of
-   * them. A flapping alert has any number of closed incidents: they are read again only for a signal that comes late, and
-   * while the watch has not shown the newest yet.
+   * Reads the newest incident, and the earlier ones if a series that fires since `firingAt` may have ended in one of them.
+   * A flapping alert can have many closed incidents: they are read only for a late signal, and while the watch has not
+   * delivered the newest.
    */
   async readHistory(fingerprint: string, firingAt: string): Promise<History> {
     const latest = await this.#readLatest(fingerprint);
@@ -98,25 +85,25 @@ export class Incidents {
     return { newest, earlier: latest.slice(1).map(seriesIn) };
   }
 
-  /** Reads all incidents of the fingerprint that still exist. */
+  /** Reads all existing incidents of the fingerprint. */
   async readWholeHistory(fingerprint: string): Promise<History> {
     const [newest, ...older] = await this.#readAll(fingerprint);
     return { newest, earlier: older.map(seriesIn) };
   }
 
-  /** Those that may be the newest, the newest first: one, or two while a later one has just been opened. */
+  /** The incidents that may be the newest, the newest first: one, or two just after another was opened. */
   async #readLatest(fingerprint: string): Promise<readonly RemediationRequest[]> {
     const latest = await this.#list(fingerprint, labelKeys.latestOf);
-    // Incidents of an earlier version lack the label, and so do the others when an operator deletes the newest.
+    // No incident has the label after an operator has deleted the newest.
     if (latest.length === 0) return this.#readAll(fingerprint);
-    return this.#learnFirst(latest);
+    return this.#cacheFirst(latest);
   }
 
-  /** All that are still there, the newest first. */
+  /** All existing incidents of the fingerprint, the newest first. */
   async #readAll(fingerprint: string): Promise<readonly RemediationRequest[]> {
     const all = await this.#list(fingerprint, labelKeys.fingerprintHash);
     if (all.length === 0) this.#drop(fingerprint);
-    return this.#learnFirst(all);
+    return this.#cacheFirst(all);
   }
 
   async #list(fingerprint: string, label: string): Promise<readonly RemediationRequest[]> {
@@ -129,8 +116,8 @@ export class Incidents {
       .map(({ incident }) => incident);
   }
 
-  #learnFirst(sorted: readonly RemediationRequest[]): readonly RemediationRequest[] {
-    if (sorted[0]) this.learn(sorted[0]);
+  #cacheFirst(sorted: readonly RemediationRequest[]): readonly RemediationRequest[] {
+    if (sorted[0]) this.cache(sorted[0]);
     return sorted;
   }
 
@@ -152,27 +139,26 @@ export class Incidents {
   }
 
   /** Caches an incident from a response or a watch, unless a newer state is cached. */
-  learn(read: RemediationRequest): void {
+  cache(read: RemediationRequest): void {
     const incident = toKnownIncident(read);
     const { signalFingerprint } = incident.spec;
-    if (identityVersionOf(incident) !== identityVersion) this.#noteFormer(incident);
     this.#noteDistinct(incident);
     this.#noteEnd(signalFingerprint, latestEndAt(incident));
     const known = this.#newest.get(signalFingerprint);
     if (known && isEarlier(incident, known)) return;
-    if (numberOf(incident) <= (this.#over.get(signalFingerprint) ?? -1)) return;
-    this.#over.delete(signalFingerprint);
+    if (numberOf(incident) <= (this.#closedNumbers.get(signalFingerprint) ?? -1)) return;
+    this.#closedNumbers.delete(signalFingerprint);
     this.#newest.set(signalFingerprint, incident);
     this.#options.open.note(signalFingerprint, incident);
   }
 
-  /** Marks an incident as closed or deleted, regardless of the watch: until a later one is cached, there is none. */
-  markOver(fingerprint: string, name: string): void {
+  /** Marks an incident as closed or deleted before the watch delivers that. Its fingerprint has none until a later one is cached. */
+  markClosed(fingerprint: string, name: string): void {
     const number = incidentNumber(fingerprint, name) ?? 0;
     const known = this.#newest.get(fingerprint);
     if (known && numberOf(known) > number) return;
     this.#drop(fingerprint);
-    this.#over.set(fingerprint, number);
+    this.#closedNumbers.set(fingerprint, number);
   }
 
   #drop(fingerprint: string) {
@@ -182,12 +168,6 @@ export class Incidents {
 
   stop(): void {
     this.#stop();
-  }
-
-  #noteFormer({ spec, metadata }: RemediationRequest) {
-    const names = this.#former.get(spec.signalFingerprint) ?? new Set();
-    names.add(metadata.name ?? "");
-    this.#former.set(spec.signalFingerprint, names);
   }
 
   #noteDistinct({ metadata }: RemediationRequest) {
@@ -208,19 +188,17 @@ export class Incidents {
 
   #forget({ spec, metadata }: RemediationRequest) {
     const { signalFingerprint } = spec;
-    const former = this.#former.get(signalFingerprint);
-    if (former?.delete(metadata.name ?? "") && former.size === 0) this.#former.delete(signalFingerprint);
     if (this.#newest.get(signalFingerprint)?.metadata.uid === metadata.uid) {
       this.#drop(signalFingerprint);
       this.#latestEnds.delete(signalFingerprint);
       this.#watched.delete(signalFingerprint);
     }
-    if (this.#over.get(signalFingerprint) === incidentNumber(signalFingerprint, metadata.name ?? ""))
-      this.#over.delete(signalFingerprint);
+    if (this.#closedNumbers.get(signalFingerprint) === incidentNumber(signalFingerprint, metadata.name ?? ""))
+      this.#closedNumbers.delete(signalFingerprint);
   }
 }
 
-/** Equal incidents are not earlier: the object of the informer replaces an equal one, so that memory has it once. */
+/** Equal incidents are not earlier: the informer's object replaces an equal one, so that it is in memory only once. */
 function isEarlier(one: RemediationRequest, other: RemediationRequest): boolean {
   if (one.metadata.uid !== other.metadata.uid) return numberOf(one) < numberOf(other);
   return BigInt(one.metadata.resourceVersion ?? 0) < BigInt(other.metadata.resourceVersion ?? 0);

@@ -6,13 +6,13 @@ import {
   withoutSignalTexts,
 } from "../../resources/index.ts";
 
-/** An incident whose series are left out, because they are many or large. It must be read before its status is written. */
+/** An incident without its series, which are many or large. It must be read before its status is written. */
 interface PartialIncident extends RemediationRequest {
-  /** The latest end among the series that are left out; empty if all of them fire. */
+  /** The latest end of the series that are left out; empty if none has ended. */
   readonly cachedLatestEndAt: string;
 }
 
-/** The incident as the gateway keeps it: the newest of every fingerprint is in memory all the time. */
+/** The cached form of an incident: the newest one of every fingerprint is always in memory. */
 export function toKnownIncident(incident: RemediationRequest): RemediationRequest {
   const known = withoutSignalTexts(incident);
   if (hasSmallSeries(incident)) return known;

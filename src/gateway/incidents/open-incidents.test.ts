@@ -28,7 +28,7 @@ describe("room for another open incident", () => {
     expect(open.reserve("am").kind).toBe("reserved");
   });
 
-  it("is there again when an incident is closed, deleted, or taken over by another sender", () => {
+  it("is free again when an incident is closed, deleted, or followed by one of another sender", () => {
     const open = new OpenIncidents({ total: 10, perSender: 1 });
     const isFull = () => {
       const reservation = open.reserve("am");

@@ -9,15 +9,15 @@ export interface OpenIncidentLimits {
   readonly perSender: number;
 }
 
-/** Room for one more open incident, until it is known to exist; or the limit that leaves none. */
+/** Room for one more open incident until the cache has it, or the limit that is reached. */
 export type Reservation =
   | { readonly kind: "reserved"; readonly release: () => void }
   | { readonly kind: "full"; readonly limit: "total" | "sender"; readonly open: number };
 
 /**
- * Counts open incidents by the sender that opened them. Each of them takes memory in every stage, so that a sender that
- * invents problems without end would exhaust the process. A count may be a moment old: with several gateways the
- * limit can be exceeded by the incidents that they open in that moment.
+ * Counts open incidents by the sender that opened them. Each takes memory in every stage, so a sender that reports ever
+ * new problems would exhaust the process. A count may be a moment old: several gateways can exceed the limit by the incidents
+ * that they open in that moment.
  */
 export class OpenIncidents {
   readonly #limits: OpenIncidentLimits;

@@ -29,14 +29,14 @@ describe("versions", () => {
     ["1.0", "1.0.0"],
     ["1.0.0+build.1", "1.0.0+build.2"],
     ["v1.0.0", "1.0.0"],
-  ])("%s and %s mean the same and still have one order", (a, b) => {
+  ])("%s and %s are equal, but still have an order", (a, b) => {
     expect(compareVersions(a, b)).toBe(-compareVersions(b, a));
     expect(compareVersions(a, b)).not.toBe(0);
   });
 });
 
 describe("the current entry of a workflow", () => {
-  it("is the highest version, not the one that was added last", () => {
+  it("is the highest version, not the latest entry", () => {
     expect(currentEntry([entry("1.9.0"), entry("1.10.0"), entry("1.2.0")], builtInKinds)?.spec.version).toBe("1.10.0");
   });
 
@@ -54,13 +54,13 @@ describe("the current entry of a workflow", () => {
 });
 
 describe("the name of an entry", () => {
-  it("is readable, and the same each time", () => {
+  it("is readable and stable", () => {
     expect(entryName({ workflowId: "node-disk-cleanup", version: "1.4.0" })).toMatch(
       /^node-disk-cleanup-1-4-0-[0-9a-v]{8}$/,
     );
   });
 
-  it("differs where only the readable part is the same", () => {
+  it("differs if only the readable part is the same", () => {
     const names = [
       ["a-1", "0"],
       ["a", "1-0"],

@@ -5,8 +5,8 @@ import { compareVersions } from "./compare-versions.ts";
 import { workflowProblems } from "./workflow-problems.ts";
 
 /**
- * The entry that a workflow's id means, out of all its entries: the highest version that can be run. An entry with
- * problems never hides an older one that works. Undefined if none can be run.
+ * The entry of a workflow that applies without a version: the highest version that can be run, so an entry with problems does
+ * not hide an older one without. Undefined if none can be run.
  */
 export function currentEntry(entries: readonly RemediationWorkflow[], kinds: Kinds): RemediationWorkflow | undefined {
   return entries
@@ -14,7 +14,7 @@ export function currentEntry(entries: readonly RemediationWorkflow[], kinds: Kin
     .sort((a, b) => compareVersions(b.spec.version, a.spec.version) || (nameOf(a) < nameOf(b) ? -1 : 1))[0];
 }
 
-/** The name of the entry for a version of a workflow: readable, and never the same for another one. */
+/** The name of the entry for a version of a workflow: readable and unique. */
 export function entryName({ workflowId, version }: Pick<RemediationWorkflowSpec, "workflowId" | "version">): string {
   const readable = `${workflowId}-${version}`.toLowerCase().replace(/[^a-z0-9]+/g, "-");
   return `${readable}-${nameHash(`${workflowId}@${version}`).slice(0, 8)}`;

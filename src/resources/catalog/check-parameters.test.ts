@@ -17,7 +17,7 @@ describe("parameters", () => {
     expect(checkParameters(schema, { mode: "safe" })).toEqual({ kind: "valid", parameters: { keep: 3, mode: "safe" } });
   });
 
-  it("are refused with everything that is wrong, at once and without repeating a value", () => {
+  it("are refused with all problems at once, without repeating a value", () => {
     expect(checkParameters(schema, { keep: 10, paths: ["/a", "b"], password: "hunter2" })).toEqual({
       kind: "invalid",
       problems: [
@@ -37,7 +37,7 @@ describe("parameters", () => {
     expect(checkParameters(undefined, {})).toEqual({ kind: "valid", parameters: {} });
   });
 
-  it("may have names that every object has", () => {
+  it("may have names of inherited properties", () => {
     const named = { properties: { constructor: { type: "string" } as const }, required: ["constructor"] };
 
     expect(checkParameters(named, {})).toEqual({ kind: "invalid", problems: ["constructor is missing"] });
@@ -46,7 +46,7 @@ describe("parameters", () => {
     );
   });
 
-  it("keep the value false, which is a value", () => {
+  it("may have the value false", () => {
     const parameters = { properties: { force: { type: "boolean", default: true } as const } };
 
     expect(checkParameters(parameters, { force: false })).toEqual({ kind: "valid", parameters: { force: false } });
@@ -78,7 +78,7 @@ describe("parameters", () => {
     [{ type: "array" }, ["a"], undefined],
     [{ type: "array" }, "a", "must be a list of texts, not text"],
     [{ type: "array", maxItems: 1 }, ["a", "b"], "must have at most 1 entries"],
-  ])("of %j: %j is answered with %j", (parameter, value, problem) => {
+  ])("of %j: %j has the problem %j", (parameter, value, problem) => {
     const checked = checkParameters({ properties: { x: parameter } }, { x: value });
 
     expect(checked).toEqual(

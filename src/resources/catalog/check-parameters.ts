@@ -2,36 +2,36 @@ import { linearPattern } from "../../kube/index.ts";
 import type { RemediationWorkflowSpec, WorkflowParameter } from "../kinds/remediation-workflow.ts";
 import type { ParameterValue } from "../kinds/schemas/fields.ts";
 
-export type CheckedParameters =
+type CheckedParameters =
   /** Complete: absent parameters have their defaults. */
   | { readonly kind: "valid"; readonly parameters: Readonly<Record<string, ParameterValue>> }
-  /** One sentence for each thing that is wrong. No value is repeated: it may be a secret. */
+  /** One sentence for each problem. No value is repeated: it may be a secret. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
 /** Compares values with the parameters of a workflow. All problems are reported at once. */
 export function checkParameters(
   schema: RemediationWorkflowSpec["parameters"],
-  given: Readonly<Record<string, ParameterValue>>,
+  values: Readonly<Record<string, ParameterValue>>,
 ): CheckedParameters {
   const { properties = {}, required = [] } = schema ?? {};
   const names = Object.keys(properties);
   const problems: string[] = [];
-  for (const name of Object.keys(given)) {
+  for (const name of Object.keys(values)) {
     if (!names.includes(name))
       problems.push(`${name} is not a parameter of this workflow, which takes ${toList(names)}`);
   }
-  const values: [string, ParameterValue][] = [];
+  const complete: [string, ParameterValue][] = [];
   for (const name of names) {
     const parameter = own(properties, name) as WorkflowParameter;
-    const value = own(given, name) ?? parameter.default;
+    const value = own(values, name) ?? parameter.default;
     if (value !== undefined) {
       problems.push(...valueProblems(parameter, value).map((problem) => `${name} ${problem}`));
-      values.push([name, value]);
+      complete.push([name, value]);
     } else if (required.includes(name)) problems.push(`${name} is missing`);
   }
   return problems.length > 0
     ? { kind: "invalid", problems }
-    : { kind: "valid", parameters: Object.fromEntries(values) };
+    : { kind: "valid", parameters: Object.fromEntries(complete) };
 }
 
 /** The problems of one value, each as the rest of a sentence about it. */
@@ -81,7 +81,7 @@ function describeInstead(value: ParameterValue): string {
 
 function boundProblems(parameter: WorkflowParameter, value: ParameterValue): string[] {
   if (typeof value === "number") return outside(value, parameter.minimum, parameter.maximum, (n) => `be @ ${n}`);
-  // Characters as people count them: one outside the basic plane is one.
+  // A character outside the basic plane counts as one.
   if (typeof value === "string") {
     return outside([...value].length, parameter.minLength, parameter.maxLength, (n) => `have @ ${n} characters`);
   }
@@ -94,7 +94,7 @@ function outside(size: number, min = -Infinity, max = Infinity, rule: (limit: nu
   return size > max ? [`must ${rule(max).replace("@", "at most")}`] : [];
 }
 
-/** A pattern that is none matches nothing: what cannot be checked is not let through. */
+/** An invalid pattern matches nothing, so that no unchecked value passes. */
 function matches(pattern: string, text: string): boolean {
   try {
     return linearPattern(pattern).test(text);
@@ -111,7 +111,7 @@ function toList(names: readonly string[]): string {
   return names.length > 0 ? names.join(", ") : "none";
 }
 
-/** Not what every object inherits: a parameter may be called `constructor`. */
+/** Without inherited properties: a parameter may be called `constructor`. */
 function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

@@ -1,4 +1,4 @@
-/** Variables that a loader, a shell, an interpreter or a tool reads as code, as options, or as a place to load code from. */
+/** Variables that a loader, a shell, an interpreter or a tool reads as code, as options, or as a path to load code from. */
 const names: readonly string[] = [
   ...["PATH", "HOME", "SHELL", "ENV", "IFS", "CDPATH", "PS0", "PS1", "PS2", "PS3", "PS4", "PROMPT_COMMAND"],
   ...["FPATH", "ZDOTDIR", "INPUTRC", "HISTFILE", "MAILPATH", "SHELLOPTS", "FCEDIT"],
@@ -19,7 +19,7 @@ const prefixes: readonly string[] = [
   ...["CARGO_", "RUSTC", "ANSIBLE_", "LESS", "KUBE", "DOCKER_", "HELM_", "TF_CLI_", "SSH_", "OPENSSL_"],
   ...["DOTNET_", "CORECLR_", "COR_"],
 ];
-/** Programs that a tool starts, and options that it reads as if they were arguments. */
+/** Endings of variables that name a program to start, or that are read as further arguments. */
 const suffixes: readonly string[] = [
   ...["EDITOR", "VISUAL", "PAGER", "BROWSER", "ASKPASS", "_RSH"],
   ...["_OPT", "_OPTS", "_OPTIONS", "FLAGS"],

@@ -1,7 +1,7 @@
 /**
- * Which of two versions is the later: negative if `a` is earlier. As in semantic versioning numbers count as numbers,
- * and a version with a part behind a hyphen comes before the same version without. Equal versions are ordered by spelling,
- * so that all replicas pick the same one.
+ * Compares two versions for sorting, the earlier first. As in semantic versioning, numbers are compared as numbers, and a
+ * version with a pre-release part comes before the same version without. Equal versions are ordered by spelling, so that all
+ * replicas pick the same one.
  */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [parseParts(a), parseParts(b)];
@@ -30,7 +30,7 @@ function compareLists(a: readonly string[], b: readonly string[], missing: strin
 function compareParts(a: string, b: string): number {
   const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
   if (isNumber && isOtherNumber) return Math.sign(Number(BigInt(a) - BigInt(b)));
-  // Nothing before a number, a number before a word.
+  // An absent part comes before a number, a number before a word.
   if (a === "" || b === "") return Number(a !== "") - Number(b !== "");
   return isNumber || isOtherNumber ? Number(isOtherNumber) - Number(isNumber) : compareTexts(a, b);
 }

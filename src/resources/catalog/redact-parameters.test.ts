@@ -42,7 +42,7 @@ describe("a text with values of secret parameters", () => {
 });
 
 describe("recorded parameters", () => {
-  it("hide the value of a secret one, also its default: a record must not show that a password was never changed", () => {
+  it("hide the value of a secret one, also its default, so that a record does not reveal an unchanged password", () => {
     expect(redactParameters({ password: "none", mode: "none" }, entry)).toEqual({
       password: "[redacted]",
       mode: "none",

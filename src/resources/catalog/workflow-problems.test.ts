@@ -5,7 +5,7 @@ import { parseTarget } from "../target/parse-target.ts";
 import { targetKindProblem, workflowProblems } from "./workflow-problems.ts";
 
 describe("a workflow", () => {
-  it("has no problems when everything in it fits together", () => {
+  it("has no problems if its parts are consistent", () => {
     const keep: WorkflowParameter = { type: "integer", minimum: 1, default: 3, enum: [1, 3, 5] };
 
     expect(

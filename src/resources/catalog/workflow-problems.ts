@@ -7,10 +7,10 @@ import type { ObjectTarget } from "../target/target.ts";
 import { valueProblems } from "./check-parameters.ts";
 import { isCodeVariable } from "./code-variables.ts";
 
-/** Every run is given these by itself. */
+/** Parameters that every run gets from Interlock. */
 export const reservedParameters = ["TARGET_RESOURCE", "EXECUTION_UID", "FENCE"] as const;
 
-/** The problems of a workflow that has the right shape: sentences that begin with the path. */
+/** The problems of a workflow that fits the schema, as sentences that begin with the path. */
 export function workflowProblems(spec: RemediationWorkflowSpec, kinds: Kinds): string[] {
   const { properties = {}, required = [] } = spec.parameters ?? {};
   const problems = Object.entries(properties).flatMap(([name, parameter]) => {

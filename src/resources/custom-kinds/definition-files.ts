@@ -2,15 +2,15 @@ import { parseAllDocuments } from "yaml";
 import { type CustomResourceDefinition, customResourceDefinitions, maxYamlDepth, yamlDepth } from "../../kube/index.ts";
 import { maxAliases, type TextFile } from "../yaml-file.ts";
 
-export type DefinitionsReading =
+type DefinitionsReading =
   | { readonly kind: "valid"; readonly definitions: readonly Pick<CustomResourceDefinition, "spec">[] }
-  /** `file: problem`, everything at once. */
+  /** `file: problem`, all of them. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** Schemas make definitions large: those of one project often are in one file. */
+/** Definitions are large because of their schemas, and one file often has all those of a project. */
 const maxLength = 32 * 1_024 * 1_024;
 
-/** The custom resource definitions in a file, among whatever else is there: one or more documents, or lists of objects. */
+/** The custom resource definitions in a file of one or more documents, objects or lists. Other objects are left out. */
 export function readDefinitions({ path, text }: TextFile): DefinitionsReading {
   if (text.length > maxLength) return invalid(`${path}: is larger than ${maxLength} characters; split the file`);
   if (yamlDepth(text) > maxYamlDepth) return invalid(`${path}: is nested too deeply`);
@@ -40,7 +40,7 @@ function isDefinition(object: unknown): object is Fields {
   return isFields(object) && object["kind"] === customResourceDefinitions.kind;
 }
 
-/** The missing part of a definition's names and scope; the schema is checked by the API server. */
+/** The first problem of a definition's names, scope and versions. The API server checks the schemas. */
 function findDefinitionProblem({ apiVersion, metadata, spec }: Fields): string | undefined {
   const name = isFields(metadata) ? String(metadata["name"]) : "without a name";
   const what = `the CustomResourceDefinition ${name}`;

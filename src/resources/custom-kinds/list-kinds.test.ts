@@ -18,7 +18,7 @@ describe("a declared kind", () => {
     expect(readKinds([], [declared]).find("certificates.cert-manager.io")).toMatchObject({ namespaced: false });
   });
 
-  it("gives way to a definition of the same kind in all its names, so that one object is one target", () => {
+  it("is replaced by a definition of the same kind in all its names, so that one object is one target", () => {
     const kinds = readKinds([certificateDefinition], [declared]);
 
     expect(kinds.find("other.cert-manager.io")).toBeUndefined();
@@ -43,7 +43,7 @@ describe("custom kinds with a name in common", () => {
   const first = { ...declared, kind: "Alpha", singular: "alpha", plural: "alphas", shortNames: ["beta"] };
   const second = { ...declared, kind: "Beta", singular: "beta", plural: "betas" };
 
-  it.each([[[first, second]], [[second, first]]])("mean the same in any order: %#", (order) => {
+  it.each([[[first, second]], [[second, first]]])("have the same meaning in any order: %#", (order) => {
     expect(readKinds([], order).find("beta.cert-manager.io")?.plural).toBe("betas");
   });
 });

@@ -4,8 +4,8 @@ import { type CustomKind, type Kinds, kindsWith } from "../target/kinds.ts";
 import { toCustomKinds } from "./to-custom-kinds.ts";
 
 /**
- * The kinds that a target may be of: those that every cluster has, those that `definitions` define, and those that are
- * `declared`. A definition wins over a declaration of the same kind, because the API server goes by it.
+ * The kinds that a target may have: the built-in ones, those of `definitions`, and the `declared` ones. A definition replaces a
+ * declaration of the same kind, because the API server uses the definition.
  */
 export function readKinds(
   definitions: readonly Pick<CustomResourceDefinition, "spec">[],
@@ -18,7 +18,7 @@ export function readKinds(
   return kindsWith([...others, ...defined], incomplete);
 }
 
-/** The kinds that are defined on the API server at this moment, and those that are `declared`. */
+/** The kinds that are currently defined on the API server, and the `declared` ones. */
 export async function listKinds(
   client: KubeClient,
   declared: readonly CustomKind[],

@@ -23,7 +23,7 @@ function preferredVersion(versions: readonly CrdVersion[]): string | undefined {
   return (served.find(({ storage }) => storage) ?? served[0])?.name;
 }
 
-/** A definition without its schemas, which may have a megabyte, and without the rest that only its own API needs. */
+/** A definition reduced to its names and versions: its schemas may have a megabyte. */
 export function namesOnly({ metadata, spec }: CustomResourceDefinition): CustomResourceDefinition {
   const { name = "", uid = "", resourceVersion = "" } = metadata;
   const { group: home, scope, names, versions } = spec;

@@ -13,13 +13,12 @@ import { namesOnly } from "./to-custom-kinds.ts";
 
 /** The kinds that are known now, while definitions come and go. */
 export interface KindsCache {
-  /** A snapshot, and the same one until something changes. May be a moment old. */
+  /** A snapshot: the same object until a kind changes. May be a moment old. */
   readonly current: Kinds;
   /** Reads the definitions from the API server. Returns `current` if they may not be read. */
   read(signal: AbortSignal): Promise<Kinds>;
   /** Calls `changed` after each change of `current`, until the returned function is called. */
   subscribe(changed: () => void): () => void;
-  readonly hasSynced: boolean;
   /** Resolves when the definitions were read, or the API server refuses to list them; rejects when stopped before. */
   readonly synced: Promise<void>;
 }
@@ -30,7 +29,6 @@ export function fixedKinds(kinds: Kinds): KindsCache {
     current: kinds,
     read: async () => kinds,
     subscribe: () => () => {},
-    hasSynced: true,
     synced: Promise.resolve(),
   };
 }
@@ -45,12 +43,12 @@ export interface WatchKindsOptions {
   readonly problem: ReportProblem;
 }
 
-/** Definitions are often applied many at a time: changes this close are one. */
+/** Definitions are often applied together: changes within this time are reported once. */
 const settleMs = 100;
 
 /**
- * Keeps kinds current with a watch on custom resource definitions. Where these may not be listed or watched, the built-in and
- * declared kinds remain, and the watch is tried again.
+ * Keeps kinds current with a watch on custom resource definitions. Without the permission to list and watch them, the built-in
+ * and declared kinds remain, and the watch is retried.
  */
 export function watchKinds({ client, declared, clock, random, signal, problem }: WatchKindsOptions): KindsCache {
   const listeners = new Set<() => void>();
@@ -60,11 +58,14 @@ export function watchKinds({ client, declared, clock, random, signal, problem }:
   let hasRead = false;
   let hasSynced = false;
   let timer: Timer | undefined;
-  const { promise: refused, resolve: refuse } = withResolvers();
+  let refuse = () => {};
+  const refused = new Promise<void>((resolve) => {
+    refuse = resolve;
+  });
 
   function changed() {
     isOutdated = true;
-    // Nothing was decided yet.
+    // Listeners need no event before the first snapshot is complete.
     if (!hasSynced) return;
     timer ??= clock.after(settleMs, notify, { background: true });
   }
@@ -101,7 +102,7 @@ export function watchKinds({ client, declared, clock, random, signal, problem }:
   const synced = Promise.race([firstRead, refused]).then(() => {
     hasSynced = true;
   });
-  // Nothing has to wait for them, and an unhandled rejection would end the process.
+  // An unhandled rejection would end the process, and no caller has to await these promises.
   for (const promise of [firstRead, synced]) promise.catch(() => {});
   signal.addEventListener("abort", () => timer?.cancel(), { once: true });
 
@@ -124,21 +125,10 @@ export function watchKinds({ client, declared, clock, random, signal, problem }:
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    get hasSynced() {
-      return hasSynced;
-    },
     synced,
   };
 }
 
-function withResolvers(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve = () => {};
-  const promise = new Promise<void>((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}
-
-/** The remedy for an operator where definitions may not be read. */
+/** The fix for an operator if definitions may not be read. */
 export const grantKinds =
   "grant get, list and watch on customresourcedefinitions.apiextensions.k8s.io, as deploy/ does";

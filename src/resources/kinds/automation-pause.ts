@@ -7,11 +7,10 @@ import type { spec, status } from "./schemas/automation-pause.ts";
 export interface AutomationPause extends KubeObject {
   readonly spec: AutomationPauseSpec;
   /** Absent as long as the pause lasts. */
-  readonly status?: AutomationPauseStatus;
+  readonly status?: Wire<typeof status>;
 }
 
 export type AutomationPauseSpec = Wire<typeof spec>;
-export type AutomationPauseStatus = Wire<typeof status>;
 
 export const automationPauses = defineKind<AutomationPause>({
   kind: "AutomationPause",

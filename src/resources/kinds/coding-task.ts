@@ -11,7 +11,6 @@ export interface CodingTask extends KubeObject {
 
 export type CodingTaskSpec = Wire<typeof spec>;
 export type CodingTaskStatus = Wire<typeof status>;
-export type CodingTaskPhase = CodingTaskStatus["phase"];
 export type CodingTaskStep = Wire<typeof step>;
 export type CodingVerb = (typeof verbs)[number];
 

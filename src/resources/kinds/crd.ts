@@ -11,12 +11,12 @@ import type { KindSchema } from "./schemas/define-schema.ts";
 import { kindSchema } from "./schemas/kind-schema.ts";
 
 /**
- * The format of all our kinds. A version of Interlock refuses a server whose definitions have a higher one, so it is raised
- * only for a change with which the version before could not work beside this one.
+ * The format of all our kinds. Interlock refuses a server whose definitions have a higher format than its own, so it increases
+ * only with a change that makes the previous version unable to run beside this one.
  */
 const crdFormat = 1;
 
-/** The definition that makes an API server serve `kind`. It includes the fields that a server would add by itself. */
+/** The definition of `kind` for an API server, with the fields that the server would add as defaults. */
 export function toCrd(kind: Kind): CustomResourceDefinition {
   const { plural, singular, shortName } = kind;
   return {

@@ -1,6 +1,6 @@
 import type { KubeObject, PrinterColumn, ResourceType } from "../../kube/index.ts";
 
-/** One of our kinds: its resource type and printer columns. Its schema is in `schemas/`, for those who check objects. */
+/** One of our kinds: its resource type and printer columns. Its schema is in `schemas/`. */
 export interface Kind<T extends KubeObject = KubeObject> extends ResourceType<T> {
   readonly singular: string;
   readonly shortName: string;

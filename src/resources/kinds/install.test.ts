@@ -12,7 +12,7 @@ import { toCustomKinds } from "../custom-kinds/to-custom-kinds.ts";
 import { kindsWith } from "../target/kinds.ts";
 import { parseTarget } from "../target/parse-target.ts";
 import { toCrd } from "./crd.ts";
-import { crdsToInstall, installCrds } from "./install.ts";
+import { crdStep, installCrds } from "./install.ts";
 import { resourceKinds } from "./resource-kinds.ts";
 
 const ours = toCrd(resourceKinds[0] as (typeof resourceKinds)[number]);
@@ -22,64 +22,64 @@ const olderSpec = {
   versions: ours.spec.versions.map(({ additionalPrinterColumns: _, ...version }) => version),
 } as CustomResourceDefinition["spec"];
 
-describe("what to do about a definition", () => {
-  it("is to create it when it is missing", () => {
-    expect(crdsToInstall([], [ours])).toEqual([{ do: "create", name, crd: ours }]);
+describe("the installation of a definition", () => {
+  it("creates it if it is missing", () => {
+    expect(crdStep(ours, undefined)).toEqual({ do: "create", name, crd: ours });
   });
 
-  it("is nothing when ours is there already", () => {
-    expect(crdsToInstall([stored({})], [ours])).toEqual([{ do: "keep", name }]);
+  it("keeps ours if it is current", () => {
+    expect(crdStep(ours, stored({}))).toEqual({ do: "keep", name });
   });
 
-  it("is to update ours when it is an older one, at the version that was read, keeping the additions of others", () => {
+  it("updates an older one of ours at the version that was read, and keeps the additions of others", () => {
     const metadata = { ...stored({}).metadata, resourceVersion: "7", annotations: { team: "ops" } };
     const older = stored({ metadata, spec: { ...ours.spec, versions: [] } });
 
     const annotations = { team: "ops", "kubernaut.ai/format": "1" };
-    expect(crdsToInstall([older], [ours])).toEqual([
-      { do: "update", name, crd: { ...ours, metadata: { ...metadata, annotations } } },
-    ]);
+    expect(crdStep(ours, older)).toEqual({
+      do: "update",
+      name,
+      crd: { ...ours, metadata: { ...metadata, annotations } },
+    });
   });
 
-  it("is nothing when ours is from before formats were recorded", () => {
+  it("keeps ours from before formats were recorded", () => {
     const { annotations: _, ...metadata } = ours.metadata;
 
-    expect(crdsToInstall([stored({ metadata })], [ours])).toEqual([{ do: "keep", name }]);
+    expect(crdStep(ours, stored({ metadata }))).toEqual({ do: "keep", name });
   });
 
-  it("is to refuse it when a newer version has written it in a format that this one does not support", () => {
+  it("is refused if a newer version has written it in a format that this one does not support", () => {
     const newer = stored({ metadata: { ...ours.metadata, annotations: { "kubernaut.ai/format": "2" } } });
 
-    expect(crdsToInstall([newer], [ours])).toEqual([
-      {
-        do: "refuse",
-        name,
-        because: `${name} is in format 2, written by a newer version of Interlock; this version supports formats up to 1: start that version`,
-      },
-    ]);
+    expect(crdStep(ours, newer)).toEqual({
+      do: "refuse",
+      name,
+      because: `${name} is in format 2, written by a newer version of Interlock; this version supports formats up to 1: start that version`,
+    });
   });
 
   it.each([
     ["has no labels", {}],
     ["is managed by another tool", { labels: { "app.kubernetes.io/managed-by": "Helm" } }],
-  ])("is to leave it alone and report it when it %s", (_what, metadata) => {
+  ])("does not change it, and reports it, if it %s", (_what, metadata) => {
     const foreign = stored({ metadata: { name, ...metadata }, spec: { ...ours.spec, versions: [] } });
 
-    expect(crdsToInstall([foreign], [ours])).toEqual([
-      {
-        do: "leave",
-        name,
-        because: `${name} exists without the label "app.kubernetes.io/managed-by: interlock", so Interlock does not change it: required fields may be missing`,
-      },
-    ]);
+    expect(crdStep(ours, foreign)).toEqual({
+      do: "leave",
+      name,
+      because: `${name} exists without the label "app.kubernetes.io/managed-by: interlock", so Interlock does not change it: required fields may be missing`,
+    });
   });
 
-  it("is to wait for its end when it is being deleted", () => {
+  it("does not change it while it is being deleted", () => {
     const dying = stored({ metadata: { ...ours.metadata, deletionTimestamp: "2026-11-15T06:00:00Z" } });
 
-    expect(crdsToInstall([dying], [ours])).toEqual([
-      { do: "leave", name, because: `${name} is being deleted, with all its objects: start again when it is gone` },
-    ]);
+    expect(crdStep(ours, dying)).toEqual({
+      do: "leave",
+      name,
+      because: `${name} is being deleted, with all its objects: start again when it is gone`,
+    });
   });
 });
 
@@ -90,7 +90,7 @@ describe("installing the definitions", () => {
     client = testCluster({ clock: new ManualClock(), random: systemRandom() }).client();
   });
 
-  it("puts all of them onto an empty server, and does nothing the second time", async () => {
+  it("creates all of them on an empty server, and does nothing the second time", async () => {
     const first = await installCrds(client);
     const second = await installCrds(client);
 
@@ -99,7 +99,7 @@ describe("installing the definitions", () => {
     expect((await client.list(customResourceDefinitions)).items).toHaveLength(resourceKinds.length);
   });
 
-  it("never touches one that belongs to another tool", async () => {
+  it("never changes one that belongs to another tool", async () => {
     const foreign = { ...ours, metadata: { name }, spec: olderSpec };
     await client.create(customResourceDefinitions, foreign);
 
@@ -109,7 +109,7 @@ describe("installing the definitions", () => {
     expect((await client.get(customResourceDefinitions, { name }))?.spec.versions).toEqual(olderSpec.versions);
   });
 
-  it("brings an older one of ours up to date", async () => {
+  it("updates an older one of ours", async () => {
     await client.create(customResourceDefinitions, { ...ours, spec: olderSpec });
 
     const steps = await installCrds(client);
@@ -118,7 +118,7 @@ describe("installing the definitions", () => {
     expect((await client.get(customResourceDefinitions, { name }))?.spec).toMatchObject(ours.spec);
   });
 
-  it("goes on with those of a neighbouring version that this process may not change", async () => {
+  it("accepts those of the next or previous version if this process may not change them", async () => {
     await installCrds(client);
     await client.update(customResourceDefinitions, {
       ...((await client.get(customResourceDefinitions, { name })) as CustomResourceDefinition),
@@ -138,7 +138,7 @@ describe("installing the definitions", () => {
     expect(created).toHaveLength(resourceKinds.length);
   });
 
-  it("gives up with an error when a definition changes faster than it can be updated", async () => {
+  it("fails with an error if a definition changes faster than it can be updated", async () => {
     await client.create(customResourceDefinitions, { ...ours, spec: olderSpec });
     const unlucky: KubeClient = { ...client, update: async () => ({ kind: "conflict", message: "changed" }) };
 
@@ -147,7 +147,7 @@ describe("installing the definitions", () => {
 });
 
 describe("definitions as kinds of target", () => {
-  it("make their objects targets, in every spelling", () => {
+  it("allow their objects as targets, in every spelling", () => {
     const kinds = kindsWith(toCustomKinds(resourceKinds.map(toCrd)));
 
     const texts = ["WorkflowExecution", "workflowexecutions", "wfe"].map((spelling) => {

@@ -9,25 +9,17 @@ import {
 import { annotationKeys, managedBy } from "../names.ts";
 import { ourCrds } from "./our-crds.ts";
 
-/** What to do about one definition. */
+/** How to install one definition. */
 export type CrdStep =
   | { readonly do: "create" | "update"; readonly name: string; readonly crd: CustomResourceDefinition }
   | { readonly do: "keep"; readonly name: string }
-  /** Not ours, as when a real Kubernaut is installed, or on its way out. `because` is a sentence for people. */
+  /** Not ours, as when Kubernaut itself is installed, or being deleted. `because` is a sentence for display. */
   | { readonly do: "leave"; readonly name: string; readonly because: string }
-  /** A newer version has written it, and this one would misread the objects. */
+  /** Written by a newer version: this one would misread the objects. */
   | { readonly do: "refuse"; readonly name: string; readonly because: string };
 
-/** How `ours` get onto a server that has `existing`. What does not carry our label is never overwritten. */
-export function crdsToInstall(
-  existing: readonly CustomResourceDefinition[],
-  ours: readonly CustomResourceDefinition[],
-): CrdStep[] {
-  const byName = new Map(existing.map((crd) => [crd.metadata.name, crd]));
-  return ours.map((crd) => stepFor(crd, byName.get(crd.metadata.name)));
-}
-
-function stepFor(ours: CustomResourceDefinition, found: CustomResourceDefinition | undefined): CrdStep {
+/** The step to install `ours` on a server that has `found`. A definition without our label is never overwritten. */
+export function crdStep(ours: CustomResourceDefinition, found: CustomResourceDefinition | undefined): CrdStep {
   const name = nameOf(ours);
   if (!found) return { do: "create", name, crd: ours };
 
@@ -49,12 +41,12 @@ function stepFor(ours: CustomResourceDefinition, found: CustomResourceDefinition
     return { do: "refuse", name, because };
   }
   if (isDeepStrictEqual(found.spec, ours.spec) && theirFormat === ourFormat) return { do: "keep", name };
-  // Other people's labels and annotations stay, and the version ensures that we replace the definition that we read.
+  // Labels and annotations of others stay. The resource version ensures that we replace the definition that we read.
   const annotations = { ...found.metadata.annotations, ...ours.metadata.annotations };
   return { do: "update", name, crd: { ...ours, metadata: { ...found.metadata, annotations } } };
 }
 
-/** Definitions from before formats were recorded are in the first. */
+/** A definition without the annotation has the first format. */
 function crdFormatOf({ metadata }: CustomResourceDefinition): number {
   return Number(metadata.annotations?.[annotationKeys.format] ?? 1);
 }
@@ -68,7 +60,7 @@ async function install(ours: CustomResourceDefinition, client: KubeClient, call:
   const name = nameOf(ours);
   for (let look = 1; look <= 10; look++) {
     const found = await client.get(customResourceDefinitions, { name }, call);
-    const step = stepFor(ours, found);
+    const step = crdStep(ours, found);
     const done = await perform(step, client, call).catch((error: unknown) => leaveForbidden(step, error));
     if (typeof done === "object") return done;
     if (done) return step;
@@ -80,8 +72,8 @@ async function install(ours: CustomResourceDefinition, client: KubeClient, call:
 }
 
 /**
- * In a cluster the stages may only read definitions. While it is upgraded, those of one version start beside the definitions of
- * the other, and both can work with them: their format is the same.
+ * In a cluster the stages may only read definitions. During an upgrade, stages of one version start while the definitions of the
+ * other are installed. Both versions can use them: their format is the same.
  */
 function leaveForbidden(step: CrdStep, error: unknown): CrdStep {
   if (step.do !== "update" || !(error instanceof KubeError) || error.code !== "forbidden") throw error;

@@ -5,13 +5,11 @@ import type { context, spec, status } from "./schemas/notification-request.ts";
 
 /** A message to people. */
 export interface NotificationRequest extends KubeObject {
-  readonly spec: NotificationRequestSpec;
+  readonly spec: Wire<typeof spec>;
   readonly status?: NotificationRequestStatus;
 }
 
-export type NotificationRequestSpec = Wire<typeof spec>;
 export type NotificationRequestStatus = Wire<typeof status>;
-export type NoticePhase = NotificationRequestStatus["phase"];
 export type NoticeContext = Wire<typeof context>;
 
 export const notificationRequests = defineKind<NotificationRequest>({

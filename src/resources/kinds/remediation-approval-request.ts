@@ -5,14 +5,12 @@ import type { spec, status } from "./schemas/remediation-approval-request.ts";
 
 /** A question to a person: may this workflow act on this target? It reserves nothing. */
 export interface RemediationApprovalRequest extends KubeObject {
-  readonly spec: RemediationApprovalRequestSpec;
+  readonly spec: Wire<typeof spec>;
   /** Absent until it is answered or expired. */
   readonly status?: RemediationApprovalRequestStatus;
 }
 
-export type RemediationApprovalRequestSpec = Wire<typeof spec>;
 export type RemediationApprovalRequestStatus = Wire<typeof status>;
-export type ApprovalDecision = RemediationApprovalRequestStatus["decision"];
 
 export const remediationApprovalRequests = defineKind<RemediationApprovalRequest>({
   kind: "RemediationApprovalRequest",

@@ -12,7 +12,6 @@ export interface RemediationRequest extends KubeObject {
 
 export type RemediationRequestSpec = Wire<typeof spec>;
 export type RemediationRequestStatus = Wire<typeof status>;
-export type IncidentPhase = RemediationRequestStatus["phase"];
 export type Diagnosis = Wire<typeof diagnosis>;
 export type Deduplication = Wire<typeof deduplication>;
 /** One of the sender's alerts, as an incident stores it. */
@@ -20,8 +19,8 @@ export type IncidentSeries = Wire<typeof series>;
 export type IncidentBlock = Wire<typeof block>;
 
 /**
- * The incident as caches keep it: without the labels, annotations and payload of its signal. They may be long, every incident
- * has them, and few decisions need them; those that do read the incident.
+ * The incident for caches: without the labels, annotations and payload of its signal. They may be long, and every incident has
+ * them. The few decisions that need them read the incident.
  */
 export function withoutSignalTexts(incident: RemediationRequest): RemediationRequest {
   if (!hasSignalTexts(incident)) return incident;
@@ -32,7 +31,7 @@ export function withoutSignalTexts(incident: RemediationRequest): RemediationReq
 /** The merge patch of a spec that removes the texts of its signal. */
 export const signalTextsRemoved = { signalLabels: null, signalAnnotations: null, originalPayload: null };
 
-/** Whether `incident` is more than caches keep. */
+/** Whether an incident has the fields that caches leave out. */
 export function hasSignalTexts({ spec }: RemediationRequest): boolean {
   return [spec.signalLabels, spec.signalAnnotations, spec.originalPayload].some((texts) => texts !== undefined);
 }

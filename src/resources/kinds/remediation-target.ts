@@ -13,11 +13,10 @@ import type {
 
 /** The target record: the current holder of a target, and the history that the policy reads. Named by the target's hash. */
 export interface RemediationTarget extends KubeObject {
-  readonly spec: RemediationTargetSpec;
+  readonly spec: Wire<typeof spec>;
   readonly status?: RemediationTargetStatus;
 }
 
-export type RemediationTargetSpec = Wire<typeof spec>;
 export type RemediationTargetStatus = Wire<typeof status>;
 export type WorkflowHistory = Wire<typeof workflowHistory>;
 export type ExecutionEnd = Wire<typeof executionEnd>;

@@ -6,11 +6,10 @@ import type { parameter, spec, status } from "./schemas/remediation-workflow.ts"
 /** A catalog entry: one version of a workflow, with its parameters and safety settings. */
 export interface RemediationWorkflow extends KubeObject {
   readonly spec: RemediationWorkflowSpec;
-  readonly status?: RemediationWorkflowStatus;
+  readonly status?: Wire<typeof status>;
 }
 
 export type RemediationWorkflowSpec = Wire<typeof spec>;
-export type RemediationWorkflowStatus = Wire<typeof status>;
 export type WorkflowParameter = Wire<typeof parameter>;
 
 export const remediationWorkflows = defineKind<RemediationWorkflow>({

@@ -3,11 +3,9 @@ import type { Wire } from "../../schema/index.ts";
 import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
 import type {
   cancellation,
-  conflictingWorkflow,
   failureDetails,
   pipelineRunRef,
   pipelineRunStatus,
-  recentRemediation,
   skipDetails,
   spec,
   status,
@@ -17,23 +15,19 @@ import type {
 
 /** One run of one workflow on one target. */
 export interface WorkflowExecution extends KubeObject {
-  readonly spec: WorkflowExecutionSpec;
+  readonly spec: Wire<typeof spec>;
   /** Absent until the controller has seen the execution. */
   readonly status?: WorkflowExecutionStatus;
 }
 
-export type WorkflowExecutionSpec = Wire<typeof spec>;
 export type WorkflowExecutionStatus = Wire<typeof status>;
 export type WorkflowRef = Wire<typeof workflowRef>;
 export type FailureDetails = Wire<typeof failureDetails>;
 export type Cancellation = Wire<typeof cancellation>;
 export type SkipDetails = Wire<typeof skipDetails>;
-export type ConflictingWorkflow = Wire<typeof conflictingWorkflow>;
-export type RecentRemediation = Wire<typeof recentRemediation>;
 export type RunRef = Wire<typeof pipelineRunRef>;
 export type RunStatus = Wire<typeof pipelineRunStatus>;
 export type Workload = Wire<typeof workload>;
-export type ExecutionPhase = WorkflowExecutionStatus["phase"];
 
 export const workflowExecutions = defineKind<WorkflowExecution>({
   kind: "WorkflowExecution",

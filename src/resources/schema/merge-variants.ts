@@ -4,7 +4,7 @@ import { celField, celIsOneOf } from "./rules.ts";
 
 /**
  * One object schema for the variants of a discriminated union. Structural schemas have no unions of objects: the fields
- * of all variants are mergeSchemas, and a CEL rule per variant lists the fields that it must have.
+ * of all variants are merged, and a CEL rule per variant lists the fields that it must have.
  */
 export function mergeVariants(
   union: StructuralSchema,
@@ -26,7 +26,7 @@ export function mergeVariants(
   return { ...union, type: "object", required, properties, "x-kubernetes-validations": [...own, ...rules] };
 }
 
-/** The same field in two variants: alike, but for the values it may have there. */
+/** Merges the schemas of a field in two variants, which may differ only in the allowed values. */
 function mergeSchemas(one: StructuralSchema, other: StructuralSchema, path: string): StructuralSchema {
   const { enum: values, description, ...rest } = one;
   const { enum: otherValues, description: _, ...otherRest } = other;

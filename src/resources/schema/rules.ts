@@ -26,7 +26,7 @@ export function isUnchanged(field: string): string {
 /** Which phases may follow which. A phase with no successors is final. */
 export type Transitions = Readonly<Record<string, readonly string[]>>;
 
-/** The status moves along `transitions` or stays in its phase. A stale writer is refused by the server. */
+/** The phase changes only along `transitions`, so the server refuses an outdated writer. */
 export function onlyTransitions(transitions: Transitions): ValidationRule {
   const steps = Object.entries(transitions)
     .filter(([, next]) => next.length > 0)
@@ -47,7 +47,7 @@ export function finalPhases(phases: readonly string[]): ValidationRule {
   };
 }
 
-/** `self.name`, for a name that CEL does not use itself. */
+/** `self.name`, for a name that is not reserved in CEL. */
 export function celField(name: string): string {
   if (!/^[a-zA-Z]\w*$/.test(name) || reserved.includes(name))
     throw new TypeError(`CEL cannot name the field "${name}"`);

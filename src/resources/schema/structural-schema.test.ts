@@ -4,7 +4,7 @@ import { immutable } from "./rules.ts";
 import { structuralSchema } from "./structural-schema.ts";
 
 describe("a structural schema", () => {
-  it("keeps types, limits, descriptions and defaults, and closes nothing", () => {
+  it("keeps types, limits, descriptions and defaults, and allows other properties", () => {
     const schema = z.strictObject({
       name: z.string().min(1).max(63).describe("A name."),
       size: z.int().min(1).describe("A size."),
@@ -33,7 +33,7 @@ describe("a structural schema", () => {
     });
   });
 
-  it("leaves the format of a time to the server", () => {
+  it("has no pattern for times, whose format the server checks", () => {
     expect(structuralSchema(z.iso.datetime({ offset: true }))).toEqual({ type: "string", format: "date-time" });
   });
 
@@ -53,7 +53,7 @@ describe("a structural schema", () => {
     });
   });
 
-  it("puts the variants of a union side by side, with a rule for what each one needs", () => {
+  it("merges the variants of a union, with a rule for the required fields of each", () => {
     const at = z.string();
     const schema = z
       .discriminatedUnion("phase", [

@@ -15,7 +15,7 @@ interface JsonSchema extends Omit<StructuralSchema, "properties" | "additionalPr
   readonly anyOf?: readonly JsonSchema[];
 }
 
-/** Every key that may be written, in the order in which people want to read them. */
+/** The supported keys, in the order in which they are written. */
 const keys: readonly (keyof StructuralSchema)[] = [
   "description",
   "type",
@@ -43,7 +43,7 @@ const keys: readonly (keyof StructuralSchema)[] = [
 
 function structural(node: JsonSchema, path: string): StructuralSchema {
   const { oneOf, anyOf, properties, additionalProperties, items, ...plain } = node;
-  // Alternatives of different types have no structural form: the server takes anything there, and we look ourselves.
+  // Alternatives of different types have no structural form: the server accepts any value there, and our own schema checks it.
   if (anyOf && !node["x-kubernetes-preserve-unknown-fields"])
     throw new TypeError(`${path}: a union has no common field`);
 

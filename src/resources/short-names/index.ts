@@ -1,8 +1,8 @@
-// Imported by itself where names are printed, so that a short command need not load the schemas of our kinds.
+// A folder of its own, so that a command that only prints names does not load the schemas of our kinds.
 
 /**
- * Names with a hash in them, such as an incident's, as people can read and type them: `rr-oiiu3npg-1` is
- * `rr-oiiu3npg5aespnb5m7ukp485e49fn35jd7ojul0j68nnbbkpn91g-1`. All of them, wherever they stand in a text.
+ * Shortens all names with a hash in a text, so that people can read and type them:
+ * `rr-oiiu3npg5aespnb5m7ukp485e49fn35jd7ojul0j68nnbbkpn91g-1` becomes `rr-oiiu3npg-1`.
  */
 export function shortNames(text: string): string {
   return text.replace(
@@ -13,7 +13,7 @@ export function shortNames(text: string): string {
 
 const shown = 8;
 
-/** Whether `text` means `name`: the name itself, or with the hash cut short, though not below four characters. */
+/** Whether `text` is `name`, or `name` with its hash shortened to four characters or more. */
 export function isNamed(text: string, name: string): boolean {
   if (text === name) return true;
   const [, before = "", hash = "", after = ""] = /^(.*?)([0-9a-v]{52})(.*)$/.exec(name) ?? [];

@@ -8,7 +8,7 @@ import type {
 import { annotationKeys } from "../names.ts";
 import type { Signal } from "./signal.ts";
 
-/** A series that fires, as its latest signal describes it. Without a description it counts as described by the first signal. */
+/** A firing series, described by its latest signal. Without a description, that of the first signal applies. */
 export type FiringSeries = Pick<Signal, "firingAt"> &
   (
     | (Pick<Signal, "severity" | "labels" | "annotations"> & {
@@ -28,10 +28,10 @@ export function firstSignal({ spec, metadata }: Pick<RemediationRequest, "spec" 
   return { ...spec, subject: metadata.annotations?.[annotationKeys.subject] };
 }
 
-/** In characters of JSON, for one series: an incident has up to 64 of them, and one object on the server is limited. */
+/** In characters of JSON, for one series. An incident has up to 64 of them, and the size of an object is limited. */
 const maxSeriesLength = 4_096;
 
-/** `series` as an incident stores it: only what differs from its first signal, which nearly all labels do not. */
+/** The stored form of a series: only its differences from the first signal. Nearly all labels are the same. */
 export function toIncidentSeries(reported: FiringSeries, first: FirstSignal): IncidentSeries {
   const { firingAt, severity } = reported;
   if (severity === undefined) return { firingAt };
@@ -78,7 +78,7 @@ export function incidentSeverity({ spec, status }: Pick<RemediationRequest, "spe
   return status?.deduplication?.severity ?? spec.severity;
 }
 
-/** An incident as one of its series describes it. */
+/** An incident, described by one of its series. */
 export interface SeriesView {
   readonly spec: RemediationRequestSpec;
   /** The object that the series names, in canonical form. */
@@ -86,8 +86,8 @@ export interface SeriesView {
 }
 
 /**
- * The incident as each series that fires describes it, for the rules: the most severe first, then the oldest. All have the
- * highest severity. Series that are too large to be stored cannot be matched, and are left out.
+ * The views of an incident for the rules, one for each firing series: the most severe first, then the oldest. All have the
+ * highest severity. Series that are too large to be stored are left out.
  */
 export function* viewsBySeries(
   incident: Pick<RemediationRequest, "spec" | "status" | "metadata">,
@@ -110,7 +110,7 @@ export function* viewsBySeries(
   }
 }
 
-/** The labels that a stored series has. */
+/** The labels of a stored series. */
 export function seriesLabels(
   { labels, withoutLabels }: IncidentSeries,
   { signalLabels }: Pick<FirstSignal, "signalLabels">,
@@ -125,8 +125,8 @@ function applyChanges(first: Texts = {}, changed: Texts = {}, missing: readonly 
 }
 
 /**
- * Changes whenever `viewsBySeries` does; empty if that is the first signal alone. An evaluation of the rules is outdated when
- * it has changed since.
+ * A hash of the result of `viewsBySeries`; empty if that is only the first signal. An evaluation of the rules with another
+ * version is outdated.
  */
 export function seriesVersion(incident: Pick<RemediationRequest, "spec" | "status">): string {
   const severity = incidentSeverity(incident);
@@ -157,12 +157,12 @@ function compareTexts(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Of the series that a cache keeps with an incident, in characters: each takes about twice as many bytes. */
+/** In characters, of the series that a cache keeps with an incident. A character takes about two bytes. */
 const maxCachedLength = 500;
 /** Of a series without any text: its key and its times. */
 const bareSeriesLength = 100;
 
-/** Whether the series of an incident are so small that caches keep them. Every open incident may have 64 of 4 KiB. */
+/** Whether caches keep the series of an incident. Each open incident may have 64 of 4 KiB, so they keep only small ones. */
 export function hasSmallSeries({ status }: Pick<RemediationRequest, "status">): boolean {
   const { series } = status?.deduplication ?? {};
   let length = 0;
@@ -187,10 +187,7 @@ export function withoutSeries(incident: RemediationRequest): RemediationRequest 
   return { ...incident, status: { ...status, deduplication } };
 }
 
-/**
- * How severe the usual words are, the larger the worse. Senders choose their own words; a word that is not in this table
- * ranks with `warning`.
- */
+/** Ranks of common severities; a larger rank is more severe. Senders choose their own words: an unknown one ranks as `warning`. */
 const ranks: ReadonlyMap<string, number> = new Map(
   [
     ["none", "ok", "normal", "resolved", "debug"],
@@ -202,9 +199,9 @@ const ranks: ReadonlyMap<string, number> = new Map(
   ].flatMap((words, rank) => words.map((word) => [word, rank] as const)),
 );
 
-const usual = 2;
+const unknownRank = 2;
 
-/** For comparing: a larger number is more severe. */
+/** A larger rank is more severe. */
 export function severityRank(severity: string): number {
-  return ranks.get(severity.toLowerCase()) ?? usual;
+  return ranks.get(severity.toLowerCase()) ?? unknownRank;
 }

@@ -3,7 +3,7 @@ import { parseTarget } from "../target/parse-target.ts";
 import { computeFingerprint, type FingerprintField, type Signal, signalTime } from "./signal.ts";
 
 describe("the fingerprint of a signal", () => {
-  it("is the same for ever: a change of it needs a new version", () => {
+  it("is stable: a change needs a new version", () => {
     expect(computeFingerprint(signal(), target("payment/deployment/payment-api"))).toBe(
       "v1:a5432a68a0cc90abfcdec94aeada189082668bde7e6c45de1997be349d74421c",
     );
@@ -18,7 +18,7 @@ describe("the fingerprint of a signal", () => {
     ["labels", { labels: { pod: "payment-api-2" } }, true],
     ["the time", { firingAt: "2026-11-15T07:00:00.000Z" }, true],
     ["the end of it", { status: "resolved", endedAt: "2026-11-15T07:00:00.000Z" }, true],
-  ])("with another value for %s is the same: %s %s", (_what, change, same) => {
+  ])("with another value of %s is the same: %s %s", (_what, change, same) => {
     const owner = target("payment/deployment/payment-api");
 
     expect(computeFingerprint(signal(change), owner) === computeFingerprint(signal(), owner)).toBe(same);
@@ -51,7 +51,7 @@ describe("the fingerprint of a signal", () => {
     );
   });
 
-  it("does not depend on the order of the fields, or on one that is written twice", () => {
+  it("does not depend on the order or the repetition of fields", () => {
     const node = target("node/a");
 
     expect(computeFingerprint(signal(), node, ["target", "name", "source", "name"])).toBe(
@@ -81,11 +81,11 @@ describe("a time in a signal", () => {
     undefined,
     {},
     "9".repeat(99),
-  ])("%j is none", (text) => {
+  ])("%j is not a time", (text) => {
     expect(signalTime(text)).toBeUndefined();
   });
 
-  it("beyond the year 9999 is none", () => {
+  it("beyond the year 9999 is not a time", () => {
     expect(signalTime("9999-12-31T23:59:59-23:59")).toBeUndefined();
   });
 });

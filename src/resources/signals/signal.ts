@@ -1,52 +1,42 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ObjectReference } from "../target/object-target.ts";
 import type { Target } from "../target/target.ts";
 
-/** One thing that was reported: an alert of a batch, an Event, the condition of a node. */
+/** One reported item: an alert of a batch, an Event, the condition of a node. */
 export interface Signal {
-  /** `resolved` closes what `firing` opened, and never opens anything. */
+  /** `resolved` ends a series that fired, and never opens an incident. */
   readonly status: "firing" | "resolved";
-  /** Who reported it, such as `alertmanager`. At most 63 characters. */
+  /** The source, such as `alertmanager`. At most 63 characters. */
   readonly source: string;
   /** Name of the signal, such as the name of the alert. At most 253 characters. */
   readonly name: string;
-  /** How bad it is, in the sender's own word. At most 50 characters. */
+  /** The severity, in the sender's own word. At most 50 characters. */
   readonly severity: string;
   /** The subject, as the sender names it: often a Pod, whose owner counts. Absent if no object is named. */
   readonly subject?: ObjectReference;
   /** The subject to use if the kind of `subject` is unknown in this cluster. */
   readonly coarserSubject?: ObjectReference;
-  /** Without `subject`: it is about the Node that can be found by this. */
+  /** Without `subject`: names and addresses by which the Node that the signal is about can be found. */
   readonly node?: NodeHint;
-  /** Without `subject` and `node`: why no object is named. */
+  /** Without `subject` and `node`: the reason why no object is named. */
   readonly noSubject?: string;
   /** Labels that belong to its identity, because `subject` is coarser than the actual subject, or absent. */
   readonly distinctBy?: readonly string[];
-  /** The identities that earlier versions gave it, the latest first: incidents that are open under them are still this one's. */
-  readonly formerIdentities?: readonly FormerIdentity[];
   /**
-   * Which of the sender's alerts this is. Several of them may be one incident: it is over when all of them are, and the
-   * times below are compared only among signals of one series, which have one clock.
+   * Identifies the alert of the sender. An incident may have several series, and ends when all of them have ended. The times
+   * below are compared only within one series, because they come from one clock.
    */
   readonly series: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Since when the problem exists, according to the sender. RFC 3339 with milliseconds. */
+  /** When the problem began, according to the sender. RFC 3339 with milliseconds. */
   readonly firingAt: string;
-  /** Until when, for `resolved`. */
+  /** When it ended, for `resolved`. */
   readonly endedAt?: string;
-  /** The name of the token that it came with; absent for signals that we watch ourselves. */
+  /** The sender by its token; absent for signals of the gateway's own watches. */
   readonly sender?: string;
-  /** The signal as it arrived. */
+  /** The original payload of the signal. */
   readonly payload: unknown;
-}
-
-/** The fields from which an earlier version made the identity of a signal's incident. */
-export interface FormerIdentity {
-  /** The version of the rules for identity, as incidents have it. */
-  readonly version: string;
-  readonly subject: ObjectReference;
-  readonly distinctBy?: readonly string[];
 }
 
 /** The names by which a Node can be found. */
@@ -71,12 +61,12 @@ export type PayloadReading =
   | {
       readonly kind: "signals";
       readonly readings: readonly SignalReading[];
-      /** How many more the sender has left out. */
+      /** The number of signals that the sender left out. */
       readonly truncated: number;
     }
   | { readonly kind: "problems"; readonly problems: readonly string[] };
 
-/** How one field of a signal was derived: from which part of the payload, and its value or why there is none. */
+/** The derivation of one field of a signal: the part of the payload, and the value or the problem. */
 export interface FieldTrace {
   readonly field: string;
   readonly from: string;
@@ -120,7 +110,7 @@ export type FingerprintField = "source" | "name" | "severity" | "target" | `labe
 
 export const defaultFingerprintFields: readonly FingerprintField[] = ["source", "name", "target"];
 
-/** Goes up whenever the same signal would get another fingerprint, so that old and new ones are never mixed up. */
+/** Increases with each change of the hash, so that old and new fingerprints are never equal. */
 const version = "v1";
 
 /**
@@ -136,10 +126,10 @@ export function computeFingerprint(
   return fingerprinter(fields, 0)(signal, target);
 }
 
-/** The same for one choice of fields. It remembers `most` fingerprints: nearly every signal was reported before. */
+/** Computes fingerprints of `fields`, and caches up to `maxCached` of them: nearly every signal is a repeat. */
 export function fingerprinter(
   fields: readonly FingerprintField[],
-  most = 1_000,
+  maxCached = 1_000,
 ): (signal: Signal, target: Target | undefined) => string {
   const sorted = [...new Set(fields)].sort();
   const known = new Map<string, string>();
@@ -148,15 +138,15 @@ export function fingerprinter(
     let key = chosen === sorted ? "" : `${chosen.join()};`;
     for (const field of chosen) {
       const fact = fieldValue(field, signal, target);
-      // With its length, so that no two lists of facts look alike.
+      // With its length, so that different lists of facts have different keys.
       key += fact === null ? "-" : `${fact.length}:${fact}`;
     }
     const found = known.get(key);
     if (found !== undefined) return found;
     const facts = JSON.stringify(chosen.map((field) => [field, fieldValue(field, signal, target)]));
-    const fingerprint = `${version}:${createHash("sha256").update(facts).digest("hex")}`;
-    if (known.size >= most) known.clear();
-    if (most > 0) known.set(key, fingerprint);
+    const fingerprint = `${version}:${hash("sha256", facts)}`;
+    if (known.size >= maxCached) known.clear();
+    if (maxCached > 0) known.set(key, fingerprint);
     return fingerprint;
   };
 }
@@ -179,7 +169,7 @@ function fieldValue(field: FingerprintField, signal: Signal, target: Target | un
   }
 }
 
-/** `text` as RFC 3339 in UTC with milliseconds; undefined if it is no time of the years 0000 to 9999 with an offset. */
+/** `text` as RFC 3339 in UTC with milliseconds; undefined unless it is a time with an offset, in the years 0000 to 9999. */
 export function signalTime(text: unknown): string | undefined {
   if (typeof text !== "string" || text.length > 64 || !rfc3339.test(text)) return undefined;
   const ms = Date.parse(text);

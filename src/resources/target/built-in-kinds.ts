@@ -1,4 +1,4 @@
-/** The kinds of kube-apiserver 1.32 that persist, with the short names of kubectl. `extensions` was once home to some. */
+/** The persistent kinds of kube-apiserver 1.32, with the short names of kubectl. Some were in the group `extensions` before. */
 export const builtIns: readonly KnownKind[] = [
   ...namespacedKinds([""], {
     pod: ["po"],
@@ -64,21 +64,21 @@ function toPlural(singular: string): string {
   return singular.endsWith("s") ? `${singular}es` : `${singular}s`;
 }
 
-/** A kind of Kubernetes object, and every way to spell it. All names are lower case. */
+/** A kind of Kubernetes object with all its names, in lower case. */
 export interface KnownKind {
   readonly singular: string;
   readonly plural: string;
   readonly shortNames: readonly string[];
-  /** Where the kind lives; empty is the core group. The first is its home today, the others are older ones. */
+  /** The API groups of the kind: the current one first, then former ones. The core group is empty. */
   readonly groups: readonly [string, ...string[]];
   readonly namespaced: boolean;
-  /** In which objects of a custom kind are read if nothing else names a version; built-in kinds have v1. */
+  /** The version in which objects of a custom kind are read by default; built-in kinds have v1. */
   readonly version?: string;
   /** Built-in kinds are written without their group. */
   readonly builtIn: boolean;
 }
 
-/** How a kind is written in a canonical target. */
+/** The kind as in a canonical target. */
 export function kindText({ singular, groups, builtIn }: KnownKind): string {
   return builtIn ? singular : `${singular}.${groups[0]}`;
 }

@@ -3,7 +3,7 @@ import { builtIns } from "./built-in-kinds.ts";
 import { builtInKinds } from "./kinds.ts";
 
 describe("the built-in kinds", () => {
-  it("are each found by every spelling, with and without group, and share none", () => {
+  it("are found by every spelling, with and without group, and share no spelling", () => {
     for (const kind of builtIns) {
       const names = [kind.singular, kind.plural, ...kind.shortNames];
       const withGroup = names.flatMap((name) => kind.groups.filter(Boolean).map((group) => `${name}.${group}`));

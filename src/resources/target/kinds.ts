@@ -1,12 +1,12 @@
 import { builtIns, type KnownKind, kindText } from "./built-in-kinds.ts";
 
-/** The kinds that a target may be of. A snapshot: it never changes. */
+/** The kinds that a target may have. A snapshot: it never changes. */
 export interface Kinds {
-  /** The kind that is spelled `spelling`: `deploy`, `Deployment`, `deployments.apps`, `certificate.cert-manager.io`. */
+  /** The kind with this name in any spelling: `deploy`, `Deployment`, `deployments.apps`, `certificate.cert-manager.io`. */
   find(spelling: string): KnownKind | undefined;
-  /** How to write a custom kind that was spelled without its group: `certificate.cert-manager.io`. */
+  /** The full name of a custom kind that was written without its group: `certificate.cert-manager.io`. */
   suggest(spelling: string): string | undefined;
-  /** Why custom kinds may be missing, as a sentence without its full stop; undefined if all of them are known. */
+  /** The reason why custom kinds may be missing, without a full stop; undefined if all of them are known. */
   readonly incomplete?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface CustomKind {
   readonly namespaced: boolean;
 }
 
-/** The built-in kinds and `custom` ones. A custom kind is found with its group only, so it never hides a built-in one. */
+/** The built-in kinds and `custom` ones. A custom kind is found only with its group, so it never hides a built-in one. */
 export function kindsWith(custom: readonly CustomKind[], incomplete?: string): Kinds {
   const bySpelling = new Map<string, KnownKind>();
   const byBareName = new Map<string, string>();
@@ -32,13 +32,13 @@ export function kindsWith(custom: readonly CustomKind[], incomplete?: string): K
     }
   };
 
-  // Replicas learn of definitions in different orders, and have to agree on what a name means.
+  // Sorted, because replicas receive definitions in different orders and must agree on each name.
   const sorted = [...custom].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   const kinds = sorted.map((kind) => ({ known: knownKind(kind), bare: kind.kind.toLowerCase() }));
   for (const { known } of kinds) add(known.shortNames, known);
-  // After all short names, so that the short name of one kind cannot take the place of another kind.
+  // After all short names, so that the short name of one kind cannot hide another kind.
   for (const { known, bare } of kinds) add([known.singular, bare, known.plural], known);
-  // Last, so that a definition in a built-in group cannot take a built-in kind's place.
+  // Last, so that a definition in a built-in group cannot hide a built-in kind.
   for (const known of builtIns) {
     for (const name of [known.singular, known.plural, ...known.shortNames]) {
       bySpelling.set(name, known);

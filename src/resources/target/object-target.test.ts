@@ -28,7 +28,7 @@ describe("a target in any spelling", () => {
     expect(textOf(parseTarget(text))).toBe(canonical);
   });
 
-  it("is taken apart", () => {
+  it("has cluster, namespace, kind, group and name", () => {
     expect(parseTarget("eu-1:payment/deploy/payment-api")).toEqual({
       kind: "target",
       target: {

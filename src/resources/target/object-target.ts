@@ -26,7 +26,7 @@ export interface ObjectReference {
   readonly name: string;
 }
 
-/** The target that a reference means. Without `apiVersion` the kind has to be a built-in one. */
+/** The target of a reference. Without `apiVersion`, the kind must be a built-in one. */
 export function toObjectTarget(
   { apiVersion = "", kind, namespace, name }: ObjectReference,
   kinds: Kinds = builtInKinds,
@@ -34,7 +34,7 @@ export function toObjectTarget(
   const group = apiVersion.includes("/") ? `.${apiVersion.split("/")[0]}` : "";
   const known = kinds.find(`${kind}${group}`);
   if (!known) return unknownKind(`${kind}${group}`, kinds);
-  // Some senders leave the namespace of a cluster-wide object empty, others leave it out.
+  // Some senders write an empty namespace for a cluster-wide object, others omit it.
   return toTarget(known, { cluster: undefined, namespace: namespace || undefined, name });
 }
 
@@ -100,19 +100,19 @@ function isDnsLabel(text: string): boolean {
   return text.length <= 63 && /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(text);
 }
 
-/** `git:` begins a repository, so no cluster can be called that. */
+/** No cluster can be named `git`, because `git:` begins a repository. */
 function isCluster(text: string): boolean {
   return isDnsLabel(text) && text !== "git";
 }
 
 function isName(name: string, kind: KnownKind): boolean {
   if (name.length > 253) return false;
-  // Roles and bindings have names such as system:node, in which case matters.
+  // Roles and bindings have case-sensitive names such as system:node.
   if (hasFreeNames(kind)) return /^[!-~]+$/.test(name) && !/[%/]/.test(name) && name !== "." && name !== "..";
   return dotted.test(name);
 }
 
-/** Parts as of a DNS name. No part can be matched in two ways, so that the time is linear. */
+/** A DNS name. Each part matches in only one way, so the time is linear. */
 const dotted = /^[a-z0-9]+(-+[a-z0-9]+)*(\.[a-z0-9]+(-+[a-z0-9]+)*)*$/;
 
 function nameRule(kind: KnownKind): string {

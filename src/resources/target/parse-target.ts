@@ -5,14 +5,14 @@ import { parseRepositoryTarget, repositoryText } from "./repository-target.ts";
 import type { TargetProblem, TargetReading } from "./target.ts";
 
 /**
- * The target that `text` means, however it is spelled. A kind that is not among `kinds` is a problem rather than a
- * guess: two spellings of one target must never become two locks.
+ * Parses a target in any spelling. A kind that is not among `kinds` is a problem, not a guess: two spellings of one target must
+ * never become two locks.
  */
 export function parseTarget(text: string, kinds: Kinds = builtInKinds): TargetReading {
   return text.startsWith("git:") ? parseRepositoryTarget(text) : parseObjectTarget(text, kinds);
 }
 
-/** The target of a pause, however it is spelled: a target or, as `git:host/path`, every branch of a repository. */
+/** Parses the target of a pause in any spelling: a target or, as `git:host/path`, every branch of a repository. */
 export function parsePauseTarget(
   text: string,
   kinds: Kinds = builtInKinds,
@@ -24,8 +24,8 @@ export function parsePauseTarget(
 }
 
 /**
- * The target that was recorded as `text`, in canonical form. It is read also if its kind is no longer known: what is
- * running there, and who holds the target, does not end with the definition of the kind.
+ * Parses a recorded target in canonical form, also if its kind is no longer known: the run and the holder of a target outlive
+ * the definition of its kind.
  */
 export function parseRecordedTarget(text: string): TargetReading {
   const isNamespaced = text.split("/").length === 3;
@@ -36,7 +36,7 @@ export function parseRecordedTarget(text: string): TargetReading {
   return parseTarget(text, kinds);
 }
 
-/** A custom kind as canonical targets have it: lower-case singular, a dot, its group. */
+/** A custom kind in a canonical target: lower-case singular, a dot, its group. */
 function recordedKind(spelling: string, namespaced: boolean): KnownKind | undefined {
   const [, singular, group] = /^([a-z][a-z0-9-]*)\.([a-z0-9][a-z0-9.-]*)$/.exec(spelling) ?? [];
   if (singular === undefined || group === undefined) return undefined;

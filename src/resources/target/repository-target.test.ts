@@ -21,7 +21,7 @@ describe("a branch of a repository", () => {
     "gitlab.example.com:group/project",
     "gitlab.example.com/group/project",
     "oauth2:glpat-secret@gitlab.example.com/group/project",
-  ])("is one target however its URL is written: %s", (url) => {
+  ])("is one target in any spelling of its URL: %s", (url) => {
     const canonical = "git:gitlab.example.com/group/project@feature/x";
 
     expect(textOf(toRepositoryTarget({ url, branch: "feature/x" }))).toBe(canonical);
@@ -29,7 +29,7 @@ describe("a branch of a repository", () => {
     expect(textOf(parseTarget(`git:${url}@refs/heads/feature/x`))).toBe(canonical);
   });
 
-  it("goes by the project's number where that is known", () => {
+  it("has the number of the project instead of the path, if it is known", () => {
     const reading = toRepositoryTarget({ url: "git@gitlab.example.com:old/name", branch: "main", projectId: 42 });
 
     expect(reading).toEqual({
@@ -44,7 +44,7 @@ describe("a branch of a repository", () => {
     });
   });
 
-  it("keeps branches apart by case", () => {
+  it("distinguishes the case of branches", () => {
     expect(textOf(parseTarget("git:h/p@Main"))).not.toBe(textOf(parseTarget("git:h/p@main")));
   });
 

@@ -1,22 +1,22 @@
 import { maxTargetLength, problem, type RepositoryTarget, type TargetReading } from "./target.ts";
 
-/** A branch of a repository as the outside world names it. */
-export interface RepositoryReference {
+/** A branch of a repository, with any URL of the repository. */
+interface RepositoryReference {
   /** Any clone URL: `https://host/path.git`, `ssh://git@host/path`, `git@host:path.git`. */
   readonly url: string;
   readonly branch: string;
-  /** The project's numeric id where its server provides it. It survives renames, so it takes the place of the path. */
+  /** The project's numeric id, if its server provides it. It survives renames, so it replaces the path. */
   readonly projectId?: number;
 }
 
-/** The target that a repository's branch is, whatever scheme, case, port, credentials or `.git` its URL has. */
+/** The target of a branch, independent of scheme, case, port, credentials and `.git` in the URL. */
 export function toRepositoryTarget({ url, branch, projectId }: RepositoryReference): TargetReading<RepositoryTarget> {
   const address = parseAddress(url);
   if (!address || address.rest.includes("@")) return problem(`is not a repository: ${expected}`);
   return toTarget(address.host, projectId === undefined ? parsePath(address.rest) : projectKey(projectId), branch);
 }
 
-/** `git:host/path@branch`, where any clone URL may stand for host and path. */
+/** Parses `git:host/path@branch`, with any clone URL in place of host and path. */
 export function parseRepositoryTarget(text: string): TargetReading<RepositoryTarget> {
   const address = parseAddress(text.slice("git:".length));
   if (!address) return problem(`is not a repository: ${expected}`);
@@ -25,14 +25,14 @@ export function parseRepositoryTarget(text: string): TargetReading<RepositoryTar
   return toTarget(address.host, parsePath(address.rest.slice(0, at)), address.rest.slice(at + 1));
 }
 
-/** `git:host/path`, all branches of a repository, as all its spellings are written in the end. */
+/** The canonical form of `git:host/path`, which means all branches of a repository. */
 export function repositoryText(text: string): string | undefined {
   const { host, rest = "@" } = parseAddress(text.slice("git:".length)) ?? {};
   const path = rest.includes("@") ? undefined : parsePath(rest);
   return path === undefined ? undefined : `git:${host}/${path}`;
 }
 
-// Problems repeat nothing of the text: it may hold a token.
+// A problem does not repeat the text, which may contain a token.
 const expected = "write git:host/path@branch";
 
 // Host and rest of an address. The last @ before the path ends the credentials.
@@ -58,7 +58,7 @@ function parseAddress(text: string): { readonly host: string; readonly rest: str
   return undefined;
 }
 
-/** Ports are left out: the ssh and the https port of one server differ, and holding too much is the safe mistake. */
+/** Leaves out the port: that of ssh and that of https differ on one server, and to lock too much is the safe mistake. */
 function parseHost(text: string): string | undefined {
   const url = `https://${text}/`;
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, "") || undefined : undefined;
@@ -68,7 +68,7 @@ function projectKey(projectId: number): string | undefined {
   return Number.isSafeInteger(projectId) && projectId > 0 ? String(projectId) : undefined;
 }
 
-/** GitLab and GitHub ignore the case of paths, and so do we. */
+/** In lower case, because GitLab and GitHub ignore the case of paths. */
 function parsePath(text: string): string | undefined {
   const path = unescapePath(text)
     .toLowerCase()

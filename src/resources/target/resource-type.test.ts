@@ -5,7 +5,7 @@ import { toResourceType } from "./resource-type.ts";
 
 const certificate = { kind: "Certificate", plural: "certificates", group: "cert-manager.io", namespaced: true };
 
-describe("how to ask the API server for a target", () => {
+describe("the resource type of a target", () => {
   it.each([
     ["web/deployment/shop", undefined, "v1", "apps/v1"],
     ["web/certificate.cert-manager.io/shop", "cert-manager.io/v1alpha2", "v1", "cert-manager.io/v1alpha2"],

@@ -4,8 +4,8 @@ import type { Kinds } from "./kinds.ts";
 import type { ObjectTarget } from "./target.ts";
 
 /**
- * How to ask the API server for the kind of a target. Every built-in kind has a version v1; that of any other one is in
- * `apiVersion`, or else the one of its definition or declaration. Undefined if the kind or its version is not known.
+ * The resource type of a target's kind. A built-in kind has version v1; any other the version in `apiVersion`, else that of its
+ * definition or declaration. Undefined if the kind or its version is unknown.
  */
 export function toResourceType(
   target: ObjectTarget,

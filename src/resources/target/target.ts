@@ -1,4 +1,4 @@
-/** A target of an action. Two targets are the same exactly if their `text` is; only the parsers of this folder make one. */
+/** A target of an action. Two targets with the same `text` are the same target; only the parsers of this folder create one. */
 export type Target = ObjectTarget | RepositoryTarget;
 
 /** A Kubernetes object: `payment/deployment/payment-api`, `node/worker-node-1`. */
@@ -25,7 +25,7 @@ export interface RepositoryTarget {
   readonly branch: string;
 }
 
-/** A problem is a sentence without its subject: "is not a kind …", to stand after the text or a field's name. */
+/** A problem is a sentence without its subject, such as "is not a kind …"; callers put the text or a field's name before it. */
 export type TargetReading<T extends Target = Target> = { readonly kind: "target"; readonly target: T } | TargetProblem;
 
 export interface TargetProblem {
@@ -35,7 +35,7 @@ export interface TargetProblem {
   readonly unknownKind?: true;
 }
 
-/** Room for a cluster, a namespace, a kind with its group and a name, each as long as Kubernetes allows. */
+/** In characters: a cluster, a namespace, a kind with its group and a name, each of the maximum length of Kubernetes. */
 export const maxTargetLength = 1_024;
 
 export function problem(sentence: string): TargetProblem {

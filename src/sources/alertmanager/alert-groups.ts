@@ -1,5 +1,5 @@
 import type { PayloadReading, SignalReader, SignalReading } from "../../resources/index.ts";
-import { isObject, type Json } from "../json.ts";
+import { isObject, type Json, unreadable } from "../json.ts";
 import { type AlertContext, explainAlerts, readAlert } from "./alertmanager.ts";
 import { builtInReporters, type Reporter } from "./reporters.ts";
 
@@ -14,12 +14,8 @@ export function alertGroupsReader(provenance: readonly Reporter[] = []): SignalR
 }
 
 function readGroups(body: unknown, receivedAt: string, rows: readonly Reporter[]): PayloadReading {
-  if (!Array.isArray(body)) {
-    return {
-      kind: "problems",
-      problems: ["the body is not a list of alert groups as Alertmanager's API v2 returns it"],
-    };
-  }
+  if (!Array.isArray(body))
+    return unreadable("the body is not a list of alert groups as Alertmanager's API v2 returns it");
   const batch = { receivedAt, rows, times: new Map(), seen: new Set<string>() };
   return { kind: "signals", readings: body.flatMap((group, i) => readGroup(group, `[${i}]`, batch)), truncated: 0 };
 }
@@ -30,15 +26,15 @@ interface GroupContext extends Pick<AlertContext, "receivedAt" | "times" | "rows
 }
 
 function readGroup(group: unknown, field: string, batch: GroupContext): readonly SignalReading[] {
-  if (!isObject(group)) return [{ kind: "problems", problems: [`${field} is not an object`] }];
+  if (!isObject(group)) return [unreadable(`${field} is not an object`)];
   const { alerts } = group;
   if (alerts === undefined) return [readListed(group, field, batch)];
-  if (!Array.isArray(alerts)) return [{ kind: "problems", problems: [`${field}.alerts is not a list`] }];
+  if (!Array.isArray(alerts)) return [unreadable(`${field}.alerts is not a list`)];
   return alerts.map((alert, i) => readListed(alert, `${field}.alerts[${i}]`, batch));
 }
 
 function readListed(alert: unknown, field: string, { seen, receivedAt, times, rows }: GroupContext): SignalReading {
-  if (!isObject(alert)) return { kind: "problems", problems: [`${field} is not an object`] };
+  if (!isObject(alert)) return unreadable(`${field} is not an object`);
   const { fingerprint } = alert;
   if (typeof fingerprint === "string" && seen.has(fingerprint)) {
     return { kind: "ignored", because: "the same alert is in another group of this request" };
@@ -50,7 +46,7 @@ function readListed(alert: unknown, field: string, { seen, receivedAt, times, ro
   const groupStatus = hasEnded(alert, receivedAt) ? "resolved" : "firing";
   // A firing alert has a time in the future here, by which Alertmanager expects the next report.
   const { status: _, ...rest } = alert;
-  return readAlert(rest, { field, groupStatus, receivedAt, times, rows, source: "alertmanager", isFormer: true });
+  return readAlert(rest, { field, groupStatus, receivedAt, times, rows, source: "alertmanager" });
 }
 
 function suppression({ silencedBy, inhibitedBy, mutedBy }: Json): string {

@@ -52,31 +52,6 @@ describe("a webhook of Alertmanager", () => {
     expect(watchdog).not.toHaveProperty("subject");
   });
 
-  it("has the identity of the second version for a sum in a monitoring namespace", () => {
-    const sum = { alertname: "X", job: "kube-state-metrics", namespace: "monitoring" };
-    const namespace = { kind: "Namespace", name: "monitoring" };
-    const deployment = { kind: "Deployment", namespace: "monitoring", name: "api" };
-
-    expect(only(alert({ labels: sum })).formerIdentities).toEqual([
-      { version: "2", subject: namespace, distinctBy: ["job", "service"] },
-      { version: "1", subject: namespace },
-    ]);
-    expect(only(alert({ labels: { ...sum, deployment: "api" } })).formerIdentities).toEqual([
-      { version: "2", subject: deployment },
-      { version: "1", subject: deployment },
-    ]);
-  });
-
-  it("has the subject of the first version where that differs", () => {
-    const chart = { job: "kubernetes-service-endpoints", namespace: "payment", service: "api", node: "infra-1" };
-
-    expect(only(alert({ labels: { alertname: "X", ...chart } }))).toMatchObject({
-      subject: { kind: "Service", namespace: "payment", name: "api" },
-      formerIdentities: [{ version: "1", subject: { kind: "Node", name: "infra-1" } }],
-    });
-    expect(only(alert())).not.toHaveProperty("formerIdentities");
-  });
-
   it("reports the number of omitted alerts", () => {
     expect(read({ alerts: [], truncatedAlerts: 12 }).truncated).toBe(12);
     expect(read({ alerts: [], truncatedAlerts: -1 }).truncated).toBe(0);
@@ -95,18 +70,18 @@ describe("a webhook of Alertmanager", () => {
     expect(only(alert({ endsAt: "2026-11-15T07:00:00Z" }))).not.toHaveProperty("endedAt");
   });
 
-  it("fires since the time of receipt without a start", () => {
+  it("fires since the time of receipt if it has no start", () => {
     expect(only(alert({ startsAt: "0001-01-01T00:00:00Z" })).firingAt).toBe(receivedAt);
     expect(only(alert({ startsAt: undefined })).firingAt).toBe(receivedAt);
   });
 
-  it("has the status of the group without one of its own", () => {
+  it("has the status of the group if it has none", () => {
     const { readings } = read({ status: "resolved", alerts: [alert({ status: undefined })] });
 
     expect(readings[0]).toMatchObject({ signal: { status: "resolved" } });
   });
 
-  it("distinguishes series by their labels without a fingerprint", () => {
+  it("distinguishes series by their labels if there is no fingerprint", () => {
     const without = (more: object) => only(alert({ fingerprint: undefined, labels: { ...labels, ...more } })).series;
 
     expect(without({})).toMatch(/^[0-9a-f]{16}$/);
@@ -114,7 +89,7 @@ describe("a webhook of Alertmanager", () => {
     expect(without({ device: "sda" })).not.toBe(without({}));
   });
 
-  it("has the severity unknown without one", () => {
+  it("has the severity unknown if it has none", () => {
     expect(only(alert({ labels: { alertname: "X", node: "a" } })).severity).toBe("unknown");
   });
 

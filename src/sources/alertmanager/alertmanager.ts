@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   explainReadings,
   type FieldTrace,
@@ -8,8 +8,7 @@ import {
   type SignalReading,
   signalTime,
 } from "../../resources/index.ts";
-import { isObject, type Json, Problems } from "../json.ts";
-import { formerIdentities } from "./former-identities.ts";
+import { isObject, type Json, Problems, unreadable } from "../json.ts";
 import { KnownAlerts } from "./known-alerts.ts";
 import { builtInReporters, type Labels, type Reporter } from "./reporters.ts";
 import { distinguishing, findSubject, type SubjectFinding, subjectOrigin } from "./subject.ts";
@@ -19,7 +18,7 @@ import { distinguishing, findSubject, type SubjectFinding, subjectOrigin } from 
  * come before the built-in ones.
  */
 export function alertmanagerReader(provenance: readonly Reporter[] = []): SignalReader {
-  return alertReader({ source: "alertmanager", sender: "Alertmanager", version: "4", isFormer: true }, provenance);
+  return alertReader({ source: "alertmanager", sender: "Alertmanager", version: "4" }, provenance);
 }
 
 /** The same with the built-in table alone. */
@@ -27,7 +26,7 @@ export const alertmanager: SignalReader = alertmanagerReader();
 
 /** Reads the webhook of Grafana's unified alerting, which has the alerts of Alertmanager's webhook and a version of its own. */
 export function grafanaReader(provenance: readonly Reporter[] = []): SignalReader {
-  return alertReader({ source: "grafana", sender: "Grafana", version: "1", isFormer: false }, provenance);
+  return alertReader({ source: "grafana", sender: "Grafana", version: "1" }, provenance);
 }
 
 /** A webhook with alerts in the format of Alertmanager. */
@@ -36,8 +35,6 @@ interface Webhook {
   /** For messages. */
   readonly sender: string;
   readonly version: string;
-  /** Whether earlier releases read it, so that incidents with an older identity may be open. */
-  readonly isFormer: boolean;
 }
 
 function alertReader(webhook: Webhook, provenance: readonly Reporter[]): SignalReader {
@@ -60,49 +57,48 @@ interface WebhookContext {
 }
 
 function readWebhook(body: unknown, { webhook, receivedAt, rows, known }: WebhookContext): PayloadReading {
-  const { source, isFormer } = webhook;
-  if (!isObject(body)) return problems(`the body is not a JSON object as ${webhook.sender}'s webhook sends it`);
+  const { source } = webhook;
+  if (!isObject(body)) return unreadable(`the body is not a JSON object as ${webhook.sender}'s webhook sends it`);
   const { version = webhook.version, alerts, truncatedAlerts } = body;
   if (String(version) !== webhook.version) {
-    return problems(`version is not ${webhook.version}, the only version of the webhook that is read here`);
+    return unreadable(`version is not ${webhook.version}, the only version of the webhook that is read here`);
   }
-  if (!Array.isArray(alerts)) return problems("alerts is missing or is not a list");
+  if (!Array.isArray(alerts)) return unreadable("alerts is missing or is not a list");
 
   const groupStatus = body["status"];
   const times = new Map<string, string>();
   const readings = alerts.map((alert, i) => {
     const before = isObject(alert) ? known.find(alert) : undefined;
     if (before) return before;
-    const context = { field: `alerts[${i}]`, groupStatus, receivedAt, times, rows, source, isFormer };
+    const context = { field: `alerts[${i}]`, groupStatus, receivedAt, times, rows, source };
     const reading = readAlert(alert, context);
-    if (isObject(alert) && dependsOnNothingElse(alert, reading)) known.keep(alert, reading);
+    if (isObject(alert) && isIndependentOfBatch(alert, reading)) known.keep(alert, reading);
     return reading;
   });
   return { kind: "signals", readings, truncated: readCount(truncatedAlerts) };
 }
 
-/** Whether the reading of `alert` is the same in any batch, at any time. */
-function dependsOnNothingElse({ status, startsAt }: Json, reading: SignalReading): boolean {
+/** Whether `alert` has the same reading in any batch, at any time. */
+function isIndependentOfBatch({ status, startsAt }: Json, reading: SignalReading): boolean {
   return reading.kind === "signal" && status === "firing" && reading.signal.firingAt === signalTime(startsAt);
 }
 
-/** What surrounds an alert in its payload. */
+/** The payload of an alert, and the state of reading it. */
 export interface AlertContext {
   readonly source: string;
-  readonly isFormer: boolean;
   readonly field: string;
   readonly groupStatus: unknown;
   readonly receivedAt: string;
-  /** The meaning of the times of this batch: the alerts of a group tend to have the same. */
+  /** The parsed times of this batch: the alerts of a group often have the same. */
   readonly times: Map<string, string>;
   /** The table of label provenance. */
   readonly rows: readonly Reporter[];
 }
 
 /** Reads one alert, which has labels, annotations, startsAt, endsAt and fingerprint as Alertmanager writes them. */
-export function readAlert(alert: unknown, surroundings: AlertContext): SignalReading {
-  const { field, groupStatus, receivedAt, times, rows, source, isFormer } = surroundings;
-  if (!isObject(alert)) return problems(`${field} is not an object`);
+export function readAlert(alert: unknown, context: AlertContext): SignalReading {
+  const { field, groupStatus, receivedAt, times, rows, source } = context;
+  if (!isObject(alert)) return unreadable(`${field} is not an object`);
   const found = new Problems();
   const status = alert["status"] ?? groupStatus;
   if (status !== "firing" && status !== "resolved") found.add(`${field}.status is neither firing nor resolved`);
@@ -114,7 +110,6 @@ export function readAlert(alert: unknown, surroundings: AlertContext): SignalRea
   if (found.list.length > 0) return { kind: "problems", problems: found.list };
 
   const finding = findSubject(labels, annotations, rows);
-  const former = formerIdentities(finding, labels, { annotations, rows, isFormer });
   return {
     kind: "signal",
     signal: {
@@ -123,7 +118,6 @@ export function readAlert(alert: unknown, surroundings: AlertContext): SignalRea
       name,
       severity: labels["severity"]?.slice(0, 50) || "unknown",
       ...subjectFields(finding, labels),
-      ...(former.length > 0 && { formerIdentities: former }),
       series: seriesKey(alert, labels),
       labels,
       annotations,
@@ -190,9 +184,9 @@ function parseTime(
   { found, times }: { found: Problems; times: Map<string, string> },
 ): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
-  const time = typeof value === "string" ? (times.get(value) ?? signalTime(value)) : undefined;
-  if (time !== undefined) times.set(value as string, time);
-  if (time === undefined) return found.add(`${field} is not a time such as 2026-11-15T06:00:00Z`);
+  const time = times.get(value as string) ?? found.time(value, field);
+  if (time === undefined) return undefined;
+  times.set(value as string, time);
   return time.startsWith("0001-01-01T") ? undefined : time;
 }
 
@@ -200,13 +194,9 @@ function parseTime(
 function seriesKey({ fingerprint }: Json, labels: Readonly<Record<string, string>>): string {
   if (typeof fingerprint === "string" && /^[\w.:-]{1,64}$/.test(fingerprint)) return fingerprint;
   const pairs = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify(pairs)).digest("hex").slice(0, 16);
+  return hash("sha256", JSON.stringify(pairs)).slice(0, 16);
 }
 
 function readCount(value: unknown): number {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
-}
-
-function problems(sentence: string): { readonly kind: "problems"; readonly problems: readonly string[] } {
-  return { kind: "problems", problems: [sentence] };
 }

@@ -13,7 +13,7 @@ const alert = {
 const [earlier, later] = ["2026-11-15T06:01:00.000Z", "2026-11-15T06:02:00.000Z"];
 
 describe("an alert that is sent again", () => {
-  it("gives the same signal, word for word", () => {
+  it("has the same signal if it is equal", () => {
     const { first, second } = readTwice(alert, structuredClone(alert));
 
     expect(second).toBe(first);
@@ -28,7 +28,7 @@ describe("an alert that is sent again", () => {
     ["another beginning", { startsAt: "2026-11-15T06:00:30Z" }],
     ["an end", { status: "resolved", endsAt: "2026-11-15T06:01:00Z" }],
     ["another address of the expression", { generatorURL: "http://prometheus:9090/graph" }],
-  ])("is read anew with the same fingerprint and %s", (_what, change) => {
+  ])("is read again with the same fingerprint and %s", (_what, change) => {
     const changed = JSON.parse(JSON.stringify({ ...alert, ...change }));
     const { second } = readTwice(alert, changed);
 
@@ -40,7 +40,7 @@ describe("an alert that is sent again", () => {
     ["no beginning", { startsAt: undefined }],
     ["the status of its group alone", { status: undefined }],
     ["an end by the time of receipt", { status: "resolved" }],
-  ])("is read anew with %s", (_what, change) => {
+  ])("is read again with %s", (_what, change) => {
     const { second } = readTwice({ ...alert, ...change }, { ...alert, ...change });
 
     expect(second).toEqual(readAlone({ ...alert, ...change }));

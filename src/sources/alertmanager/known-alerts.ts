@@ -1,21 +1,21 @@
 import type { SignalReading } from "../../resources/index.ts";
 import { isObject, type Json } from "../json.ts";
 
-/** Alerts that are remembered, and the characters of the largest: a megabyte at most, however many incidents are open. */
+/** The maximum number of cached alerts, and of characters of one: a megabyte in all. */
 const [maxAlerts, maxLength] = [256, 4_096];
 
-/** Remembers how alerts were read: senders repeat an alert as long as it fires, word for word. */
+/** Caches the readings of alerts: while an alert fires, its sender repeats it unchanged. */
 export class KnownAlerts {
   readonly #known = new Map<string, { readonly alert: Json; readonly reading: SignalReading }>();
 
-  /** The reading of the same alert before. */
+  /** The cached reading of an equal alert. */
   find(alert: Json): SignalReading | undefined {
     const { fingerprint } = alert;
     const known = typeof fingerprint === "string" ? this.#known.get(fingerprint) : undefined;
     return known && isSameJson(known.alert, alert) ? known.reading : undefined;
   }
 
-  /** Keeps a reading that depends on nothing but the alert. */
+  /** Caches a reading that depends only on the alert. */
   keep(alert: Json, reading: SignalReading): void {
     const { fingerprint } = alert;
     if (typeof fingerprint !== "string" || textLength(alert) > maxLength) return;

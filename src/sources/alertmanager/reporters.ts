@@ -2,16 +2,17 @@
 export type Labels = Readonly<Record<string, string>>;
 
 /**
- * One way to find the subject in the labels:
+ * One way to find the subject in the labels. Discovery adds labels of the scraped endpoint to each sample; a label of the
+ * sample with the same name is renamed, as in `exported_pod`.
  *
- * - `objects`: a label that only ever names an object, such as `deployment`, `job_name` or `persistentvolumeclaim`
+ * - `objects`: a label that always names an object, such as `deployment`, `job_name` or `persistentvolumeclaim`
  * - `pod`, `service`, `node`, `namespace`: the label of that name
  * - `foreign-pod`: `pod`, unless it is the Pod that was scraped
- * - `evident-node`: `node`, unless discovery may have added it and nothing else shows that the sample is about a node
- * - `sample-namespace`: `namespace`, if it has to be the sample's own
+ * - `evident-node`: `node`, unless discovery may have added it and no other label shows that the sample is about a node
+ * - `sample-namespace`: `namespace`, if discovery cannot have added it
  * - `endpoints`: the Service whose endpoints were scraped, in an alert that sums over all of them
  * - `host`: the Node on which the exporter runs, which the gateway looks up
- * - `exported-namespace`: the namespace that had to give way to the exporter's own
+ * - `exported-namespace`: the renamed namespace of the sample
  * - `LABEL=KIND`: the label names an object of that kind, such as `name=Certificate.cert-manager.io/v1`
  */
 export type SubjectStep = (typeof plainSteps)[number] | `${string}=${string}`;
@@ -30,17 +31,17 @@ export const plainSteps = [
   "exported-namespace",
 ] as const;
 
-/** An expression of our own source, or a linear one of an operator's file: label values are of outsiders. */
+/** A built-in expression, or one of linear time from an operator's file: senders choose the label values. */
 type TextPattern = Pick<RegExp, "test">;
 
-/** The conditions of a row. All given ones have to match. */
+/** The conditions of a row. All of them must match. */
 export interface ReporterMatch {
-  /** The name of the exporter: `job`, or another label by which discovery names the scraped endpoint. */
+  /** The name of the exporter: `job`, or another label that names the scraped endpoint. */
   readonly exporter?: TextPattern;
   readonly alertname?: TextPattern;
-  /** Labels that have to be there, with such values. */
+  /** Labels that must be present, with matching values. */
   readonly labels?: Readonly<Record<string, TextPattern>>;
-  /** Labels that must not be there. */
+  /** Labels that must be absent. */
   readonly without?: readonly string[];
 }
 
@@ -48,9 +49,9 @@ export interface ReporterMatch {
 export interface Reporter {
   /** For the documentation and for reasons. */
   readonly name: string;
-  /** One of them has to match. */
+  /** At least one of them must match. */
   readonly match: readonly ReporterMatch[];
-  /** Labels that discovery adds. When one of them had to give way (`exported_pod`), none of the others counts. */
+  /** Labels that discovery adds. If the sample's own was renamed (`exported_pod`), all of them are the exporter's. */
   readonly scrape: readonly string[];
   /** The steps that find the subject, in this order. */
   readonly subject: readonly SubjectStep[];
@@ -64,39 +65,19 @@ const endpointLabels = ["namespace", "pod", "container", "service", "node"];
 const machineExporters =
   /(^|[-_])(node|windows|wmi|smartctl|systemd|process|ebpf|zfs|conntrack-stats|dcgm)[-_]?exporter($|[-_])/;
 
-/** Alerts on `up`, whose labels are all discovery's. */
+/** Alerts on `up`: discovery added all of their labels. */
 const healthAlerts =
   /^(TargetDown|(Prometheus)?(All)?Targets?(Missing|Down|Unreachable).*|InstanceDown|InstanceUnreachable|EndpointDown|ScrapeFailed|ExporterDown)$/i;
 
-/** Where exporters usually run. Without honorLabels, a rule that sums by `namespace` keeps this one instead of the sample's. */
+/** Where exporters usually run. Without honorLabels, a rule that sums by `namespace` sums by this one, not by the sample's. */
 const monitoringNamespaces =
   /^(monitoring|observability|metrics|prometheus|kube-prometheus(-stack)?|prometheus-operator|[a-z]+-monitoring(-system)?|monitoring-[a-z]+)$/;
 
-/** Labels that show that an alert is about one endpoint, or that give the sample's own namespace. */
+/** Labels of alerts about one endpoint, and of alerts that have the sample's own namespace. */
 const endpointIdentity = ["instance", "pod", "service", "exported_namespace", "kubernetes_namespace"];
 
 /** Labels by which public rules for kube-state-metrics sum. */
 const workloadLabels = ["deployment", "statefulset", "daemonset", "cronjob", "job_name", "replicaset", "workload"];
-
-/** Alerts whose namespace may be that of the exporter. Identities of version 2 were found without this row. */
-export const monitoringSums: Reporter = {
-  name: "sums in a monitoring namespace",
-  match: [
-    {
-      exporter: /state-metrics|^ksm$|^kube-state$/,
-      labels: { namespace: monitoringNamespaces },
-      without: endpointIdentity,
-    },
-    ...workloadLabels.map((label) => ({
-      labels: { namespace: monitoringNamespaces, [label]: /./ },
-      without: ["job", ...endpointIdentity],
-    })),
-  ],
-  scrape: [],
-  subject: [],
-  otherwise:
-    "it is a sum without the labels of one endpoint, in a namespace of exporters: the namespace may be that of the exporter",
-};
 
 /** How labels are read: the first row that matches decides. Rows of the installation come before these. */
 export const builtInReporters: readonly Reporter[] = [
@@ -121,7 +102,7 @@ export const builtInReporters: readonly Reporter[] = [
     name: "exporters of a machine",
     match: [
       { exporter: machineExporters },
-      // A Service may be called "node" because it runs Node.js; then there is a Pod.
+      // A Service that runs Node.js may be called "node"; its alerts have a Pod or a Service.
       { labels: { job: /^(nodes?|hosts?|machines?|linux|windows)$/ }, without: ["pod", "service"] },
     ],
     scrape: endpointLabels,
@@ -135,7 +116,24 @@ export const builtInReporters: readonly Reporter[] = [
     subject: ["pod", "service", "namespace"],
     otherwise: "the scraped endpoint is not an object of the cluster",
   },
-  monitoringSums,
+  {
+    name: "sums in a monitoring namespace",
+    match: [
+      {
+        exporter: /state-metrics|^ksm$|^kube-state$/,
+        labels: { namespace: monitoringNamespaces },
+        without: endpointIdentity,
+      },
+      ...workloadLabels.map((label) => ({
+        labels: { namespace: monitoringNamespaces, [label]: /./ },
+        without: ["job", ...endpointIdentity],
+      })),
+    ],
+    scrape: [],
+    subject: [],
+    otherwise:
+      "it is a sum without the labels of one endpoint, in a namespace of exporters: the namespace may be that of the exporter",
+  },
   {
     name: "API services",
     match: [{ alertname: /^Kube(rnetes)?AggregatedAPI/i }],
@@ -211,7 +209,7 @@ export const builtInReporters: readonly Reporter[] = [
   },
 ];
 
-/** Alerts that no row matches: exporters that report about themselves, or sums that keep only the labels of objects. */
+/** Applies if no row matches: to exporters that report about themselves, and to sums that keep only labels of objects. */
 const anyReporter: Reporter = {
   name: "everything else",
   match: [{}],
@@ -221,8 +219,8 @@ const anyReporter: Reporter = {
 };
 
 /**
- * The row that applies. The evidence for the exporter's name is tried strongest first: a Pod of node-exporter that
- * kube-state-metrics reports about is the business of the row for kube-state-metrics.
+ * The row that applies. The most reliable label for the exporter's name comes first: an alert of kube-state-metrics about a Pod
+ * of node-exporter is read by the row for kube-state-metrics.
  */
 export function findReporter(labels: Labels, rows: readonly Reporter[]): Reporter {
   for (const exporter of exporterNames(labels)) {
@@ -257,8 +255,8 @@ const mappedLabels = ["app_kubernetes_io_name", "app_kubernetes_io_instance", "h
 
 function exporterNames(labels: Labels): readonly string[] {
   const { job = "", instance, pod = "" } = labels;
-  // An alert that sums over endpoints keeps `pod` and `container` only where they belong to the sample. A Pod of
-  // kube-state-metrics is the exception: while it does not work, nothing is reported about it.
+  // An alert without `instance` sums over endpoints, so `pod` and `container` are the sample's. A Pod of kube-state-metrics is
+  // the exception: while it does not work, it reports nothing about itself.
   const own = instance || (/kube-state-metrics/.test(pod) && !labels["container"]) ? [labels["container"], pod] : [];
   const found = [
     discoveryJobs.test(job) ? undefined : lastPart(job),

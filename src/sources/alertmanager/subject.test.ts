@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import type { ObjectReference } from "../../resources/index.ts";
-import { formerSubject } from "./former-subject.ts";
 import { readProvenance } from "./provenance-file.ts";
 import { findSubject } from "./subject.ts";
 
@@ -54,7 +53,7 @@ describe("the subject of an alert", () => {
       pod("api-1"),
     ],
     [
-      "a Pod that gave way to the exporter's",
+      "a Pod that was renamed because of the exporter's",
       { ...ksm, ...ksmPod, exported_pod: "api-1", exported_namespace: "payment" },
       pod("api-1"),
     ],
@@ -64,17 +63,17 @@ describe("the subject of an alert", () => {
       { kind: "Node", name: "worker-1" },
     ],
     [
-      "a node that gave way to the exporter's",
+      "a node that was renamed because of the exporter's",
       { ...ksm, ...ksmPod, node: "infra-1", exported_node: "worker-1" },
       { kind: "Node", name: "worker-1" },
     ],
     [
-      "a Deployment in the namespace that gave way",
+      "a Deployment in the renamed namespace",
       { ...ksm, ...ksmPod, deployment: "api", exported_namespace: "payment" },
       { kind: "Deployment", namespace: "payment", name: "api" },
     ],
     [
-      "a namespace that gave way, not the node of the exporter",
+      "a renamed namespace, not the node of the exporter",
       { ...ksm, ...ksmPod, node: "infra-1", exported_namespace: "payment" },
       { kind: "Namespace", name: "payment" },
     ],
@@ -168,7 +167,7 @@ describe("the subject of an alert", () => {
     expect(findSubject(labels, {})).toEqual({ kind: "none", because: expect.stringMatching(/^[a-z].{10,}[^.]$/) });
   });
 
-  it("is the one that the rule's author wrote", () => {
+  it("is that of interlock_target if the rule sets it", () => {
     const written = { kind: "deploy", namespace: "payment", name: "api" };
 
     expect(found({ node: "worker-1" }, { interlock_target: "payment/deploy/api" })).toEqual(written);
@@ -273,7 +272,7 @@ describe("a table of label provenance of an installation", () => {
     expect(found(labels)).toEqual({ kind: "Namespace", name: "payment" });
   });
 
-  it("matches in a time that grows with the length of a label, whatever its expressions are", () => {
+  it("matches in a time linear in the length of a label, for any expression", () => {
     const reading = readProvenance({ path: "p.yaml", text: file.replace("[api, web]", "/(a+)+b/") });
     const rows = reading.kind === "valid" ? reading.reporters : [];
     const before = process.cpuUsage();
@@ -317,18 +316,6 @@ describe("a table of label provenance of an installation", () => {
     const reading = readProvenance({ path: "p.yaml", text });
 
     expect(reading.kind === "invalid" && reading.problems.join("\n")).toContain(problem);
-  });
-});
-
-describe("the subject by which incidents of the first version are found", () => {
-  it("does not change", () => {
-    const labels = { ...ksm, ...ksmPod, deployment: "api" };
-
-    expect(formerSubject({ ...labels, namespace: "payment" }, {})).toBeUndefined();
-    expect(formerSubject({ ...discovered("payment-api"), namespace: "payment" }, {})).toEqual({
-      kind: "Node",
-      name: "infra-1",
-    });
   });
 });
 

@@ -1,5 +1,5 @@
 import { builtInKinds, type NodeHint, type ObjectReference, toObjectTarget } from "../../resources/index.ts";
-import { referenceIn } from "../json.ts";
+import { parseReference } from "../json.ts";
 import { nodeHint } from "./node-hint.ts";
 import {
   builtInReporters,
@@ -41,7 +41,7 @@ export function findSubject(
 ): SubjectFinding {
   const written = annotations[explicit] || labels[explicit];
   if (written) {
-    const subject = referenceIn(written);
+    const subject = parseReference(written);
     if (subject) return { kind: "object", subject };
     return { kind: "none", because: `${explicit} is not written as namespace/kind/name or kind/name` };
   }
@@ -55,7 +55,7 @@ export function findSubject(
   return { kind: "none", because: row.otherwise };
 }
 
-/** Returns the label or the row of the table that decides about the subject, for people. */
+/** The label or the row of the table that decides about the subject, for display. */
 export function subjectOrigin(labels: Labels, annotations: Labels, rows: readonly Reporter[]): string {
   if (annotations[explicit]) return `annotation ${explicit}`;
   if (labels[explicit]) return `label ${explicit}`;
@@ -64,25 +64,22 @@ export function subjectOrigin(labels: Labels, annotations: Labels, rows: readonl
 
 interface Sample {
   readonly row: Reporter;
-  /** As they were sent. */
+  /** All labels of the alert. */
   readonly labels: Labels;
-  /** Without those that are known to be the exporter's, and with the original names of those that gave way to them. */
+  /** The labels of the sample: without those of the exporter, and with the original names of renamed ones. */
   readonly own: Labels;
 }
 
 function ownLabels(labels: Labels, { scrape }: Reporter): Labels {
-  const gaveWay = Object.keys(labels).filter((label) => label.startsWith("exported_"));
+  const renamed = Object.keys(labels).filter((label) => label.startsWith("exported_"));
   const isAboutOthers = scrape.some((label) => identifying.has(label) && labels[`exported_${label}`]);
   const own: Record<string, string> = { ...labels };
   if (isAboutOthers) for (const label of scrape) delete own[label];
-  if (scrape.length > 0) for (const label of gaveWay) own[label.slice("exported_".length)] = labels[label] as string;
+  if (scrape.length > 0) for (const label of renamed) own[label.slice("exported_".length)] = labels[label] as string;
   return own;
 }
 
-/**
- * If one of these gave way, the sample is about another object. An exported `job` or `instance` shows nothing of the
- * kind.
- */
+/** If one of these was renamed, the sample is about another object. A renamed `job` or `instance` does not show that. */
 const identifying: ReadonlySet<string> = new Set(["namespace", "pod", "node"]);
 
 const steps = {
@@ -107,7 +104,7 @@ const steps = {
   "exported-namespace": ({ labels }: Sample) => wholeNamespace(labels["exported_namespace"]),
 } satisfies Partial<Record<SubjectStep, (sample: Sample) => SubjectFinding | undefined>>;
 
-/** Labels that name objects and nothing else, an owner before its objects. */
+/** Labels that always name an object. An owner comes before its objects. */
 const objectLabels: Readonly<Record<string, string>> = {
   deployment: "Deployment",
   statefulset: "StatefulSet",
@@ -126,8 +123,8 @@ const objectLabels: Readonly<Record<string, string>> = {
 };
 
 /**
- * Every kind that labels can name by the built-in table; the gateway's role has to let it read the objects of all built-in
- * ones. A kind that is written with braces is that of another label, and not known before.
+ * All kinds that labels can name by the built-in table. The gateway's role must allow it to read objects of the built-in ones.
+ * A kind with braces is the value of another label, so it is not listed.
  */
 export const derivedKinds: readonly string[] = [
   ...new Set([
@@ -152,7 +149,7 @@ function namedObject({ own }: Sample): SubjectFinding | undefined {
 function isScrapedPod({ row, labels }: Sample): boolean {
   const { pod = "" } = labels;
   if (labels["exported_pod"] || labels["kubernetes_pod_name"]) return false;
-  // Only samples about Pods carry the uid of one.
+  // Only samples about Pods have the uid of one.
   if (labels["uid"]) return false;
   const exporters = [labels["job"], labels["service"], labels["app_kubernetes_io_name"], labels["container"]];
   const isCalledAfter = exporters.some(
@@ -165,7 +162,7 @@ function isExporter({ match }: Reporter, name: string): boolean {
   return match.some(({ exporter }) => exporter?.test(name.replace(podSuffix, "")));
 }
 
-/** What a ReplicaSet, a StatefulSet or a DaemonSet adds to the names of its Pods. */
+/** The suffix that a ReplicaSet, a StatefulSet or a DaemonSet adds to the names of its Pods. */
 const podSuffix = /(-[a-z0-9]{5,10})?-([a-z0-9]{5}|\d+)$/;
 
 /** Whether other labels show that the sample is about a node. */
@@ -175,7 +172,7 @@ function isAboutNode({ alertname = "", condition = "", key, effect }: Labels): b
 
 const nodeConditions = /^(Ready|(Memory|Disk|PID)Pressure|NetworkUnavailable|KernelDeadlock|ReadonlyFilesystem)$/;
 
-/** Whether `namespace` is the sample's: it gave way, or no other label of the endpoint is present. */
+/** Whether `namespace` is the sample's: it was renamed, or no other label of the endpoint is present. */
 function isSampleNamespace(sample: Sample): boolean {
   const { labels } = sample;
   if (!labels["instance"] && labels["pod"] && isScrapedPod(sample)) return false;
@@ -197,7 +194,7 @@ function wholeNamespace(name: string | undefined): SubjectFinding | undefined {
   return found?.kind === "object" ? { ...found, distinctBy: distinguishing } : undefined;
 }
 
-/** `LABEL=KIND` or `LABEL=KIND.GROUP/VERSION`, with labels in braces filled in. A plain label means the kind it is named after. */
+/** `LABEL=KIND` or `LABEL=KIND.GROUP/VERSION`, where a label in braces is replaced with its value. */
 function labelAsKind(step: string, { own }: Sample): SubjectFinding | undefined {
   const [label = "", written = objectLabels[label] ?? label] = step.split("=");
   const kind = written.replace(/\{(\w+)\}/g, (_, name: string) => own[name] ?? "");
@@ -215,7 +212,7 @@ function object(spelling: string, name: string | undefined, namespace?: string):
   return toObjectTarget(subject).kind === "target" ? { kind: "object", subject } : undefined;
 }
 
-/** Only the gateway can look up whether the kind exists and has namespaces. */
+/** The gateway looks up whether the kind exists and has namespaces. */
 function customObject(reference: ObjectReference, namespace: string | undefined): SubjectFinding | undefined {
   if (!/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/.test(reference.name)) return undefined;
   const coarser = wholeNamespace(namespace);

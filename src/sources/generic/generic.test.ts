@@ -33,13 +33,13 @@ describe("a generic signal", () => {
     });
   });
 
-  it.each([{ signals: [item(1), item(2)] }, [item(1), item(2)]])("may come with others", (body) => {
+  it.each([{ signals: [item(1), item(2)] }, [item(1), item(2)]])("may be in a list", (body) => {
     const reading = generic.read(body, receivedAt);
 
     expect(reading).toMatchObject({ readings: [{ signal: { name: "n1" } }, { signal: { name: "n2" } }] });
   });
 
-  it("has all of its problems reported", () => {
+  it("reports all of its problems", () => {
     const body = { nam: "x", target: "a/b/c/d", status: "on", labels: { a: 1 }, firingTime: "soon", severity: "" };
 
     const reading = generic.read([body, item(2)], receivedAt);

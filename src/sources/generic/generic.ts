@@ -5,9 +5,8 @@ import {
   type Signal,
   type SignalReader,
   type SignalReading,
-  signalTime,
 } from "../../resources/index.ts";
-import { isObject, type Json, Problems, referenceIn, shown } from "../json.ts";
+import { isObject, type Json, Problems, parseReference, shorten, unreadable } from "../json.ts";
 
 /**
  * Reads signals in the generic format: `{"name":"DiskFull","target":"node/worker-1"}`, alone, in a list, or in a list
@@ -48,12 +47,8 @@ function readSignals(body: unknown, receivedAt: string): PayloadReading {
     const readings = list.map((item, i) => readSignal(item, { prefix: `signals[${i}].`, receivedAt }));
     return { kind: "signals", readings, truncated: 0 };
   }
-  if (!isObject(list)) {
-    return {
-      kind: "problems",
-      problems: ['the body is not a signal such as {"name":"DiskFull","target":"node/worker-1"}'],
-    };
-  }
+  if (!isObject(list))
+    return unreadable('the body is not a signal such as {"name":"DiskFull","target":"node/worker-1"}');
   return { kind: "signals", readings: [readSignal(list, { prefix: "", receivedAt })], truncated: 0 };
 }
 
@@ -63,14 +58,13 @@ interface SignalContext {
 }
 
 function readSignal(item: unknown, { prefix, receivedAt }: SignalContext): SignalReading {
-  if (!isObject(item)) return { kind: "problems", problems: [`${prefix.slice(0, -1)} is not an object`] };
-  const strangers = Object.keys(item).filter((field) => !fields.includes(field));
-  const reading = readFields(item, { prefix, receivedAt, source: "generic", payload: item });
-  if (strangers.length === 0) return reading;
+  if (!isObject(item)) return unreadable(`${prefix.slice(0, -1)} is not an object`);
   // A misspelled field would otherwise be ignored without notice.
-  const unknown = strangers.map(
-    (field) => `${prefix}${shown(field)} is not a field of a signal: there are ${fields.join(", ")}`,
-  );
+  const unknown = Object.keys(item)
+    .filter((field) => !fields.includes(field))
+    .map((field) => `${prefix}${shorten(field)} is not a field of a signal: there are ${fields.join(", ")}`);
+  const reading = readFields(item, { prefix, receivedAt, source: "generic", payload: item });
+  if (unknown.length === 0) return reading;
   return { kind: "problems", problems: [...unknown, ...(reading.kind === "problems" ? reading.problems : [])] };
 }
 
@@ -85,21 +79,22 @@ interface FieldsContext extends SignalContext {
 /** Reads the fields of a signal, whether its sender wrote them or a mapping derived them. */
 export function readFields(
   item: Json,
-  { prefix, receivedAt, source: usualSource, payload, withoutTarget }: FieldsContext,
+  { prefix, receivedAt, source: defaultSource, payload, withoutTarget }: FieldsContext,
 ): SignalReading {
   const found = new Problems();
   const name = found.text(item["name"], `${prefix}name`, 253);
-  const severity = optional(item, "severity", { prefix, found, maxLength: 50, otherwise: "unknown" });
-  const source = optional(item, "source", { prefix, found, maxLength: 63, otherwise: usualSource });
+  const severity = item["severity"] === undefined ? "unknown" : found.text(item["severity"], `${prefix}severity`, 50);
+  const source = item["source"] === undefined ? defaultSource : found.text(item["source"], `${prefix}source`, 63);
   const status = item["status"] ?? "firing";
   if (status !== "firing" && status !== "resolved") found.add(`${prefix}status is neither firing nor resolved`);
   const labels = found.texts(item["labels"], `${prefix}labels`);
   const annotations = found.texts(item["annotations"], `${prefix}annotations`);
-  const firingAt = parseTime(item["firingTime"], `${prefix}firingTime`, found) ?? receivedAt;
-  const endedAt = parseTime(item["endTime"], `${prefix}endTime`, found);
+  const { firingTime, endTime } = item;
+  const startedAt = firingTime === undefined ? undefined : found.time(firingTime, `${prefix}firingTime`);
+  const endedAt = endTime === undefined ? undefined : found.time(endTime, `${prefix}endTime`);
   const isNameless = withoutTarget !== undefined && item["target"] === undefined;
-  const subject = isNameless ? undefined : targetIn(item["target"], `${prefix}target`, found);
-  const ownSeries = optional(item, "series", { prefix, found, maxLength: 128, otherwise: "" });
+  const subject = isNameless ? undefined : readTarget(item["target"], `${prefix}target`, found);
+  const series = item["series"] === undefined ? undefined : found.text(item["series"], `${prefix}series`, 128);
   if (found.list.length > 0) return { kind: "problems", problems: found.list };
 
   const common = {
@@ -107,24 +102,19 @@ export function readFields(
     name,
     severity,
     ...(subject ? { subject } : withoutTarget),
-    series: ownSeries || [subject?.namespace ?? "", subject?.kind ?? "", subject?.name ?? name].join("/"),
+    series: series ?? [subject?.namespace ?? "", subject?.kind ?? "", subject?.name ?? name].join("/"),
     labels,
     annotations,
-    firingAt,
+    firingAt: startedAt ?? receivedAt,
     payload,
   };
-  return {
-    kind: "signal",
-    signal:
-      status === "resolved"
-        ? { status, ...common, ...(endedAt === undefined ? {} : { endedAt }) }
-        : { status: "firing", ...common },
-  };
+  if (status === "firing") return { kind: "signal", signal: { status, ...common } };
+  return { kind: "signal", signal: { status: "resolved", ...common, ...(endedAt && { endedAt }) } };
 }
 
-function targetIn(value: unknown, field: string, found: Problems): ObjectReference | undefined {
+function readTarget(value: unknown, field: string, found: Problems): ObjectReference | undefined {
   if (typeof value === "string") {
-    return referenceIn(value) ?? found.add(`${field} is not written as namespace/kind/name or kind/name`);
+    return parseReference(value) ?? found.add(`${field} is not written as namespace/kind/name or kind/name`);
   }
   if (!isObject(value)) return found.add(`${field} is missing: write namespace/kind/name or kind/name`);
   const kind = found.text(value["kind"], `${field}.kind`, 253);
@@ -142,20 +132,4 @@ function targetIn(value: unknown, field: string, found: Problems): ObjectReferen
 
 function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === "string" && value.length <= 253);
-}
-
-interface Optional {
-  readonly prefix: string;
-  readonly found: Problems;
-  readonly maxLength: number;
-  readonly otherwise: string;
-}
-
-function optional(item: Json, field: string, { prefix, found, maxLength, otherwise }: Optional): string {
-  return item[field] === undefined ? otherwise : found.text(item[field], `${prefix}${field}`, maxLength);
-}
-
-function parseTime(value: unknown, field: string, found: Problems): string | undefined {
-  if (value === undefined) return undefined;
-  return signalTime(value) ?? found.add(`${field} is not a time such as 2026-11-15T06:00:00Z`);
 }

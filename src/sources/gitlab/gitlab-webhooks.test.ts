@@ -48,7 +48,7 @@ describe("the event of a merge request", () => {
     expect(reasonOf(again, { requiredLabels: ["review-me"] })).toBe("NoNewCommits");
   });
 
-  it("names the fork that it comes from, whose branch is another", () => {
+  it("contains the fork of its source branch", () => {
     const draft = draftOf(mergeRequestEvent({ source_project_id: 99 }));
 
     expect(draft).toMatchObject({ mergeRequest: { sourceProjectId: 99 }, project: { id: 5 } });

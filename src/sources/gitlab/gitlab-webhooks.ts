@@ -8,7 +8,7 @@ import {
   reviewOutcome,
   type TaskReader,
 } from "../../tasks/index.ts";
-import { isObject, type Json, shown } from "../json.ts";
+import { isObject, type Json, shorten } from "../json.ts";
 import { labelsIn, mergeRequestIn, noteIn, part, projectIn, subjectIn, timeIn } from "./payload.ts";
 
 export interface GitLabWebhookOptions extends ReportRules {
@@ -36,7 +36,7 @@ export function gitlabWebhooks(options: GitLabWebhookOptions): TaskReader {
           return { object: object_kind, outcome, subject: subjectIn(json, object_kind, options.host) };
         }
         default: {
-          const kind = typeof object_kind === "string" ? `events of the kind ${shown(object_kind)}` : "this";
+          const kind = typeof object_kind === "string" ? `events of the kind ${shorten(object_kind)}` : "this";
           return { object: "other", outcome: ignoredOutcome("NotHandled", `not handled: ${kind}`) };
         }
       }
@@ -50,7 +50,7 @@ function inProject(body: Json, receivedTime: string, options: GitLabWebhookOptio
   const project = projectIn(body, options.host);
   if (!project) return ignoredOutcome("Unreadable", "project.id or project.path_with_namespace is missing");
   if (!isAllowed(project, options.projects)) {
-    return ignoredOutcome("ProjectNotAllowed", `the project ${shown(project.path)} is not one of gitlab.projects`);
+    return ignoredOutcome("ProjectNotAllowed", `the project ${shorten(project.path)} is not one of gitlab.projects`);
   }
   const { username } = part(body, "user");
   const requestedBy = typeof username === "string" ? username.slice(0, 253) : undefined;
@@ -68,7 +68,7 @@ function readMergeRequest(body: Json, origin: ReportOrigin, options: GitLabWebho
   if (action !== "open" && action !== "reopen" && action !== "update") {
     return ignoredOutcome(
       "NotHandled",
-      `merge requests are not handled on ${typeof action === "string" ? shown(action) : "this"}`,
+      `merge requests are not handled on ${typeof action === "string" ? shorten(action) : "this"}`,
     );
   }
   const mergeRequest = mergeRequestIn({ ...attributes, labels }, origin.project.id);

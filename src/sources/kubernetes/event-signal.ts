@@ -2,25 +2,18 @@ import type { KubeObject } from "../../kube/index.ts";
 import {
   explainReadings,
   type PayloadReading,
-  type Signal,
   type SignalReader,
+  type SignalReading,
   signalTime,
 } from "../../resources/index.ts";
 import { toStorable } from "../../telemetry/index.ts";
-import { isObject, Problems } from "../json.ts";
+import { isObject, Problems, unreadable } from "../json.ts";
 import { limitTexts } from "../limit-texts.ts";
 
-/** An Event of either API group, as far as it is read. Old and new recorders fill in different times. */
+/** The fields of an Event, of either API group, that select it. Old and new recorders fill in different times. */
 export interface WatchedEvent extends KubeObject {
   readonly type?: string;
   readonly reason?: string;
-  readonly message?: string;
-  readonly involvedObject?: {
-    readonly apiVersion?: string;
-    readonly kind?: string;
-    readonly namespace?: string;
-    readonly name?: string;
-  };
   readonly firstTimestamp?: string | null;
   readonly lastTimestamp?: string | null;
   readonly eventTime?: string | null;
@@ -39,13 +32,11 @@ export function eventTime({ series, lastTimestamp, eventTime, firstTimestamp, me
   return "";
 }
 
-type EventReading =
-  | { readonly kind: "signal"; readonly signal: Signal }
-  | { readonly kind: "problems"; readonly problems: readonly string[] };
+type EventReading = Exclude<SignalReading, { kind: "ignored" }>;
 
 /** The signal that a Warning is. Anything else is a problem: a Normal Event reports no trouble. */
 export function toEventSignal(event: unknown, receivedAt: string): EventReading {
-  if (!isObject(event)) return { kind: "problems", problems: ["the body is not an Event"] };
+  if (!isObject(event)) return unreadable("the body is not an Event");
   const found = new Problems();
   const { type, involvedObject, metadata } = event;
   if (type !== "Warning") found.add("type is not Warning: other Events report no problem");

@@ -16,15 +16,15 @@ import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { eventTime, toEventSignal, type WatchedEvent } from "./event-signal.ts";
 import { toNodeSignals, type WatchedNode } from "./node-signals.ts";
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly client: KubeClient;
-  /** Reasons of Events that are worth an incident; most warnings pass by themselves. */
+  /** Reasons of Events that become signals; most warnings end without an action. */
   readonly reasons: readonly string[];
-  /** Accepts a signal, or throws; then the signal is passed again. */
+  /** Admits a signal. If it throws, the signal is passed again. */
   readonly sink: (signal: Signal) => Promise<unknown>;
   /** Stores the Event up to which all are processed, across restarts and changes of the leader. */
   readonly watermarks: WatermarkStore;
-  /** How far the watermark stays behind: Events carry the time of their observer, and arrive a little later. */
+  /** How far the watermark stays behind: Events have the time of their observer, and arrive later. */
   readonly overlapMs: number;
   /** The fence of the lock under which this process watches. */
   readonly fence: bigint;
@@ -47,11 +47,10 @@ const nodes: ResourceType<WatchedNode> = { apiVersion: "v1", kind: "Node", plura
  */
 export async function followKubernetes(options: FollowOptions): Promise<void> {
   const { client, clock, random, log, signal, markEveryMs = 10_000 } = options;
-  const serverDate = () => new Date(client.serverNowMs());
   const { watermarks, overlapMs, fence } = options;
   const mark = await openWatermark(watermarks, keyOf("kubernetes-events"), {
     from: "now",
-    serverDate: serverDate(),
+    serverDate: new Date(client.serverNowMs()),
     overlapMs,
     fence,
   });
@@ -83,7 +82,7 @@ export async function followKubernetes(options: FollowOptions): Promise<void> {
   }
 }
 
-/** Selects the Events that are signals, and records which of them are processed. */
+/** Selects the Events that are signals, and notes which of them are processed. */
 class EventSignals {
   readonly #options: FollowOptions;
   readonly #cache: Informer<WatchedEvent>;

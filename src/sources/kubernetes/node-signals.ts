@@ -10,14 +10,13 @@ export interface WatchedNode extends KubeObject {
 interface NodeCondition {
   readonly type: string;
   readonly status: string;
-  readonly reason?: string;
   readonly message?: string;
   readonly lastTransitionTime?: string;
 }
 
 const nodeSource = "kubernetes-nodes";
 
-/** Conditions that mean trouble, and the status in which they do not. */
+/** Conditions that become signals, with the status in which nothing fires. */
 const healthy: Readonly<Record<string, { readonly status: "True" | "False"; readonly name: string }>> = {
   Ready: { status: "True", name: "NodeNotReady" },
   MemoryPressure: { status: "False", name: "NodeMemoryPressure" },
@@ -30,7 +29,7 @@ const healthy: Readonly<Record<string, { readonly status: "True" | "False"; read
 export function toNodeSignals(node: WatchedNode, receivedAt: string): readonly Signal[] {
   return (node.status?.conditions ?? []).flatMap((condition) => {
     const expected = Object.hasOwn(healthy, condition.type) ? healthy[condition.type] : undefined;
-    // When a kubelet stops reporting, all conditions become Unknown: the node is not ready, and its disk is not known to be full.
+    // When a kubelet stops reporting, all conditions become Unknown: only Ready is evidence of a problem then.
     if (!expected || (condition.status === "Unknown" && condition.type !== "Ready")) return [];
     return [toConditionSignal(node, condition, { ...expected, receivedAt })];
   });
@@ -53,7 +52,7 @@ function toConditionSignal(
     firingAt: changedAt,
     payload: condition,
   };
-  // Ready is also not True when it is Unknown: the kubelet does not report.
+  // Ready is Unknown while the kubelet does not report, which fires, too.
   return condition.status === status
     ? { status: "resolved", ...common, endedAt: changedAt }
     : { status: "firing", ...common };

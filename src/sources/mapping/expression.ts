@@ -4,7 +4,7 @@ import { linearPattern } from "../../kube/index.ts";
 /** A compiled CEL expression of a mapping. */
 export interface Expression {
   readonly text: string;
-  /** Never throws: an evaluation that fails is a value, because the payload decides whether it does. */
+  /** Never throws: whether an evaluation fails depends on the payload, so a failure is a value. */
   evaluate(variables: Variables): Evaluation;
 }
 
@@ -17,7 +17,7 @@ export interface Variables {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-export type Evaluation =
+type Evaluation =
   | { readonly kind: "value"; readonly value: unknown }
   /** `absent`: a field that the expression reads is not in the payload. */
   | { readonly kind: "failed"; readonly isAbsent: boolean; readonly problem: string };
@@ -95,8 +95,8 @@ interface Iteration {
 }
 
 /**
- * Why an expression could take more than linear time in the size of the body: senders choose the payload, so the cost
- * may not be a product of two of its lists.
+ * The reason why an expression could take more than linear time in the size of the body. Senders choose the payload, so the
+ * cost must not be a product of the lengths of two lists.
  */
 function findCostlyPart(node: unknown, iteration: Iteration): string | undefined {
   if (Array.isArray(node)) return firstFound(node, (part) => findCostlyPart(part, iteration));
@@ -143,7 +143,7 @@ interface OptionalValue {
   value(): unknown;
 }
 
-/** `item.?a` is a container that may be empty. */
+/** `item.?a` evaluates to an optional. */
 function unwrap(value: unknown): unknown {
   const optional = value as Partial<OptionalValue> | undefined | null;
   if (typeof optional !== "object" || typeof optional?.hasValue !== "function") return value;

@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { PayloadReading, Signal, SignalReader, SignalReading } from "../../resources/index.ts";
 import { distinguishing } from "../alertmanager/subject.ts";
 import { readFields } from "../generic/generic.ts";
+import { type UnreadablePart, unreadable } from "../json.ts";
 import { limitTexts } from "../limit-texts.ts";
 import { type MappedItem, mapItem, toText } from "./map-item.ts";
 import type { MappedField, Mapping } from "./mapping.ts";
@@ -26,14 +27,12 @@ export function mappedReader(source: string, mapping: Mapping): SignalReader {
   };
 }
 
-type Items =
-  | { readonly kind: "items"; readonly list: readonly unknown[] }
-  | { readonly kind: "problems"; readonly problems: readonly string[] };
+type Items = { readonly kind: "items"; readonly list: readonly unknown[] } | UnreadablePart;
 
 function readItems({ items }: Mapping, body: unknown): Items {
   if (!items) return { kind: "items", list: Array.isArray(body) ? body : [body] };
   const result = items.evaluate({ body, item: body, labels: {} });
-  const problem = (text: string): Items => ({ kind: "problems", problems: [`items: ${items.text}: ${text}`] });
+  const problem = (text: string) => unreadable(`items: ${items.text}: ${text}`);
   if (result.kind === "failed") return problem(result.problem);
   return Array.isArray(result.value) ? { kind: "items", list: result.value } : problem("is not a list");
 }
@@ -58,7 +57,7 @@ function readItem(mapped: MappedItem, { source, mapping, item, prefix, receivedA
     ...text("name", values, (name) => name.slice(0, maxNameLength)),
     ...text("severity", values, (severity) => severity.slice(0, maxSeverityLength)),
     ...text("status", values, (status) => status),
-    ...text("series", values, (series) => (series.length <= maxSeriesLength ? series : digest(series))),
+    ...text("series", values, (series) => (series.length <= maxSeriesLength ? series : hash("sha256", series))),
     ...time("firingTime", values),
     ...time("endTime", values),
     ...(values.has("target") ? { target: values.get("target") } : {}),
@@ -91,19 +90,15 @@ function text(field: MappedField, values: Values, limit: (text: string) => strin
 function time(field: "firingTime" | "endTime", values: Values) {
   if (!values.has(field)) return {};
   const value = values.get(field);
-  const number =
-    typeof value === "string" && /^\d{9,13}(\.\d+)?$/.test(value) ? Number(value) : Number(unixTime(value));
-  if (!Number.isFinite(number)) return { [field]: toText(value) ?? value };
+  const isUnixTime = typeof value === "string" ? /^\d{9,13}(\.\d+)?$/.test(value) : isNumber(value);
+  if (!isUnixTime) return { [field]: toText(value) ?? value };
+  const number = Number(value);
   const date = new Date(number < firstMilliseconds ? number * 1_000 : number);
   return { [field]: Number.isNaN(date.getTime()) ? value : date.toISOString() };
 }
 
 const firstMilliseconds = 100_000_000_000;
 
-function unixTime(value: unknown): number | bigint {
-  return typeof value === "number" || typeof value === "bigint" ? value : Number.NaN;
-}
-
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || typeof value === "bigint";
 }

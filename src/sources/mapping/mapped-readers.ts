@@ -9,7 +9,7 @@ export type MappedReaders =
   /** Sentences that begin with the setting. */
   | { readonly kind: "invalid"; readonly problems: readonly string[] };
 
-/** Names that have readers and routes of their own, which no mapping can replace. */
+/** Sources with readers and routes of their own, which no mapping can replace. */
 const reserved: readonly string[] = [
   "alertmanager",
   "alertmanager-groups",

@@ -51,7 +51,7 @@ describe("a mapping", () => {
     });
   });
 
-  it("that fails for one item is a problem of that item alone", () => {
+  it("that fails for one item is a problem only of that item", () => {
     const reader = open({ name: "item.title", target: "item.target", severity: ["item.level"] });
 
     const reading = reader.read(

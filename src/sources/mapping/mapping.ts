@@ -4,22 +4,22 @@ import { compileExpression, type Expression } from "./expression.ts";
 /** How the fields of a signal are derived from a sender's payload, as it is written in the settings. */
 export type WrittenMapping = Json;
 
-/** Expressions in the order in which they are tried: the first that has a value counts. */
+/** Expressions in order: the first with a value applies. */
 export interface Alternatives {
   readonly expressions: readonly Expression[];
   /** Whether an expression that reads an absent field has no value; otherwise that is a problem. */
   readonly mayBeAbsent: boolean;
 }
 
-/** Names with expressions, or one expression that gives all names with their values. */
+/** Names with expressions, or one expression whose value is a map of names and values. */
 export type MappedTexts =
   | { readonly kind: "each"; readonly texts: ReadonlyMap<string, Alternatives> }
   | { readonly kind: "all"; readonly expression: Alternatives };
 
 export interface Mapping {
-  /** Gives the list of items; without it, the body is the list or the only item. */
+  /** Returns the list of items. Without it, the body is the list or the only item. */
   readonly items?: Expression;
-  /** An item for which this is not true is a problem: the mapping was written for another format. */
+  /** Must be true for each item; otherwise the payload has another format, which is a problem. */
   readonly require?: Expression;
   /** An item for which this is false is ignored. */
   readonly when?: Expression;

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../../../kube/index.ts";
-import { type CustomResourceDefinition, crdsToInstall, managedBy } from "../../../resources/index.ts";
+import { type CustomResourceDefinition, crdStep, managedBy } from "../../../resources/index.ts";
 import { describePatch, threeWayPatch } from "./three-way-patch.ts";
 
 /** What is done with one object. `because` is a sentence for the operator. */
@@ -33,8 +33,8 @@ export function planObject(desired: KubeObject, live: KubeObject | undefined): O
     return { do: "refuse", object, because: `${because}: ${todo}` };
   }
   if (desired.kind === "CustomResourceDefinition") {
-    const [step] = crdsToInstall([live as CustomResourceDefinition], [desired as CustomResourceDefinition]);
-    if (step?.do === "refuse") return { do: "refuse", object, because: step.because };
+    const step = crdStep(desired as CustomResourceDefinition, live as CustomResourceDefinition);
+    if (step.do === "refuse") return { do: "refuse", object, because: step.because };
   }
   const patch = threeWayPatch({ last: lastAppliedOf(live), desired: fields(desired), live: fields(live) });
   if (Object.keys(patch).length === 0) return { do: "keep", object };

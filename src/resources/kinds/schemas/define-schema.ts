@@ -2,14 +2,14 @@ import { z } from "zod";
 import type { ValidationRule } from "../../../kube/index.ts";
 import { apiVersion } from "../define-kind.ts";
 
-/** How objects of one of our kinds are checked. */
+/** The schema of one of our kinds. */
 export interface KindSchema {
   readonly kind: string;
   /** One sentence for `kubectl explain`. */
   readonly description: string;
   readonly spec: z.ZodType;
   readonly status: z.ZodType;
-  /** Spec and status with what surrounds them. */
+  /** Of the whole object. */
   readonly object: z.ZodType;
   /** Rules about the object as a whole. */
   readonly rules: readonly ValidationRule[];
@@ -21,7 +21,7 @@ export function defineSchema({ rules = [], ...draft }: SchemaDraft): KindSchema 
   return { ...draft, rules, object: objectSchema(draft) };
 }
 
-/** Of the metadata only the shape is looked at; the rest is the API server's business. */
+/** Checks only the types of the metadata; the API server checks the values. */
 function objectSchema({ kind, spec, status }: Pick<KindSchema, "kind" | "spec" | "status">): z.ZodType {
   return z.strictObject({
     apiVersion: z.literal(apiVersion),

@@ -23,7 +23,7 @@ const targetRule = "must be namespace/kind/name or kind/name, or git:host/path@b
 /** A target in any accepted spelling. Whether its kind exists is known only to `parseTarget` with the cluster's kinds. */
 export const targetText = textPattern(targetShape, targetRule);
 
-/** A target within a map or list without a limit: there the cost of a rule would exceed the limit of the API server. */
+/** A target within an unlimited map or list, where the cost of a CEL rule would exceed the API server's limit. */
 export const repeatedTargetText = z
   .string()
   .min(1)
@@ -45,7 +45,7 @@ function textPattern(shape: string, message: string) {
     .meta({ "x-kubernetes-validations": [{ rule: `self.matches('${shape}')`, message }] });
 }
 
-/** Long enough for `v1:` and a hash, and for what other senders use. */
+/** Long enough for `v1:` and a hash, and for the fingerprints of other senders. */
 export const fingerprint = z.string().min(1).max(253);
 
 export const workflowId = z
@@ -78,7 +78,7 @@ export const parameterName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_.-]{0,62}$/,
 
 export const parameters = z.record(parameterName, parameterValue);
 
-/** A list that server-side apply and people merge by one of its fields. */
+/** A list that is merged by one of its fields, as in server-side apply. */
 export function listByKey<S extends z.ZodType>(key: string, item: S) {
   return z.array(item).meta({ "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key] });
 }
@@ -95,7 +95,7 @@ export const executionRef = z.strictObject({
   uid: uid.describe("Its uid, which identifies it; a name can be reused."),
 });
 
-/** Who holds a target now. */
+/** The current holder of a target. */
 export const holder = z.strictObject({
   executionUid: uid.describe("Uid of the execution that holds the target; it alone decides ownership."),
   executionName: name.describe("Its name, for display."),
@@ -115,7 +115,7 @@ export const usedApproval = z.strictObject({
 });
 export type UsedApproval = Wire<typeof usedApproval>;
 
-/** The holder as the target record keeps it, with the grounds on which it was admitted. */
+/** The holder in a target record, with the catalog entry and the approval of its admission. */
 export const recordHolder = holder.extend({
   catalogEntryUid: uid
     .describe("Uid of the catalog entry at admission. The run is built from this entry or not at all.")
@@ -124,7 +124,7 @@ export const recordHolder = holder.extend({
 });
 export type RecordHolder = Wire<typeof recordHolder>;
 
-/** The conditions that every Kubernetes object may have. */
+/** The conditions of a Kubernetes object. */
 export const conditions = listByKey(
   "type",
   z.strictObject({

@@ -38,7 +38,7 @@ const answered = {
 
 const common = { conditions: conditions.describe("Conditions, for tools that wait for them.").optional() };
 
-/** The whole answer, not only its decision: who gave it, when and why cannot be rewritten either. */
+/** The whole answer: its author, time and reason cannot be changed either. */
 const answerFields = ["decision", "decidedBy", "decidedVia", "decidedAt", "decisionMessage"] as const;
 
 const decidedOnce: ValidationRule = {
@@ -47,7 +47,7 @@ const decidedOnce: ValidationRule = {
   messageExpression: "'this was decided already: ' + oldSelf.decision",
 };
 
-/** A rule on the status alone is not asked when the status is removed. */
+/** A rule of the status is not evaluated when the status is removed. */
 const staysDecided: ValidationRule = {
   rule: "!has(oldSelf.status) || has(self.status)",
   message: "this was decided already: an answer cannot be withdrawn",

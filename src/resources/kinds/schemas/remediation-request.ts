@@ -64,7 +64,7 @@ export const spec = specFields.meta({
   ],
 });
 
-/** A tombstone is made of a closed incident only. */
+/** Only a closed incident becomes a tombstone. */
 const keepsTextsWhileOpen = {
   rule: `self.spec == oldSelf.spec || (has(oldSelf.status) && ${celIsOneOf("oldSelf.status.phase", closedIncidentPhases)})`,
   message: "labels, annotations and payload of an incident stay until it is closed",

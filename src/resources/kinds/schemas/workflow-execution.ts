@@ -99,14 +99,14 @@ export const failureDetails = z.strictObject({
   cancellation: cancellation.describe("The cancellation by an operator, if any.").optional(),
 });
 
-export const conflictingWorkflow = z.strictObject({
+const conflictingWorkflow = z.strictObject({
   ...executionRef.shape,
   workflowId: workflowId.describe("The workflow of that execution."),
   targetResource: targetText.describe("Its target, in canonical form."),
   startedAt: timestamp.describe("When it was granted the target."),
 });
 
-export const recentRemediation = z.strictObject({
+const recentRemediation = z.strictObject({
   ...executionRef.shape,
   workflowId: workflowId.describe("The workflow of that execution."),
   targetResource: targetText.describe("Its target, in canonical form."),
