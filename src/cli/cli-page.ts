@@ -5,7 +5,7 @@ import { createProgram } from "./program.ts";
 /** docs/cli.md, whole. `npm run docs` writes it; a test fails when the file differs. */
 export function cliPage(): string {
   const unused = () => Promise.reject(new TypeError("a page performs no command"));
-  const program = createProgram({ inContext: unused, atDesk: unused }, () => {});
+  const program = createProgram({ withCommandContext: unused, withServerContext: unused }, () => {});
   const commands = program.commands.filter((command) => !command.name().startsWith("__"));
   return [intro, exitTable(), "## Commands\n", ...commands.flatMap(commandSections)].join("\n");
 }

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { errorLines } from "./command.ts";
-import type { DeskContext, DeskOptions, Environments } from "./context.ts";
+import type { BaseContext, ContextOptions, Contexts } from "./context.ts";
 import { type CalledAs, interlock } from "./program.ts";
 
 // The reader of a pipe may be gone, as in `interlock up | head`: the process goes on.
@@ -9,19 +9,19 @@ process.stdout.on("error", () => {});
 
 // Everything else is imported when it is used: the help needs none of it.
 try {
-  const environments: Environments = {
-    inContext: async (options, work) => {
+  const contexts: Contexts = {
+    withCommandContext: async (options, work) => {
       const { promMetrics } = await import("./metrics.ts");
       const context = await openContext(options);
       return work({ ...context, metrics: promMetrics() }).finally(() => context.terminal.progress.clear());
     },
-    atDesk: async (options, work) => {
+    withServerContext: async (options, work) => {
       const context = await openContext(options);
-      const { atDesk } = await import("./open-desk.ts");
-      return atDesk(options, context, work).finally(() => context.terminal.progress.clear());
+      const { withServerContext } = await import("./server-context.ts");
+      return withServerContext(options, context, work).finally(() => context.terminal.progress.clear());
     },
   };
-  const status = await interlock(process.argv.slice(2), environments, calledAs(process.argv[1] ?? ""));
+  const status = await interlock(process.argv.slice(2), contexts, calledAs(process.argv[1] ?? ""));
   if (status !== undefined) await exit(status);
 } catch (error) {
   const { linePrinter, toScreen } = await import("./output/terminal.ts");
@@ -40,7 +40,7 @@ async function exit(status: number): Promise<never> {
   process.exit(status);
 }
 
-async function openContext({ quiet, output }: DeskOptions): Promise<DeskContext> {
+async function openContext({ quiet, output }: ContextOptions): Promise<BaseContext> {
   const [{ systemClock, systemRandom }, { printTo, toScreen }, { noProgress, openProgress }] = await Promise.all([
     import("../time/index.ts"),
     import("./output/terminal.ts"),

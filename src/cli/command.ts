@@ -6,8 +6,8 @@ import { shortNames } from "../resources/short-names/index.ts";
 import type { Random } from "../time/index.ts";
 import type { Terminal } from "./output/terminal.ts";
 
-/** The environment of commands that call the API server. */
-export interface Desk extends OperateContext {
+/** The context of a command that calls the API server. */
+export interface ServerContext extends OperateContext {
   /** The output of containers; absent if the server has no kubelets. */
   readonly podLogs?: PodLogs;
   readonly terminal: Terminal;

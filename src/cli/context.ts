@@ -3,26 +3,26 @@ import { join } from "node:path";
 import { defaultConfig, type LoadedConfig, settingVariables, type YamlFile } from "../config/index.ts";
 import type { PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import { CommandError, type Desk } from "./command.ts";
+import { CommandError, type ServerContext } from "./command.ts";
 import type { Terminal } from "./output/terminal.ts";
 import { packageFolder } from "./package.ts";
 import { findSettingsFile, readSettings } from "./settings-file.ts";
 
-/** The environment of a command that only calls the API server. */
-export interface DeskContext {
+/** What every command needs. */
+export interface BaseContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Terminal;
 }
 
-/** The environment of every other command. */
-export interface CommandContext extends DeskContext {
+/** The context of a command that opens its own connections. */
+export interface CommandContext extends BaseContext {
   readonly metrics: PromMetrics;
 }
 
-/** The options of a command that calls the API server. */
-export interface DeskOptions {
+/** The options from which the context of a command is opened. */
+export interface ContextOptions {
   readonly data?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -33,16 +33,16 @@ export interface DeskOptions {
 }
 
 /** The configuration for a command. Throws CommandError with everything that is wrong with it. */
-export async function configFrom(path: string | undefined, { env }: Pick<DeskContext, "env">): Promise<LoadedConfig> {
+export async function configFrom(path: string | undefined, { env }: Pick<BaseContext, "env">): Promise<LoadedConfig> {
   return load(await findSettingsFile(path, env), env);
 }
 
 /** The configuration of a process beside files that are not trusted: no file is looked for. */
-export async function configFromEnvironment({ env }: Pick<DeskContext, "env">): Promise<LoadedConfig> {
+export async function configFromEnvironment({ env }: Pick<BaseContext, "env">): Promise<LoadedConfig> {
   return load(undefined, env);
 }
 
-async function load(yaml: YamlFile | undefined, env: DeskContext["env"]): Promise<LoadedConfig> {
+async function load(yaml: YamlFile | undefined, env: BaseContext["env"]): Promise<LoadedConfig> {
   const policyPath = env["INTERLOCK_POLICY"];
   if (!yaml && !policyPath && !settingVariables().some((name) => env[name])) return withShippedFolders(defaultConfig());
   const policy = policyPath
@@ -55,7 +55,7 @@ async function load(yaml: YamlFile | undefined, env: DeskContext["env"]): Promis
 }
 
 /** The data directory of `up`, unless an option names another. */
-export function dataDirectory({ env }: Pick<DeskContext, "env">): string {
+export function dataDirectory({ env }: Pick<BaseContext, "env">): string {
   return env["INTERLOCK_DATA"] || ".data";
 }
 
@@ -89,16 +89,16 @@ export function onRequestToEnd(clock: Clock, handle: () => void, withinMs = oneR
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, request);
 }
 
-/** Opens what commands work with. Nothing is opened, or even imported, for the help. */
-export interface Environments {
-  inContext: Within<CommandContext>;
-  atDesk: Within<Desk>;
+/** Opens the contexts of commands. Nothing is opened, or even imported, for the help. */
+export interface Contexts {
+  withCommandContext: WithContext<CommandContext>;
+  withServerContext: WithContext<ServerContext>;
 }
 
-/** Opens the environment that `options` name, and has `work` done in it. */
-export type Within<Environment> = (
-  options: DeskOptions,
-  work: (environment: Environment) => Promise<number | undefined>,
+/** Opens a context with `options`, and calls `work` with it. */
+export type WithContext<Context> = (
+  options: ContextOptions,
+  work: (context: Context) => Promise<number | undefined>,
 ) => Promise<number | undefined>;
 
 /**

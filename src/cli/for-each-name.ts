@@ -1,4 +1,4 @@
-import { CommandError, type Desk, errorLines, exitStatus } from "./command.ts";
+import { CommandError, errorLines, exitStatus, type ServerContext } from "./command.ts";
 import { toCommandError } from "./to-command-error.ts";
 
 /**
@@ -7,7 +7,7 @@ import { toCommandError } from "./to-command-error.ts";
  */
 export async function forEachName(
   names: readonly string[],
-  { terminal }: Pick<Desk, "terminal">,
+  { terminal }: Pick<ServerContext, "terminal">,
   work: (name: string) => Promise<void>,
 ): Promise<number> {
   let failed = 0;

@@ -1,5 +1,5 @@
 import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
-import type { Desk } from "./command.ts";
+import type { ServerContext } from "./command.ts";
 
 /** After a name that no server has authenticated. */
 export const unverified = "(unverified)";
@@ -20,7 +20,7 @@ const selfSubjectReviews: ResourceType<SelfSubjectReview> = {
  * Returns the name of the operator for the record: the user that the API server authenticated, or the user of this machine,
  * marked as unverified, if the API server does not distinguish users.
  */
-export async function ownName({ client, terminal }: Pick<Desk, "client" | "terminal">): Promise<string> {
+export async function ownName({ client, terminal }: Pick<ServerContext, "client" | "terminal">): Promise<string> {
   return (await nameAt(client)) ?? `${terminal.user} ${unverified}`;
 }
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kubeconfigFor } from "../../src/apiserver/index.ts";
 import { interlock } from "../../src/cli/index.ts";
-import { atDesk } from "../../src/cli/open-desk.ts";
 import { noProgress } from "../../src/cli/output/progress.ts";
+import { withServerContext } from "../../src/cli/server-context.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 
@@ -47,8 +47,8 @@ describe("a command, when Interlock does not run,", () => {
       },
     };
     return interlock([...words, "--data", directory], {
-      inContext: (_options, work) => work(context),
-      atDesk: (options, work) => atDesk(options, context, work),
+      withCommandContext: (_options, work) => work(context),
+      withServerContext: (options, work) => withServerContext(options, context, work),
     });
   }
 });

@@ -1,15 +1,15 @@
 import { type RemediationApprovalRequest, remediationApprovalRequests } from "../../resources/index.ts";
-import { CommandError, type Desk } from "../command.ts";
+import { CommandError, type ServerContext } from "../command.ts";
 import { showElapsed } from "./follow.ts";
 
 /** Waits until the question is answered. Throws CommandError unless the answer is yes. */
 export async function awaitApproval(
   { metadata, spec }: RemediationApprovalRequest,
-  desk: Pick<Desk, "client" | "clock" | "terminal">,
+  context: Pick<ServerContext, "client" | "clock" | "terminal">,
 ): Promise<void> {
-  const { client, clock } = desk;
+  const { client, clock } = context;
   const { name = "", namespace = "" } = metadata;
-  const stopCounting = showElapsed(() => `waiting for approval ${name} until ${spec.requiredBy}`, desk);
+  const stopCounting = showElapsed(() => `waiting for approval ${name} until ${spec.requiredBy}`, context);
   const over = new AbortController();
   const timer = clock.after(Math.max(0, Date.parse(spec.requiredBy) - client.serverNowMs()), () => over.abort());
   try {
@@ -34,7 +34,7 @@ type ApprovalStatus = NonNullable<RemediationApprovalRequest["status"]>;
 
 async function answerTo(
   { name, namespace }: { readonly name: string; readonly namespace: string },
-  client: Desk["client"],
+  client: ServerContext["client"],
   signal: AbortSignal,
 ): Promise<ApprovalStatus> {
   const query = { namespace, fieldSelector: `metadata.name=${name}` };

@@ -71,8 +71,8 @@ describe("interlock config view", () => {
     const terminal = { ...printTo(screen, screen), id: () => "x", user: "kim" };
     const context = { clock: systemClock(), random: systemRandom(), metrics: promMetrics(), env, terminal };
     await interlock(["config", "view", "--data", home, ...options], {
-      inContext: (_options, work) => work(context),
-      atDesk: () => Promise.reject(new Error("no server is needed")),
+      withCommandContext: (_options, work) => work(context),
+      withServerContext: () => Promise.reject(new Error("no server is needed")),
     });
     return printed.join("");
   }

@@ -2,19 +2,22 @@ import { type EndedStatus, whenEnded } from "../../engines/index.ts";
 import { skipText, type WorkflowExecution, type WorkflowExecutionStatus } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { formatDuration } from "../../time/index.ts";
-import { CommandError, type Desk, type ExitName, exitStatus } from "../command.ts";
+import { CommandError, type ExitName, exitStatus, type ServerContext } from "../command.ts";
 
 /** An executor that runs admits sooner. */
 const patienceMs = 5_000;
 
 /** Prints how an execution comes along, until it has ended. Returns the exit status. */
-export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "client" | "terminal" | "clock">) {
-  const { client, terminal, clock } = desk;
+export async function follow(
+  execution: WorkflowExecution,
+  context: Pick<ServerContext, "client" | "terminal" | "clock">,
+) {
+  const { client, terminal, clock } = context;
   let last = "";
   const impatience = clock.after(patienceMs, () => {
     if (last === "") terminal.print("still waiting to be admitted; to see what keeps it: interlock status");
   });
-  const stopCounting = showElapsed(() => last || "waiting to be admitted", desk);
+  const stopCounting = showElapsed(() => last || "waiting to be admitted", context);
   const ended = await whenEnded(execution, { client, clock, seen: tell }).finally(() => {
     impatience.cancel();
     stopCounting();
@@ -30,7 +33,10 @@ export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "cli
 }
 
 /** Shows as progress how long something takes. Returns what ends that. */
-export function showElapsed(what: () => string, { terminal, clock }: Pick<Desk, "terminal" | "clock">): () => void {
+export function showElapsed(
+  what: () => string,
+  { terminal, clock }: Pick<ServerContext, "terminal" | "clock">,
+): () => void {
   const since = clock.now();
   let timer = clock.after(secondMs, tick);
   return () => {

@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { isNamed } from "../../resources/short-names/index.ts";
-import { CommandError, type Desk, exitStatus, MisuseError } from "../command.ts";
+import { CommandError, exitStatus, MisuseError, type ServerContext } from "../command.ts";
 import { openView } from "../output/view.ts";
 import { watchObjects } from "../output/watch.ts";
 import { type FilterOptions, openFilter } from "../parsing/filters.ts";
@@ -14,16 +14,16 @@ interface GetOptions extends FilterOptions, NamespaceOptions {
 
 /** `interlock get` */
 export async function get(
-  desk: Desk,
+  context: ServerContext,
   word: string,
   given: readonly string[],
   { output, watch, ...options }: GetOptions,
 ): Promise<number> {
-  const { client, terminal } = desk;
+  const { client, terminal } = context;
   const { named, names } = readSubjects(word, given);
-  const namespace = searchedNamespace(options, desk);
+  const namespace = searchedNamespace(options, context);
   const query = namespace === undefined ? {} : { namespace };
-  const isWanted = await openFilter(named, options, { nowMs: client.serverNowMs(), kinds: () => desk.kinds() });
+  const isWanted = await openFilter(named, options, { nowMs: client.serverNowMs(), kinds: () => context.kinds() });
   const isAskedFor = (name: string) => names.length === 0 || names.some((text) => isNamed(text, name));
   const select = (objects: readonly KubeObject[]) =>
     objects.filter((object) => isAskedFor(object.metadata.name ?? "") && isWanted(object)).sort(byAgeAndName);
@@ -38,7 +38,7 @@ export async function get(
     terminal,
   );
   if (watch) {
-    await watchObjects({ kind: named.kind, query, select }, view, desk);
+    await watchObjects({ kind: named.kind, query, select }, view, context);
     return exitStatus("interrupted");
   }
 

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import { automationPauses, installCrds, remediationWorkflows } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
 
-let desk: TestDesk;
+let cli: TestCli;
 let clock: ManualClock;
 beforeEach(async () => {
   clock = new ManualClock();
@@ -18,7 +18,7 @@ beforeEach(async () => {
     metadata: { name: "cleanup-1", namespace: "kubernaut-system" },
     spec: { workflowId: "cleanup", version: "1", description: "Cleans up.", containerImage: "x", pipeline: "workflow" },
   });
-  desk = new TestDesk(client);
+  cli = new TestCli(client);
 });
 
 describe("interlock pause", () => {
@@ -28,9 +28,9 @@ describe("interlock pause", () => {
     [["target", "payment/deploy/api"], ["payment/deployment/api"]],
     [["workflow", "cleanup"], ["node/worker-1"]],
   ])("%j stops what it covers and nothing else", async (scope, covered) => {
-    await desk.type("pause", ...scope, "--reason", "release");
+    await cli.run("pause", ...scope, "--reason", "release");
 
-    desk.read();
+    cli.read();
     for (const target of covered) expect(await verdict(target)).toContain("not now, Paused");
     expect(await verdict("other/deployment/api")).toContain(
       scope[0] === "all" || scope[0] === "workflow" ? "not now, Paused" : "may run now",
@@ -38,10 +38,10 @@ describe("interlock pause", () => {
   });
 
   it("ends by itself when a time is given, and says when", async () => {
-    await desk.type("pause", "all", "--reason", "release", "--for", "2h");
+    await cli.run("pause", "all", "--reason", "release", "--for", "2h");
 
-    const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
-    expect(Date.parse(until)).toBe(desk.client.serverNowMs() + 2 * 3_600_000);
+    const until = /until (\S+)\n/.exec(cli.read())?.[1] ?? "";
+    expect(Date.parse(until)).toBe(cli.client.serverNowMs() + 2 * 3_600_000);
     expect(await verdict("node/worker-1")).toContain(`clears at ${until}`);
     await clock.advance(2 * 3_600_000);
     expect(await verdict("node/worker-1")).toContain("may run now");
@@ -51,16 +51,16 @@ describe("interlock pause", () => {
     ["git:gitlab.example/42@topic", "git:gitlab.example/42@topic"],
     ["git:https://GitLab.example/42", "git:gitlab.example/42"],
   ])("takes %s for coding tasks, and resume finds it", async (text, targetResource) => {
-    await desk.type("pause", "target", text, "--reason", "release");
+    await cli.run("pause", "target", text, "--reason", "release");
 
-    expect((await desk.client.list(automationPauses)).items).toMatchObject([{ spec: { targetResource } }]);
-    await desk.type("resume", "target", targetResource, "--reason", "it is out");
+    expect((await cli.client.list(automationPauses)).items).toMatchObject([{ spec: { targetResource } }]);
+    await cli.run("resume", "target", targetResource, "--reason", "it is out");
   });
 
   it("keeps who asked for it, and why", async () => {
-    await desk.type("pause", "all", "--reason", "release 4");
+    await cli.run("pause", "all", "--reason", "release 4");
 
-    const { items } = await desk.client.list(automationPauses);
+    const { items } = await cli.client.list(automationPauses);
     expect(items).toMatchObject([{ spec: { scope: "All", reason: "release 4", requestedBy: "kim (unverified)" } }]);
   });
 
@@ -78,36 +78,36 @@ describe("interlock pause", () => {
     [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, got "soon"'],
     [["all", "--reason", "x", "--for", "0s"], "--for needs a duration"],
   ])("asked with %j pauses nothing and says what to write", async (args, problem) => {
-    await expect(desk.type("pause", ...args)).rejects.toThrow(problem);
+    await expect(cli.run("pause", ...args)).rejects.toThrow(problem);
 
-    expect((await desk.client.list(automationPauses)).items).toEqual([]);
+    expect((await cli.client.list(automationPauses)).items).toEqual([]);
   });
 });
 
 describe("interlock resume", () => {
   it("is what a pause and the policy say it is: their next step ends it", async () => {
-    await desk.type("pause", "all", "--reason", "release");
-    const [, printed = ""] = /To end it: interlock resume (\S+) --reason/.exec(desk.read()) ?? [];
+    await cli.run("pause", "all", "--reason", "release");
+    const [, printed = ""] = /To end it: interlock resume (\S+) --reason/.exec(cli.read()) ?? [];
     const [, explained] = /next: wait, or end it: interlock resume (\S+) --reason/.exec(await verdict("node/a")) ?? [];
     expect(explained).toBe(printed);
 
-    await desk.type("resume", printed, "--reason", "it is out");
+    await cli.run("resume", printed, "--reason", "it is out");
 
     expect(await verdict("node/a")).toContain("may run now");
-    const { items } = await desk.client.list(automationPauses);
+    const { items } = await cli.client.list(automationPauses);
     expect(items).toMatchObject([{ status: { endedBy: "kim (unverified)", endReason: "it is out" } }]);
   });
 
   it("ends every pause of a scope, and no other", async () => {
     for (const scope of [["all"], ["all"], ["namespace", "payment"]]) {
-      await desk.type("pause", ...scope, "--reason", "x");
+      await cli.run("pause", ...scope, "--reason", "x");
     }
 
-    await desk.type("resume", "all", "--reason", "over");
+    await cli.run("resume", "all", "--reason", "over");
 
     expect(await verdict("node/a")).toContain("may run now");
     expect(await verdict("payment/deployment/api")).toContain("not now, Paused");
-    await desk.type("resume", "namespace", "payment", "--reason", "over");
+    await cli.run("resume", "namespace", "payment", "--reason", "over");
     expect(await verdict("payment/deployment/api")).toContain("may run now");
   });
 
@@ -119,14 +119,14 @@ describe("interlock resume", () => {
     ],
     [["pause-2", "--reason", "x"], /no active pause pause-2; active pauses: pause-\w+/],
   ])("asked with %j fails and lists the active pauses", async (args, problem) => {
-    await desk.type("pause", "target", "node/a", "--reason", "x");
+    await cli.run("pause", "target", "node/a", "--reason", "x");
 
-    await expect(desk.type("resume", ...args)).rejects.toThrow(problem);
+    await expect(cli.run("resume", ...args)).rejects.toThrow(problem);
   });
 });
 
 async function verdict(target: string): Promise<string> {
-  desk.read();
-  await desk.type("why", target, "--workflow", "cleanup");
-  return desk.read();
+  cli.read();
+  await cli.run("why", target, "--workflow", "cleanup");
+  return cli.read();
 }

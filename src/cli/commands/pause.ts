@@ -1,7 +1,7 @@
-import type { Desk } from "../command.ts";
+import type { ServerContext } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { bareName } from "../parsing/kinds.ts";
-import { performAtDesk } from "../perform-at-desk.ts";
+import { performOperation } from "../perform-operation.ts";
 
 interface PauseOptions {
   readonly reason: string;
@@ -10,10 +10,10 @@ interface PauseOptions {
 }
 
 /** `interlock pause` */
-export async function pause(desk: Desk, scope: readonly string[], options: PauseOptions): Promise<number> {
+export async function pause(context: ServerContext, scope: readonly string[], options: PauseOptions): Promise<number> {
   const { reason, for: length, dryRun } = options;
   const request = { scope, reason, ...(length !== undefined && { for: length }), ...(dryRun && { dryRun }) };
-  await performAtDesk("pause", request, desk);
+  await performOperation("pause", request, context);
   return 0;
 }
 
@@ -22,17 +22,21 @@ interface ResumeOptions {
   readonly dryRun?: boolean;
 }
 
-/** The words with which a scope begins. */
-const scopeWords = ["all", "namespace", "target", "workflow"];
+/** The first argument of a scope. */
+const scopeKinds = ["all", "namespace", "target", "workflow"];
 
 /** `interlock resume` */
-export async function resume(desk: Desk, words: readonly string[], { reason, dryRun }: ResumeOptions): Promise<number> {
+export async function resume(
+  context: ServerContext,
+  args: readonly string[],
+  { reason, dryRun }: ResumeOptions,
+): Promise<number> {
   const request = { reason, ...(dryRun && { dryRun }) };
-  if (!scopeWords.includes(words[0] ?? "")) {
-    return forEachName(words, desk, async (name) => {
-      await performAtDesk("resume", { ...request, object: bareName(name) }, desk);
+  if (!scopeKinds.includes(args[0] ?? "")) {
+    return forEachName(args, context, async (name) => {
+      await performOperation("resume", { ...request, object: bareName(name) }, context);
     });
   }
-  await performAtDesk("resume", { ...request, scope: words }, desk);
+  await performOperation("resume", { ...request, scope: args }, context);
   return 0;
 }

@@ -32,11 +32,11 @@ interface PolicyTestOptions {
 
 /** `interlock policy test` */
 export async function policyTest(
-  around: CommandContext,
+  context: CommandContext,
   files: readonly string[],
   options: PolicyTestOptions,
 ): Promise<number> {
-  const { config } = await configFrom(options.config, around);
+  const { config } = await configFrom(options.config, context);
   const directory = options.rules ?? config.rules.dir;
   const { rules, problems } = await readRulesFolder(directory);
   const wrong = [...problems];
@@ -52,7 +52,7 @@ export async function policyTest(
       workflows.filter(({ spec }) => spec.workflowId === id),
       kinds,
     );
-  return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, around.terminal);
+  return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, context.terminal);
 }
 
 /** The kinds that are defined in files, and those that are declared. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { mappedPath, signalPaths } from "../../app/index.ts";
 import { type SignalPreview, testSignals } from "../../console/read/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { CommandError, type Desk, exitStatus, MisuseError } from "../command.ts";
+import { CommandError, exitStatus, MisuseError, type ServerContext } from "../command.ts";
 import { startCommand } from "../package.ts";
 import { chooseToken } from "./choose-token.ts";
 
@@ -15,20 +15,20 @@ interface ReceiveOptions {
 }
 
 /** `interlock receive` */
-export async function receive(desk: Desk, source: string, options: ReceiveOptions): Promise<number> {
+export async function receive(context: ServerContext, source: string, options: ReceiveOptions): Promise<number> {
   const sources = signalPaths.map((one) => one.source).join(", ");
   if (!/^[a-z][a-z0-9-]{0,62}$/.test(source)) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
   const path = signalPaths.find((one) => one.source === source)?.path ?? mappedPath(source);
   const body = await readPayload(options.payload);
-  const url = options.gateway ?? (await gatewayUrl(desk.directory));
-  const token = await readToken(options.tokenFile ?? join(desk.directory, "gateway-tokens"), source);
+  const url = options.gateway ?? (await gatewayUrl(context.directory));
+  const token = await readToken(options.tokenFile ?? join(context.directory, "gateway-tokens"), source);
   const place = `${url.replace(/\/$/, "")}${path}`;
   const { status, answer } = await post({ url: options.dryRun ? `${place}?dryRun=true` : place, token, body });
   if (status === 404) {
     throw new CommandError(`the gateway has no sender ${source}; use ${sources}, or set sources.${source}.map`);
   }
-  const lines = options.dryRun && answer.results ? await previewLines(answer.results, desk) : responseLines(answer);
-  for (const line of lines) desk.terminal.print(line);
+  const lines = options.dryRun && answer.results ? await previewLines(answer.results, context) : responseLines(answer);
+  for (const line of lines) context.terminal.print(line);
   return exitStatus(status < 300 ? "ok" : "failed");
 }
 
@@ -108,6 +108,9 @@ function responseLines({ results, truncatedAlerts, title, detail, problems = [] 
 }
 
 /** What would become of each signal: at the gateway, by the rules, by the policy. */
-export async function previewLines(results: readonly SignalPreview[], desk: Desk): Promise<readonly string[]> {
-  return (await testSignals(results, await desk.rules(), desk)).flatMap(({ lines }) => lines);
+export async function previewLines(
+  results: readonly SignalPreview[],
+  context: ServerContext,
+): Promise<readonly string[]> {
+  return (await testSignals(results, await context.rules(), context)).flatMap(({ lines }) => lines);
 }

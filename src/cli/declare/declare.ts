@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Desk } from "../command.ts";
+import type { ServerContext } from "../command.ts";
 import type { CommandContext } from "../context.ts";
 import { meantValue } from "../parsing/arguments.ts";
 
 /** The description of a command in the help. */
-export interface About {
+export interface CommandHelp {
   /** Starts with an imperative verb; for the list of commands and the first line of the help. */
   readonly summary: string;
   readonly details?: string;
@@ -12,24 +12,24 @@ export interface About {
   readonly group?: string;
 }
 
-/** A command that can be performed. Its code is imported only then. */
-export interface Performable<Environment> extends About {
-  readonly load: () => Promise<Implementation<Environment>>;
+/** A command with its implementation, which is imported when the command is performed. */
+export interface CommandSpec<Context> extends CommandHelp {
+  readonly load: () => Promise<Implementation<Context>>;
 }
 
-/** A command's code: it receives its environment, the arguments and the options. Undefined: the process keeps running. */
-export type Implementation<Environment> = (
-  environment: Environment,
-  ...given: never[]
+/** A command's code: it receives its context, the arguments and the options. Undefined: the process keeps running. */
+export type Implementation<Context> = (
+  context: Context,
+  ...argumentsAndOptions: never[]
 ) => Promise<number | undefined> | Promise<void>;
 
 /** Adds commands, such as `get <kind> [name]`, below `parent` or at the top. */
-export interface Declare {
+export interface ProgramBuilder {
   /** A command with subcommands. */
-  family(name: string, about: About): Command;
-  inContext(usage: string, about: Performable<CommandContext>, parent?: Command): Command;
+  parentCommand(name: string, about: CommandHelp): Command;
+  command(usage: string, about: CommandSpec<CommandContext>, parent?: Command): Command;
   /** A command that calls the API server: it has the options that name the server. */
-  atDesk(usage: string, about: Performable<Desk>): Command;
+  serverCommand(usage: string, about: CommandSpec<ServerContext>): Command;
 }
 
 /** A value that is given. An option behind an option is a forgotten value, unless an equals sign joins them. */
@@ -114,8 +114,8 @@ export function withApiOptions(command: Command): Command {
     .option("--kubeconfig-out <FILE>", "where the kubeconfig is written; default DIR/kubeconfig", value);
 }
 
-/** The words for our kinds, as `interlock get` takes them. */
-export const kindWords = [
+/** The names of our kinds on the command line. */
+export const kindNames = [
   "incidents",
   "executions",
   "targets",

@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../context.ts";
 import {
-  type Declare,
-  kindWords,
+  type CommandSpec,
+  kindNames,
   ledgerSources,
   outputOption,
-  type Performable,
+  type ProgramBuilder,
   quietOption,
   value,
   values,
@@ -18,13 +18,13 @@ import {
 const group = "Inspect";
 
 /** Declares the commands that only read. */
-export function declareInspection(declare: Declare): void {
-  const { family, inContext, atDesk } = declare;
+export function declareInspection(builder: ProgramBuilder): void {
+  const { parentCommand, command, serverCommand } = builder;
 
   withNamespace(
-    atDesk("get <kind> [name...]", {
+    serverCommand("get <kind> [name...]", {
       group,
-      summary: `List ${kindWords.join(", ")}`,
+      summary: `List ${kindNames.join(", ")}`,
       details: getDetails,
       example: "interlock get incidents --phase Blocked --since 2h",
       load: async () => (await import("../commands/get.ts")).get,
@@ -42,7 +42,7 @@ export function declareInspection(declare: Declare): void {
     .option("--since <WHEN>", "only created since: 2026-11-15T10:00:00Z, or 2h for two hours ago", value)
     .option("-w, --watch", "also print each object that changes from then on, until Ctrl-C");
 
-  atDesk("status", {
+  serverCommand("status", {
     group,
     summary: "Show whether everything is healthy, and what to do if not",
     details:
@@ -52,7 +52,7 @@ export function declareInspection(declare: Declare): void {
   }).addOption(outputOption(["json", "yaml"], "instead of text"));
 
   withNamespace(
-    atDesk("why <subject...>", {
+    serverCommand("why <subject...>", {
       group,
       summary: "Explain the state of an incident, an execution, a coding task, a target or a signal",
       details: subjects,
@@ -63,7 +63,7 @@ export function declareInspection(declare: Declare): void {
     .option("--workflow <WORKFLOW>", "of a target: only this workflow", value)
     .addOption(outputOption(["json", "yaml"], "instead of text"));
 
-  atDesk("logs <execution-or-incident...>", {
+  serverCommand("logs <execution-or-incident...>", {
     group,
     summary: "Print the output of an execution's steps",
     details:
@@ -79,13 +79,13 @@ export function declareInspection(declare: Declare): void {
     .option("--namespace <NS>", "namespace of the execution", value)
     .option("--local <DIR>", "where the local engine keeps its runs; default: the data directory", value);
 
-  declareLedger(declare);
-  declareConfig(declare);
+  declareLedger(builder);
+  declareConfig(builder);
 
   const example = "interlock policy test --rules rules";
   const summary = "Test rules and policy against expectations, for continuous integration";
-  const policy = family("policy", { group, summary, example });
-  const test = inContext(
+  const policy = parentCommand("policy", { group, summary, example });
+  const test = command(
     "test [files...]",
     {
       summary,
@@ -129,16 +129,16 @@ a signal (signal:NAME, by the name of its alert or of its source, or its fingerp
 const ledgerSubject =
   "SUBJECT is a target, or the name of an incident or of an execution, as the other commands print them. Without it, all events.";
 
-function declareLedger({ family, inContext }: Declare): void {
+function declareLedger({ parentCommand, command }: ProgramBuilder): void {
   const example = "interlock ledger show node/worker-1 --since 2h";
-  const ledger = withConfig(family("ledger", { group, summary: "Show, export and verify the ledger", example }))
+  const ledger = withConfig(parentCommand("ledger", { group, summary: "Show, export and verify the ledger", example }))
     .alias("audit")
     .option(
       "--data <DIR>",
       "data directory of the process whose ledger it is; default INTERLOCK_DATA, else .data",
       value,
     );
-  const add = (usage: string, about: Performable<CommandContext>) => inContext(usage, about, ledger);
+  const add = (usage: string, about: CommandSpec<CommandContext>) => command(usage, about, ledger);
   const code = () => import("../commands/ledger/ledger.ts");
 
   withFilters(
@@ -184,11 +184,11 @@ function declareLedger({ family, inContext }: Declare): void {
   }).requiredOption("--out <FILE>", "where the private key is written", value);
 }
 
-function declareConfig({ family, inContext }: Declare): void {
+function declareConfig({ parentCommand, command }: ProgramBuilder): void {
   const example = "interlock config view --changed";
   const summary = "Print the settings, each with its value and where that comes from";
-  const config = family("config", { group, summary, example });
-  const view = inContext(
+  const config = parentCommand("config", { group, summary, example });
+  const view = command(
     "view",
     {
       summary,

@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { type Declare, quietOption, value } from "./declare.ts";
+import { type ProgramBuilder, quietOption, value } from "./declare.ts";
 
 /** Declares the commands that put Interlock into a Kubernetes cluster. */
-export function declareInstallation({ inContext, atDesk }: Declare): void {
+export function declareInstallation({ command, serverCommand }: ProgramBuilder): void {
   const group = "Install";
   const code = () => import("../commands/install/install.ts");
 
   withRelease(
-    inContext("manifests", {
+    command("manifests", {
       group,
       summary: "Print the manifests that run all stages in a Kubernetes cluster",
       details:
@@ -19,7 +19,7 @@ export function declareInstallation({ inContext, atDesk }: Declare): void {
 
   withRelease(
     withProgress(
-      atDesk("install", {
+      serverCommand("install", {
         group,
         summary: "Install Interlock in a Kubernetes cluster",
         details:
@@ -32,7 +32,7 @@ export function declareInstallation({ inContext, atDesk }: Declare): void {
 
   withRelease(
     withProgress(
-      atDesk("upgrade", {
+      serverCommand("upgrade", {
         group,
         summary: "Upgrade an installation to the version of this command",
         details:
@@ -43,7 +43,7 @@ export function declareInstallation({ inContext, atDesk }: Declare): void {
     ),
   );
 
-  atDesk("uninstall", {
+  serverCommand("uninstall", {
     group,
     summary: "Uninstall Interlock from a Kubernetes cluster",
     details:

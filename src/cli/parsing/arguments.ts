@@ -11,17 +11,17 @@ const leadingOptions = ["--context", "--kubeconfig", "--namespace", "-n", "--con
 export function arrangeArguments(args: readonly string[]): readonly string[] {
   const [leading, rest] = takeLeading(args);
   const end = rest.indexOf("--");
-  const [words, verbatim] = end < 0 ? [rest, []] : [rest.slice(0, end), rest.slice(end)];
-  const marked = [...words, ...leading].map((word) => word.replace(/^(--[^=]+=)(?=--)/, `$1${mark}`));
+  const [parsed, verbatim] = end < 0 ? [rest, []] : [rest.slice(0, end), rest.slice(end)];
+  const marked = [...parsed, ...leading].map((arg) => arg.replace(/^(--[^=]+=)(?=--)/, `$1${mark}`));
   return [...marked, ...verbatim];
 }
 
 function takeLeading(args: readonly string[]): readonly [readonly string[], readonly string[]] {
   let count = 0;
   for (;;) {
-    const word = args[count] ?? "";
-    if (leadingOptions.includes(word)) count += 2;
-    else if (leadingOptions.some((option) => word.startsWith(`${option}=`))) count++;
+    const arg = args[count] ?? "";
+    if (leadingOptions.includes(arg)) count += 2;
+    else if (leadingOptions.some((option) => arg.startsWith(`${option}=`))) count++;
     else break;
   }
   return count < args.length ? [args.slice(0, count), args.slice(count)] : [[], args];

@@ -1,5 +1,5 @@
 import { type Kind, ourCrds, type StructuralSchema, stallReasons } from "../../resources/index.ts";
-import type { KindWord, NamedKind } from "./kinds.ts";
+import type { KindName, NamedKind } from "./kinds.ts";
 
 /** Where the schema of a kind lists the values that filters accept. */
 interface FilterFields {
@@ -11,7 +11,7 @@ interface FilterFields {
   readonly reasons?: readonly string[];
 }
 
-const filterFields: Readonly<Record<KindWord, FilterFields>> = {
+const filterFields: Readonly<Record<KindName, FilterFields>> = {
   incidents: { phase: "phase", initial: "Pending", reasons: ["block.reason", "outcome"] },
   executions: { phase: "phase", initial: "Pending", reasons: ["skipDetails.reason", "failureDetails.reason"] },
   targets: {},

@@ -12,17 +12,17 @@ import {
 } from "../../resources/index.ts";
 import { nearest } from "../../schema/index.ts";
 import { MisuseError } from "../command.ts";
-import { kindWords } from "../declare/declare.ts";
+import { kindNames } from "../declare/declare.ts";
 
-export type KindWord = (typeof kindWords)[number];
+export type KindName = (typeof kindNames)[number];
 
-/** One of our kinds, with the word for it on the command line. */
+/** One of our kinds, with its name on the command line. */
 export interface NamedKind {
-  readonly word: KindWord;
+  readonly word: KindName;
   readonly kind: Kind;
 }
 
-const kinds: Readonly<Record<KindWord, Kind>> = {
+const kinds: Readonly<Record<KindName, Kind>> = {
   incidents: remediationRequests,
   executions: workflowExecutions,
   targets: remediationTargets,
@@ -33,18 +33,18 @@ const kinds: Readonly<Record<KindWord, Kind>> = {
   tasks: codingTasks,
 };
 
-/** The kind that `text` means: our word for it, in the singular too, or a name that kubectl accepts. */
+/** The kind that `text` names: our name for it, in the singular too, or a name that kubectl accepts. */
 function findKind(text: string): NamedKind | undefined {
   const lower = text.toLowerCase();
-  return kindWords.map((word) => ({ word, kind: kinds[word] })).find((one) => spellings(one).includes(lower));
+  return kindNames.map((word) => ({ word, kind: kinds[word] })).find((one) => spellings(one).includes(lower));
 }
 
 /** The same, for an argument that must be a kind. */
 export function readKind(text: string): NamedKind {
   const found = findKind(text);
   if (found) return found;
-  const meant = nearest(text, kindWords);
-  const hint = meant ? `did you mean ${meant}?` : `write one of ${kindWords.join(", ")}`;
+  const meant = nearest(text, kindNames);
+  const hint = meant ? `did you mean ${meant}?` : `write one of ${kindNames.join(", ")}`;
   throw new MisuseError(`unknown kind "${text}" (${hint})`);
 }
 

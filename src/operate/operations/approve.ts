@@ -60,8 +60,8 @@ function answerChange(
     const message = `${name} was to be answered by ${spec.requiredBy}; no answer was a no`;
     throw new OperationError("conflict", message, { current });
   }
-  const given = { decision, decidedBy: caller.name, decidedVia: caller.via, decisionMessage: request.reason };
-  return { status: { ...given, decidedAt: iso(nowMs) } };
+  const answer = { decision, decidedBy: caller.name, decidedVia: caller.via, decisionMessage: request.reason };
+  return { status: { ...answer, decidedAt: iso(nowMs) } };
 }
 
 interface ApprovalAnswer {

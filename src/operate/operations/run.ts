@@ -11,14 +11,14 @@ const { workflow, target, parameters, approval, namespace } = fields;
 export const run = defineOperation({
   schema: z.strictObject({ ...common, workflow, target, parameters, approval, namespace }),
   perform(order) {
-    const { workflow: workflowId, parameters: given = {}, ...request } = order.request;
+    const { workflow: workflowId, parameters: texts = {}, ...request } = order.request;
     const { target, approval, namespace } = request;
     return startRun(
       {
         name: keyedName(workflowId, order),
         workflowId,
         target,
-        parametersFor: (entry) => toParameterValues(given, entry),
+        parametersFor: (entry) => toParameterValues(texts, entry),
         ...(approval === undefined ? {} : { approval }),
         ...(namespace === undefined ? {} : { namespace }),
       },
@@ -29,11 +29,11 @@ export const run = defineOperation({
 
 /** Parameters are written as text; the types that the workflow declares define their values. */
 function toParameterValues(
-  given: Readonly<Record<string, string>>,
+  texts: Readonly<Record<string, string>>,
   { spec }: RemediationWorkflow,
 ): Readonly<Record<string, ParameterValue>> {
   return Object.fromEntries(
-    Object.entries(given).map(([name, text]) => [name, toValue(text, spec.parameters?.properties[name]?.type)]),
+    Object.entries(texts).map(([name, text]) => [name, toValue(text, spec.parameters?.properties[name]?.type)]),
   );
 }
 

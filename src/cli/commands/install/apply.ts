@@ -1,7 +1,7 @@
 import { type KubeClient, KubeError, type KubeObject, refOf } from "../../../kube/index.ts";
 import { releaseKind } from "../../../manifests/index.ts";
 import { waitUntilEstablished } from "../../../resources/index.ts";
-import { CommandError, type Desk } from "../../command.ts";
+import { CommandError, type ServerContext } from "../../command.ts";
 import { describeObject, type ObjectStep, objectKey, planObject } from "./plan.ts";
 
 /** How a command shows what it does: `changes` prints each changed field as well. */
@@ -29,7 +29,7 @@ export function planRemoval(before: readonly KubeObject[], after: readonly KubeO
 /** Performs the steps in order, and prints one line for each. A command that was interrupted may be repeated. */
 export async function performAll(
   steps: readonly ObjectStep[],
-  { client, terminal, clock }: Desk,
+  { client, terminal, clock }: ServerContext,
   mode: ApplyMode,
 ): Promise<void> {
   for (const [i, step] of steps.entries()) {
@@ -60,7 +60,7 @@ const planned: Readonly<Record<ObjectStep["do"], string>> = {
 
 const maxLooks = 10;
 
-type Server = Pick<Desk, "client" | "clock">;
+type Server = Pick<ServerContext, "client" | "clock">;
 
 /** Plans again where another writer was faster. */
 async function perform(first: ObjectStep, server: Server): Promise<void> {

@@ -1,7 +1,7 @@
 import { type KubeClient, type KubeObject, refOf } from "../../../kube/index.ts";
 import { releaseKind, releaseObjects } from "../../../manifests/index.ts";
 import { isUnfinished, managedBy, resourceKinds, workflowExecutions } from "../../../resources/index.ts";
-import { CommandError, type Desk, MisuseError } from "../../command.ts";
+import { CommandError, MisuseError, type ServerContext } from "../../command.ts";
 import { performAll } from "./apply.ts";
 import { explainingForbidden } from "./install.ts";
 import { describeObject, type ObjectStep } from "./plan.ts";
@@ -17,10 +17,10 @@ export interface UninstallArguments {
 }
 
 /** `interlock uninstall` */
-export async function uninstall(desk: Desk, given: UninstallArguments): Promise<number> {
+export async function uninstall(context: ServerContext, args: UninstallArguments): Promise<number> {
   return explainingForbidden(async () => {
-    const { client } = desk;
-    const options = releaseOptions(given.namespace === undefined ? {} : { namespace: given.namespace });
+    const { client } = context;
+    const options = releaseOptions(args.namespace === undefined ? {} : { namespace: args.namespace });
     const { locks: namespace } = options.places;
     const record = await readRelease(client, namespace);
     // What kubectl applied, or a command that was interrupted, has no record; its objects have the usual names.
@@ -29,20 +29,20 @@ export async function uninstall(desk: Desk, given: UninstallArguments): Promise<
       record?.objects ?? releaseObjects({ ...options, agent: true, console: true }),
     );
     if (objects.length === 0) throw new CommandError(`no installation in the namespace ${namespace}`);
-    if (!given.force && objects.some(definesExecutions)) await refuseWhileRunning(client);
-    const isDryRun = given.dryRun ?? false;
+    if (!args.force && objects.some(definesExecutions)) await refuseWhileRunning(client);
+    const isDryRun = args.dryRun ?? false;
     const data = objects.filter(holdsData);
-    if (given.purge && !isDryRun) await confirmPurge(desk, data, given.yes ?? false);
+    if (args.purge && !isDryRun) await confirmPurge(context, data, args.yes ?? false);
 
     const stages = objects.filter((object) => !holdsData(object)).reverse();
-    await performAll(stages.map(toDelete), desk, { isDryRun, changes: false });
-    if (given.purge) {
+    await performAll(stages.map(toDelete), context, { isDryRun, changes: false });
+    if (args.purge) {
       if (!isDryRun) await removeFinalizers(client, data);
-      await performAll([...data].reverse().map(toDelete), desk, { isDryRun, changes: false });
+      await performAll([...data].reverse().map(toDelete), context, { isDryRun, changes: false });
     }
     if (!isDryRun) await removeRelease(client, namespace);
-    if (!given.purge)
-      desk.terminal.print("Kinds, namespaces and all data are kept; delete them with: interlock uninstall --purge");
+    if (!args.purge)
+      context.terminal.print("Kinds, namespaces and all data are kept; delete them with: interlock uninstall --purge");
     return 0;
   });
 }
@@ -77,7 +77,7 @@ async function refuseWhileRunning(client: KubeClient): Promise<void> {
 }
 
 async function confirmPurge(
-  { terminal, interrupted }: Desk,
+  { terminal, interrupted }: ServerContext,
   data: readonly KubeObject[],
   isAgreed: boolean,
 ): Promise<void> {

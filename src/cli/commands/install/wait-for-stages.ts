@@ -1,7 +1,7 @@
 import { type KubeObject, refOf } from "../../../kube/index.ts";
 import { releaseKind } from "../../../manifests/index.ts";
 import { sleep } from "../../../time/index.ts";
-import { CommandError, type Desk } from "../../command.ts";
+import { CommandError, type ServerContext } from "../../command.ts";
 import { describeObject } from "./plan.ts";
 
 interface Deployment extends KubeObject {
@@ -19,7 +19,7 @@ const lookEveryMs = 500;
 /** Resolves when every Deployment runs the applied version with all its replicas. Throws CommandError after `withinMs`. */
 export async function waitForStages(
   objects: readonly KubeObject[],
-  { client, terminal, clock }: Desk,
+  { client, terminal, clock }: ServerContext,
   withinMs: number,
 ): Promise<void> {
   const until = clock.now() + withinMs;

@@ -51,18 +51,22 @@ export interface ArchiveOptions {
 
 /** Opens the ledger, has `work` done with it, and closes it. */
 export async function inArchive(
-  around: CommandContext,
-  given: ArchiveOptions,
+  context: CommandContext,
+  options: ArchiveOptions,
   work: (archive: Archive) => Promise<number>,
 ): Promise<number> {
-  const { terminal, clock, random } = around;
-  const options = { loaded: await configFrom(given.config, around), directory: given.data ?? dataDirectory(around) };
-  const directory = ledgerDirectory(options);
+  const { terminal, clock, random } = context;
+  const place = {
+    loaded: await configFrom(options.config, context),
+    directory: options.data ?? dataDirectory(context),
+  };
+  const { ledger } = place.loaded.config;
+  const directory = ledgerDirectory(place);
   const journals = (await stat(directory).catch(() => undefined))?.isDirectory() ? directory : undefined;
-  if (!journals && !options.loaded.config.ledger.url) {
+  if (!journals && !ledger.url) {
     throw new CommandError(`no ledger in ${directory}; name the data directory of its process with --data`);
   }
-  const database = countedDatabase(openLedgerDatabase(options, { waitMs: patienceMs }), terminal.progress);
+  const database = countedDatabase(openLedgerDatabase(place, { waitMs: patienceMs }), terminal.progress);
   const patience = { quietForMs: 0, withinMs: 600_000 };
   try {
     return await work({
@@ -73,11 +77,11 @@ export async function inArchive(
       clock,
       patienceMs,
       // The file of SQLite lies among the journals that it is made from; PostgreSQL is shared with other machines.
-      expectsJournals: !options.loaded.config.ledger.url,
+      expectsJournals: !ledger.url,
       shipLeftovers: (directory) =>
         shipLeftovers({ directory, ...patience, database, clock, random, log: silentLogger }),
-      trustedKeys: () => allTrustedKeys(options),
-      makeCheckpoint: (directory) => exportCheckpoint(database, directory, options, around),
+      trustedKeys: () => allTrustedKeys(place),
+      makeCheckpoint: (directory) => exportCheckpoint(database, directory, place, context),
     });
   } finally {
     terminal.progress.clear();

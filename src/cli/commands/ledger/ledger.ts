@@ -31,8 +31,12 @@ interface ShowOptions extends ArchiveOptions {
 }
 
 /** `interlock ledger show` */
-export async function show(around: CommandContext, subject: string | undefined, options: ShowOptions): Promise<number> {
-  return inArchive(around, options, async (archive) => {
+export async function show(
+  context: CommandContext,
+  subject: string | undefined,
+  options: ShowOptions,
+): Promise<number> {
+  return inArchive(context, options, async (archive) => {
     const count = await list(archive, subject, options, (row) => shortNames(shown(row)));
     if (count === 0) archive.terminal.print("no event matches");
     return 0;
@@ -41,24 +45,24 @@ export async function show(around: CommandContext, subject: string | undefined, 
 
 /** `interlock ledger export` */
 export async function exportRows(
-  around: CommandContext,
+  context: CommandContext,
   subject: string | undefined,
   options: ShowOptions,
 ): Promise<number> {
-  return inArchive(around, options, async (archive) => {
+  return inArchive(context, options, async (archive) => {
     await list(archive, subject, options, (row) => JSON.stringify(row));
     return 0;
   });
 }
 
 /** `interlock ledger verify` */
-export async function verifyRows(around: CommandContext, options: VerifyOptions): Promise<number> {
-  return inArchive(around, options, (archive) => verify(archive, options));
+export async function verifyRows(context: CommandContext, options: VerifyOptions): Promise<number> {
+  return inArchive(context, options, (archive) => verify(archive, options));
 }
 
 /** `interlock ledger ship` */
-export async function ship(around: CommandContext, options: ArchiveOptions): Promise<number> {
-  return inArchive(around, options, async (archive) => {
+export async function ship(context: CommandContext, options: ArchiveOptions): Promise<number> {
+  return inArchive(context, options, async (archive) => {
     const { database, terminal } = archive;
     const found = await archive.shipLeftovers(journalsOf(archive));
     for (const one of found) terminal.print(`${one.writer}: ${shipment(one, database.place)}`);
@@ -68,10 +72,10 @@ export async function ship(around: CommandContext, options: ArchiveOptions): Pro
 
 /** `interlock ledger checkpoint` */
 export async function checkpoint(
-  around: CommandContext,
+  context: CommandContext,
   options: ArchiveOptions & { readonly out?: string },
 ): Promise<number> {
-  return inArchive(around, options, async ({ terminal, makeCheckpoint }) => {
+  return inArchive(context, options, async ({ terminal, makeCheckpoint }) => {
     const outcome = await makeCheckpoint(options.out);
     switch (outcome.kind) {
       case "written":

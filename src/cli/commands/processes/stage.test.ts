@@ -30,14 +30,14 @@ describe("the process of a single stage", () => {
     const place = (section: string) => `${section}:\n  namespace: of-${section}\n`;
     await writeFile(file, `log:\n  level: error\n${["locks", "gateway", "execution", "agent"].map(place).join("")}`);
 
-    const around = {
+    const context = {
       clock,
       random,
       metrics: promMetrics(),
       env: {},
       terminal: {} as Terminal,
     };
-    await openStage(around, { config: file, kubeconfig: api.kubeconfigFile, data: join(directory, "own") });
+    await openStage(context, { config: file, kubeconfig: api.kubeconfigFile, data: join(directory, "own") });
 
     const names = (await api.client.list(namespaces)).items.map(({ metadata }) => metadata.name);
     expect(names).toEqual(expect.arrayContaining(["of-locks", "of-gateway", "of-execution", "of-agent"]));

@@ -39,12 +39,12 @@ export interface SingleStage {
 
 /** Runs one stage in this process, with a ledger and figures of its own, until a signal ends it. */
 export async function runStage(
-  around: CommandContext,
+  context: CommandContext,
   options: StageArguments,
   { name, open }: SingleStage,
 ): Promise<void> {
-  const { clock, random, metrics } = around;
-  const { loaded, client, log, directory, health, startBeating } = await openStage(around, options);
+  const { clock, random, metrics } = context;
+  const { loaded, client, log, directory, health, startBeating } = await openStage(context, options);
   const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
   const stage = await open({ loaded, client, ledger, directory, health, clock, random, log, metrics });
   // Before it is ready: a process that waits for the API server lives, and must not be restarted for it.
@@ -75,21 +75,21 @@ export interface StageProcess {
 }
 
 /** Reads the configuration of a process with a single stage, and opens the API server for it. */
-export async function openStage(around: CommandContext, options: StageArguments): Promise<StageProcess> {
-  const { clock, random, env } = around;
-  const loaded = await configFrom(options.config, around);
+export async function openStage(context: CommandContext, options: StageArguments): Promise<StageProcess> {
+  const { clock, random, env } = context;
+  const loaded = await configFrom(options.config, context);
   const { level, format } = loaded.config.log;
   const log = pinoLogger({ level, format, clock });
   logConfig(loaded, log);
   await makeDataDirectory(options.data, clock);
   // The command line wins over the configuration.
-  const { kubeconfig, context } = options;
-  const place = { directory: dataDirectory(around), startCommand: startCommand() };
-  const choice = { kubeconfig, context, ...place, config: loaded.config, env, clock, random };
+  const { kubeconfig, context: contextName } = options;
+  const place = { directory: dataDirectory(context), startCommand: startCommand() };
+  const choice = { kubeconfig, context: contextName, ...place, config: loaded.config, env, clock, random };
   const ours = async () => ({ client: await openApiServer(choice) });
   const { client } = kubeconfig
     ? await ours()
-    : await openObjects({ config: withContext(loaded.config, context), embedded: ours, clock, random, env });
+    : await openObjects({ config: withContextName(loaded.config, contextName), embedded: ours, clock, random, env });
   const { execution, gateway, agent, locks } = loaded.config;
   const namespaces = [
     ...[locks.namespace, gateway.namespace, execution.namespace, execution.catalogNamespace],
@@ -116,12 +116,12 @@ export async function openStage(around: CommandContext, options: StageArguments)
         version: packageVersion(),
         stages: () => [stageHealth(name, stage)],
         watchProblems: watched.problems,
-        metrics: around.metrics,
+        metrics: context.metrics,
       }),
   };
 }
 
-function withContext(config: Config, context: string | undefined): Config {
+function withContextName(config: Config, context: string | undefined): Config {
   return context === undefined ? config : { ...config, objects: { ...config.objects, context } };
 }
 

@@ -9,15 +9,15 @@ import { type ApiOptions, readApiOptions } from "./api.ts";
 import { screenLines } from "./up-screen.ts";
 
 /** `interlock up`, which `npm start` runs. */
-export async function up(around: CommandContext, options: ApiOptions & { readonly config?: string }): Promise<void> {
-  const { clock, random, metrics, env, terminal } = around;
-  const loaded = await configFrom(options.config, around);
+export async function up(context: CommandContext, options: ApiOptions & { readonly config?: string }): Promise<void> {
+  const { clock, random, metrics, env, terminal } = context;
+  const loaded = await configFrom(options.config, context);
   const log = pinoLogger({ ...logSettings(loaded), clock });
   logConfig(loaded, log);
-  const given = readApiOptions(options, env);
-  const { directory } = given;
+  const settings = readApiOptions(options, env);
+  const { directory } = settings;
   const running = await startUp({
-    ...{ ...given, loaded, clock, random, log, metrics, env, print: terminal.print },
+    ...{ ...settings, loaded, clock, random, log, metrics, env, print: terminal.print },
     version: packageVersion(),
     webDirectory: webFolder,
     starting: (part, before) =>

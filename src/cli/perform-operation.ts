@@ -6,7 +6,7 @@ import {
   perform,
 } from "../operate/index.ts";
 import { shortNames } from "../resources/short-names/index.ts";
-import { CommandError, type Desk, MisuseError } from "./command.ts";
+import { CommandError, MisuseError, type ServerContext } from "./command.ts";
 import { ownName } from "./own-name.ts";
 import { operationErrorText } from "./to-command-error.ts";
 
@@ -14,15 +14,15 @@ import { operationErrorText } from "./to-command-error.ts";
 export type TypedRequest = Omit<OperationRequest, "key"> & { readonly key?: string };
 
 /** Performs an operation in the operator's name, and prints its effect. */
-export async function performAtDesk(
+export async function performOperation(
   operation: OperationName,
   request: TypedRequest,
-  desk: Desk,
+  context: ServerContext,
 ): Promise<OperationOutcome> {
-  const caller = { name: await ownName(desk), via: "command line" };
+  const caller = { name: await ownName(context), via: "command line" };
   try {
-    const outcome = await perform(operation, { key: desk.random.id(), ...request }, caller, desk);
-    for (const line of [outcome.message, ...outcome.notes]) desk.terminal.print(shortNames(line));
+    const outcome = await perform(operation, { key: context.random.id(), ...request }, caller, context);
+    for (const line of [outcome.message, ...outcome.notes]) context.terminal.print(shortNames(line));
     return outcome;
   } catch (error) {
     const isMisuse = error instanceof OperationError && error.code === "invalid" && error.cause === undefined;

@@ -17,9 +17,9 @@ export async function rulesIn(directory: string): Promise<readonly Rule[]> {
 export async function readFacts(
   incident: RemediationRequestSpec,
   subject: string | undefined,
-  around: { readonly client: KubeClient; readonly kinds: Kinds; readonly clock: Clock; readonly config: Config },
+  options: { readonly client: KubeClient; readonly kinds: Kinds; readonly clock: Clock; readonly config: Config },
 ): Promise<Facts> {
-  const { client, kinds, clock, config } = around;
+  const { client, kinds, clock, config } = options;
   const read = factsReader({ client, kinds: fixedKinds(kinds), clock, ...factsLimits(config) });
   return read(incident, subject, new AbortController().signal);
 }
