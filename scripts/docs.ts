@@ -1,22 +1,20 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { cliPage } from "../src/cli/index.ts";
-import { configurationPage } from "../src/config/index.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import { cliPage } from "./cli-page.ts";
+import { configurationPage } from "./configuration-page.ts";
 import { securityPage } from "./security-tables.ts";
 import { staleActionFiles, writeActionFiles } from "./workflows.ts";
 
-// npm run docs             writes the generated pages
+// npm run docs             writes the generated parts of pages
 // npm run docs -- --check  fails if one of them is not what would be written
-const security = new URL("../docs/security.md", import.meta.url);
-const pages = [
-  { url: new URL("../docs/configuration.md", import.meta.url), text: configurationPage() },
-  { url: new URL("../docs/cli.md", import.meta.url), text: cliPage() },
-  { url: security, text: await securityPage(readFileSync(security, "utf8")) },
-];
+const pages = { cli: cliPage, configuration: configurationPage, security: securityPage };
 
-for (const { url, text } of pages) {
+for (const [name, fill] of Object.entries(pages)) {
+  const url = new URL(`../docs/${name}.md`, import.meta.url);
+  const page = readFileSync(url, "utf8");
+  const filled = await fill(page);
   if (!process.argv.includes("--check")) {
-    writeFileSync(url, text);
-  } else if (!existsSync(url) || readFileSync(url, "utf8") !== text) {
+    writeFileSync(url, filled);
+  } else if (filled !== page) {
     console.error(`${url.pathname} is out of date. Run: npm run docs`);
     process.exitCode = 1;
   }

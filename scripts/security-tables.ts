@@ -10,6 +10,7 @@ import { openApiDocument } from "../src/gateway/http/openapi.ts";
 import { type Permission, permissions, stages, usualManifests } from "../src/manifests/index.ts";
 import { installCrds } from "../src/resources/index.ts";
 import { systemClock, systemRandom } from "../src/time/index.ts";
+import { fillMarkers } from "./fill-markers.ts";
 
 /** The tables of docs/security.md by the name of the marker that they stand behind. */
 export async function securityTables(): Promise<ReadonlyMap<string, string>> {
@@ -21,17 +22,9 @@ export async function securityTables(): Promise<ReadonlyMap<string, string>> {
   ]);
 }
 
-/** The page with its tables written anew. Each stands between `<!-- table: NAME -->` and `<!-- end -->`. */
+/** docs/security.md with its tables as the code makes them. */
 export async function securityPage(page: string): Promise<string> {
-  const tables = await securityTables();
-  return page.replace(
-    /(<!-- table: (.+?) -->\n)[\s\S]*?(<!-- end -->)/g,
-    (_, begin: string, name: string, end: string) => {
-      const table = tables.get(name);
-      if (table === undefined) throw new TypeError(`docs/security.md has a marker for ${name}, which is no table`);
-      return `${begin}${table}${end}`;
-    },
-  );
+  return fillMarkers(page, await securityTables());
 }
 
 /** Everything that the embedded API server serves once the stages have installed their kinds. */

@@ -1,4 +1,3 @@
-export { cliPage } from "./cli-page.ts";
 export type { ServerContext } from "./command.ts";
 export type { CommandContext, Contexts } from "./context.ts";
 export { printTo, type Terminal } from "./output/terminal.ts";

@@ -236,7 +236,7 @@ const stageVerbs = ["get", "list", "watch", "create", "update", "patch", "delete
 
 /** The cells of the table behind a marker. */
 function tableIn(text: string, name: string): { columns: string[]; rows: [string, ...string[]][] } {
-  const [, table = ""] = new RegExp(`<!-- table: ${name} -->\n([\\s\\S]*?)<!-- end -->`).exec(text) ?? [];
+  const [, table = ""] = new RegExp(`<!-- generated: ${name} -->\n([\\s\\S]*?)<!-- end -->`).exec(text) ?? [];
   const [columns = [], , ...rows] = table
     .trim()
     .split("\n")
