@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { errorLines } from "./command.ts";
-import type { BaseContext, ContextOptions, Contexts } from "./context.ts";
+import type { CommandContext, ContextOptions, Contexts } from "./context.ts";
 import { type CalledAs, interlock } from "./program.ts";
 
 // The reader of a pipe may be gone, as in `interlock up | head`: the process goes on.
@@ -11,9 +11,8 @@ process.stdout.on("error", () => {});
 try {
   const contexts: Contexts = {
     withCommandContext: async (options, work) => {
-      const { promMetrics } = await import("./metrics.ts");
       const context = await openContext(options);
-      return work({ ...context, metrics: promMetrics() }).finally(() => context.terminal.progress.clear());
+      return work(context).finally(() => context.terminal.progress.clear());
     },
     withServerContext: async (options, work) => {
       const context = await openContext(options);
@@ -40,7 +39,7 @@ async function exit(status: number): Promise<never> {
   process.exit(status);
 }
 
-async function openContext({ quiet, output }: ContextOptions): Promise<BaseContext> {
+async function openContext({ quiet, output }: ContextOptions): Promise<CommandContext> {
   const [{ systemClock, systemRandom }, { printTo, toScreen }, { noProgress, openProgress }] = await Promise.all([
     import("../time/index.ts"),
     import("./output/terminal.ts"),
@@ -59,11 +58,6 @@ async function openContext({ quiet, output }: ContextOptions): Promise<BaseConte
     env: process.env,
     terminal: {
       ...printTo(toScreen(process.stdout, process.env), errors, progress),
-      id: () =>
-        random
-          .id()
-          .replace(/[^A-Za-z0-9]/g, "")
-          .slice(0, 8),
       user: userName(),
       ...(process.stdin.isTTY && process.stdout.isTTY ? { ask } : {}),
     },

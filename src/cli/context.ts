@@ -1,24 +1,18 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { defaultConfig, type LoadedConfig, settingVariables, type YamlFile } from "../config/index.ts";
-import type { PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import { CommandError, type ServerContext } from "./command.ts";
 import type { Terminal } from "./output/terminal.ts";
 import { packageFolder } from "./package.ts";
 import { findSettingsFile, readSettings } from "./settings-file.ts";
 
-/** What every command needs. */
-export interface BaseContext {
+/** The context of a command that opens its own connections. */
+export interface CommandContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Terminal;
-}
-
-/** The context of a command that opens its own connections. */
-export interface CommandContext extends BaseContext {
-  readonly metrics: PromMetrics;
 }
 
 /** The options from which the context of a command is opened. */
@@ -33,16 +27,16 @@ export interface ContextOptions {
 }
 
 /** The configuration for a command. Throws CommandError with everything that is wrong with it. */
-export async function configFrom(path: string | undefined, { env }: Pick<BaseContext, "env">): Promise<LoadedConfig> {
+export async function configFrom(path: string | undefined, { env }: Pick<CommandContext, "env">): Promise<LoadedConfig> {
   return load(await findSettingsFile(path, env), env);
 }
 
 /** The configuration of a process beside files that are not trusted: no file is looked for. */
-export async function configFromEnvironment({ env }: Pick<BaseContext, "env">): Promise<LoadedConfig> {
+export async function configFromEnvironment({ env }: Pick<CommandContext, "env">): Promise<LoadedConfig> {
   return load(undefined, env);
 }
 
-async function load(yaml: YamlFile | undefined, env: BaseContext["env"]): Promise<LoadedConfig> {
+async function load(yaml: YamlFile | undefined, env: CommandContext["env"]): Promise<LoadedConfig> {
   const policyPath = env["INTERLOCK_POLICY"];
   if (!yaml && !policyPath && !settingVariables().some((name) => env[name])) return withShippedFolders(defaultConfig());
   const policy = policyPath
@@ -55,7 +49,7 @@ async function load(yaml: YamlFile | undefined, env: BaseContext["env"]): Promis
 }
 
 /** The data directory of `up`, unless an option names another. */
-export function dataDirectory({ env }: Pick<BaseContext, "env">): string {
+export function dataDirectory({ env }: Pick<CommandContext, "env">): string {
   return env["INTERLOCK_DATA"] || ".data";
 }
 

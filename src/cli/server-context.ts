@@ -1,15 +1,15 @@
 import { isOwnServer, openApiServer, operateContext } from "../app/index.ts";
 import { KubeError } from "../kube/index.ts";
 import type { Clock } from "../time/index.ts";
-import { CommandError, exitStatus, type ServerContext } from "./command.ts";
-import { type BaseContext, type ContextOptions, configFrom, dataDirectory, onRequestToEnd } from "./context.ts";
+import { CommandError, type ServerContext, exitStatus } from "./command.ts";
+import { configFrom, type CommandContext, type ContextOptions, dataDirectory, onRequestToEnd } from "./context.ts";
 import { startCommand } from "./package.ts";
 import { toCommandError } from "./to-command-error.ts";
 
 /** Opens the API server and the settings, and calls `work` with the context of a command. */
 export async function withServerContext<T>(
   options: ContextOptions,
-  base: BaseContext,
+  base: CommandContext,
   work: (context: ServerContext) => Promise<T>,
 ): Promise<T> {
   return work(await openServerContext(options, base)).catch((thrown: unknown) => {
@@ -24,7 +24,7 @@ export async function withServerContext<T>(
 /** Rules need libraries of their own, which most commands do not: they are loaded with the first use. */
 const readers = () => import("./rule-readers.ts");
 
-async function openServerContext(options: ContextOptions, base: BaseContext): Promise<ServerContext> {
+async function openServerContext(options: ContextOptions, base: CommandContext): Promise<ServerContext> {
   const { clock, random, terminal, env } = base;
   const loaded = await configFrom(options.config, base);
   const { config } = loaded;

@@ -5,8 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kubeconfigFor } from "../../src/apiserver/index.ts";
 import { interlock } from "../../src/cli/index.ts";
 import { noProgress } from "../../src/cli/output/progress.ts";
-import { withServerContext } from "../../src/cli/server-context.ts";
-import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 
 describe("a command, when Interlock does not run,", () => {
@@ -35,14 +33,12 @@ describe("a command, when Interlock does not run,", () => {
     const context = {
       clock: systemClock(),
       random: systemRandom(),
-      metrics: promMetrics(),
       env: {},
       terminal: {
         print: () => {},
         printError: () => {},
         printOutput: () => {},
         progress: noProgress,
-        id: () => "x",
         user: "operator",
       },
     };

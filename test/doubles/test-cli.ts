@@ -48,7 +48,6 @@ export class TestCli implements ServerContext {
   readonly terminal;
   readonly #rules: readonly Rule[];
   readonly #events: (() => readonly LedgerEvent[]) | undefined;
-  #ids = 0;
 
   constructor(
     client: KubeClient,
@@ -81,7 +80,6 @@ export class TestCli implements ServerContext {
     });
     this.terminal = {
       ...printTo(screen(this.lines), screen(this.errors)),
-      id: () => `id${++this.#ids}`,
       user: "kim",
       ...(ask && { ask }),
     };

@@ -704,11 +704,9 @@ async function typed(word: "audit" | "ledger", { directory, env }: Place, ...arg
   const context = {
     clock: systemClock(),
     random: systemRandom(),
-    metrics: promMetrics(),
     env,
     terminal: {
       ...printTo(screen, screen),
-      id: () => "x",
       user: "kim",
     },
   };

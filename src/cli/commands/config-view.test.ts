@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { promMetrics } from "../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { printTo } from "../output/terminal.ts";
 import { interlock } from "../program.ts";
@@ -68,8 +67,8 @@ describe("interlock config view", () => {
   async function view(env: Readonly<Record<string, string>>, ...options: readonly string[]): Promise<string> {
     const printed: string[] = [];
     const screen = { write: (text: string) => void printed.push(text), isTerminal: false, hasColours: false };
-    const terminal = { ...printTo(screen, screen), id: () => "x", user: "kim" };
-    const context = { clock: systemClock(), random: systemRandom(), metrics: promMetrics(), env, terminal };
+    const terminal = { ...printTo(screen, screen), user: "kim" };
+    const context = { clock: systemClock(), random: systemRandom(), env, terminal };
     await interlock(["config", "view", "--data", home, ...options], {
       withCommandContext: (_options, work) => work(context),
       withServerContext: () => Promise.reject(new Error("no server is needed")),

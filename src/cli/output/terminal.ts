@@ -27,8 +27,6 @@ export interface Terminal {
   readonly progress: Progress;
   /** Asks the person at the terminal; undefined if there is no answer until `signal`. Absent without a terminal. */
   readonly ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** Letters and digits for a unique name. */
-  id(): string;
   /** The user name on this machine. */
   readonly user: string;
 }

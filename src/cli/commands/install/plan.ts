@@ -39,10 +39,11 @@ export function planObject(desired: KubeObject, live: KubeObject | undefined): O
   const patch = threeWayPatch({ last: lastAppliedOf(live), desired: fields(desired), live: fields(live) });
   if (Object.keys(patch).length === 0) return { do: "keep", object };
   const changes = describePatch(patch, fields(live));
-  const applied = { metadata: { annotations: { [lastApplied]: manifest.metadata.annotations?.[lastApplied] } } };
+  const { metadata = {} } = patch as Partial<KubeObject>;
+  const annotations = { ...metadata.annotations, [lastApplied]: manifest.metadata.annotations?.[lastApplied] };
   // The version makes sure that we change what we looked at.
-  const at = { metadata: { resourceVersion: live.metadata.resourceVersion } };
-  return { do: "update", object, patch: mergePatches(mergePatches(patch, applied), at), changes };
+  const { resourceVersion } = live.metadata;
+  return { do: "update", object, patch: { ...patch, metadata: { ...metadata, annotations, resourceVersion } }, changes };
 }
 
 /** `Deployment kubernaut-system/interlock-gateway` */
@@ -70,17 +71,4 @@ function lastAppliedOf({ metadata }: KubeObject): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-function mergePatches(one: Readonly<Record<string, unknown>>, other: Readonly<Record<string, unknown>>) {
-  const all: Record<string, unknown> = { ...one };
-  for (const [key, value] of Object.entries(other)) {
-    const before = all[key];
-    all[key] = isRecord(before) && isRecord(value) ? mergePatches(before, value) : value;
-  }
-  return all;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,23 +1,27 @@
+import { checkpointKeys } from "../../../app/index.ts";
 import {
+  type CheckpointOutcome,
   type EventFilter,
   generateKeyFiles,
   isWanted,
   type LedgerEvent,
-  type LedgerEventType,
   type LedgerRow,
   type Leftover,
   ledgerEventTypes,
   listSubjects,
+  makeCheckpoint,
   readLedger,
+  shipLeftovers,
 } from "../../../ledger/index.ts";
 import { builtInKinds, parseTarget } from "../../../resources/index.ts";
 import { isNamed, shortNames } from "../../../resources/short-names/index.ts";
+import { silentLogger } from "../../../telemetry/index.ts";
 import { CommandError } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { unverified } from "../../own-name.ts";
 import { bareName, splitKind } from "../../parsing/kinds.ts";
 import { readMoment } from "../../parsing/options.ts";
-import { type Archive, type ArchiveOptions, inArchive, journalsOf, type Source } from "./archive.ts";
+import { type Archive, type ArchiveOptions, withArchive, requireJournals, type Source } from "./archive.ts";
 import { type VerifyOptions, verify } from "./verify.ts";
 
 interface ShowOptions extends ArchiveOptions {
@@ -31,12 +35,8 @@ interface ShowOptions extends ArchiveOptions {
 }
 
 /** `interlock ledger show` */
-export async function show(
-  context: CommandContext,
-  subject: string | undefined,
-  options: ShowOptions,
-): Promise<number> {
-  return inArchive(context, options, async (archive) => {
+export async function show(context: CommandContext, subject: string | undefined, options: ShowOptions): Promise<number> {
+  return withArchive(context, options, async (archive) => {
     const count = await list(archive, subject, options, (row) => shortNames(shown(row)));
     if (count === 0) archive.terminal.print("no event matches");
     return 0;
@@ -49,7 +49,7 @@ export async function exportRows(
   subject: string | undefined,
   options: ShowOptions,
 ): Promise<number> {
-  return inArchive(context, options, async (archive) => {
+  return withArchive(context, options, async (archive) => {
     await list(archive, subject, options, (row) => JSON.stringify(row));
     return 0;
   });
@@ -57,14 +57,19 @@ export async function exportRows(
 
 /** `interlock ledger verify` */
 export async function verifyRows(context: CommandContext, options: VerifyOptions): Promise<number> {
-  return inArchive(context, options, (archive) => verify(archive, options));
+  return withArchive(context, options, (archive) => verify(archive, options));
 }
 
 /** `interlock ledger ship` */
 export async function ship(context: CommandContext, options: ArchiveOptions): Promise<number> {
-  return inArchive(context, options, async (archive) => {
-    const { database, terminal } = archive;
-    const found = await archive.shipLeftovers(journalsOf(archive));
+  return withArchive(context, options, async (archive) => {
+    const { database, terminal, clock, random } = archive;
+    const found = await shipLeftovers({
+      directory: requireJournals(archive),
+      quietForMs: 0,
+      withinMs: 600_000,
+      ...{ database, clock, random, log: silentLogger },
+    });
     for (const one of found) terminal.print(`${one.writer}: ${shipment(one, database.place)}`);
     return found.some((one) => one.kind === "shipped" && one.left > 0) ? 1 : 0;
   });
@@ -75,8 +80,9 @@ export async function checkpoint(
   context: CommandContext,
   options: ArchiveOptions & { readonly out?: string },
 ): Promise<number> {
-  return inArchive(context, options, async ({ terminal, makeCheckpoint }) => {
-    const outcome = await makeCheckpoint(options.out);
+  return withArchive(context, options, async (archive) => {
+    const { terminal } = archive;
+    const outcome = await exportCheckpoint(archive, options.out);
     switch (outcome.kind) {
       case "written":
         terminal.print(`${outcome.file}: the heads of ${outcome.writers} writers`);
@@ -91,6 +97,22 @@ export async function checkpoint(
         return 1;
     }
   });
+}
+
+async function exportCheckpoint(
+  { place: { loaded }, database, clock, random }: Archive,
+  out: string | undefined,
+): Promise<CheckpointOutcome> {
+  const keys = await checkpointKeys(loaded);
+  if (!keys) {
+    throw new CommandError("no signing key; set LEDGER_CHECKPOINT_KEY_FILE", [
+      "make one with: interlock ledger keygen --out FILE",
+    ]);
+  }
+  const directory = out ?? loaded.config.ledger.checkpointDir;
+  if (!directory) throw new CommandError("no export directory; name it with --out DIR, or set LEDGER_CHECKPOINT_DIR");
+  const createdBy = `command-${random.id()}`;
+  return makeCheckpoint({ database, ...keys, directory, createdBy, nowMs: clock.wallMs() });
 }
 
 /** `interlock ledger keygen` */
@@ -109,7 +131,7 @@ async function list(
 ): Promise<number> {
   let count = 0;
   for (const meant of subjectOptions(subject)) {
-    const filter = toFilter({ ...options, ...meant }, archive.nowMs);
+    const filter = toFilter({ ...options, ...meant }, archive.clock.wallMs());
     for await (const row of wantedRows(archive, options.from ?? "database", filter)) {
       archive.terminal.print(line(row));
       count++;
@@ -147,7 +169,7 @@ async function* wantedRows(archive: Archive, from: Source, filter: EventFilter):
 }
 
 async function* rowsOf(archive: Archive, from: Source, filter: EventFilter): AsyncGenerator<LedgerRow> {
-  const rows = from === "database" ? archive.database.events(filter) : readLedger(journalsOf(archive));
+  const rows = from === "database" ? archive.database.events(filter) : readLedger(requireJournals(archive));
   for await (const row of rows) if (isWanted(row, filter)) yield row;
 }
 
@@ -166,7 +188,7 @@ function toFilter(values: ShowOptions, nowMs: number): EventFilter {
     target: values.target && canonical(values.target),
     incident: values.incident && bareName(values.incident),
     execution: values.execution?.replace(/^.*\//, ""),
-    type: type as LedgerEventType | undefined,
+    type,
     sinceMs: readMoment("since", values.since, nowMs),
     untilMs: readMoment("until", values.until, nowMs),
   };

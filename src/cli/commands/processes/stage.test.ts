@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type EmbeddedApi, startEmbeddedApi } from "../../../app/index.ts";
 import { namespaces } from "../../../kube/index.ts";
-import { promMetrics, silentLogger } from "../../../telemetry/index.ts";
+import { silentLogger } from "../../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../../time/index.ts";
 import type { Terminal } from "../../output/terminal.ts";
 import { openStage } from "./stage.ts";
@@ -33,7 +33,6 @@ describe("the process of a single stage", () => {
     const context = {
       clock,
       random,
-      metrics: promMetrics(),
       env: {},
       terminal: {} as Terminal,
     };

@@ -20,7 +20,7 @@ import {
 } from "../../../app/index.ts";
 import type { Config, LoadedConfig } from "../../../config/index.ts";
 import type { Connection, KubeClient } from "../../../kube/index.ts";
-import { type Logger, pinoLogger } from "../../../telemetry/index.ts";
+import { type Logger, type PromMetrics, pinoLogger, promMetrics } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom, dataDirectory } from "../../context.ts";
 import { packageVersion, startCommand } from "../../package.ts";
 
@@ -43,8 +43,8 @@ export async function runStage(
   options: StageArguments,
   { name, open }: SingleStage,
 ): Promise<void> {
-  const { clock, random, metrics } = context;
-  const { loaded, client, log, directory, health, startBeating } = await openStage(context, options);
+  const { clock, random } = context;
+  const { loaded, client, log, directory, health, metrics, startBeating } = await openStage(context, options);
   const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
   const stage = await open({ loaded, client, ledger, directory, health, clock, random, log, metrics });
   // Before it is ready: a process that waits for the API server lives, and must not be restarted for it.
@@ -68,6 +68,7 @@ export interface StageProcess {
   readonly log: Logger;
   readonly directory: string;
   readonly health: HealthReports;
+  readonly metrics: PromMetrics;
   /** How the API server is reached, for a stage that acts as other users. */
   connect(): Promise<Connection>;
   /** Starts to report the health of the process and its stage. */
@@ -99,12 +100,14 @@ export async function openStage(context: CommandContext, options: StageArguments
   await prepare(client, [...new Set(namespaces)], { log, clock });
   const watched = watchHealth(client, clock);
   const health = new HealthReports();
+  const metrics = promMetrics();
   return {
     loaded,
     client: withFailures(watched.client, env),
     log,
     directory: options.data,
     health,
+    metrics,
     connect: () => connectApiServer(choice),
     startBeating: (name, stage) =>
       startHeartbeat({
@@ -116,7 +119,7 @@ export async function openStage(context: CommandContext, options: StageArguments
         version: packageVersion(),
         stages: () => [stageHealth(name, stage)],
         watchProblems: watched.problems,
-        metrics: context.metrics,
+        metrics,
       }),
   };
 }

@@ -19,8 +19,8 @@ type StageCommand = (context: CommandContext, options: StageArguments) => Promis
 
 /** `interlock gateway` */
 export const gateway: StageCommand = async (context, options) => {
-  const { clock, random, metrics, terminal } = context;
-  const { loaded, client, log, directory, health, startBeating } = await openStage(context, options);
+  const { clock, random, terminal } = context;
+  const { loaded, client, log, directory, health, metrics, startBeating } = await openStage(context, options);
   const parts = { loaded, directory, clock, random, log, metrics };
   const ledger = await openLedger(parts);
   const { url, tokenFile, close, gateway: stage } = await openGateway({ ...parts, client, ledger, health });
@@ -62,8 +62,8 @@ export const agent: StageCommand = (context, options) => {
 
 /** `interlock console` */
 export const console: StageCommand = async (context, options) => {
-  const { clock, random, metrics } = context;
-  const { loaded, client, log, directory, connect, startBeating } = await openStage(context, options);
+  const { clock, random } = context;
+  const { loaded, client, log, directory, metrics, connect, startBeating } = await openStage(context, options);
   const connection = await connect();
   const version = packageVersion();
   const running = await openClusterConsole({

@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { logConfig, startUp, upParts } from "../../../app/index.ts";
 import type { Config, LoadedConfig } from "../../../config/index.ts";
-import { pinoLogger } from "../../../telemetry/index.ts";
+import { pinoLogger, promMetrics } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom } from "../../context.ts";
 import { packageFolder, packageVersion, webFolder } from "../../package.ts";
 import { type ApiOptions, readApiOptions } from "./api.ts";
@@ -10,14 +10,14 @@ import { screenLines } from "./up-screen.ts";
 
 /** `interlock up`, which `npm start` runs. */
 export async function up(context: CommandContext, options: ApiOptions & { readonly config?: string }): Promise<void> {
-  const { clock, random, metrics, env, terminal } = context;
+  const { clock, random, env, terminal } = context;
   const loaded = await configFrom(options.config, context);
   const log = pinoLogger({ ...logSettings(loaded), clock });
   logConfig(loaded, log);
   const settings = readApiOptions(options, env);
   const { directory } = settings;
   const running = await startUp({
-    ...{ ...settings, loaded, clock, random, log, metrics, env, print: terminal.print },
+    ...{ ...settings, loaded, clock, random, log, metrics: promMetrics(), env, print: terminal.print },
     version: packageVersion(),
     webDirectory: webFolder,
     starting: (part, before) =>
