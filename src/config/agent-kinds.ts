@@ -76,7 +76,7 @@ function parseProject(text: string): JiraProject | undefined {
   const statuses: Record<string, string> = {};
   for (const option of options) {
     const [, name = "", status = ""] = /^(\w+)\s*=\s*(.+)$/.exec(option) ?? [];
-    if (!(name in statusNames)) return undefined;
+    if (!Object.hasOwn(statusNames, name)) return undefined;
     statuses[statusNames[name as keyof typeof statusNames]] = status;
   }
   return { project, repository, ...(targetBranch && { targetBranch }), ...statuses };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commandLine, harmlessVariables, size, userId } from "./coder-kinds.ts";
+import { settings } from "./schema.ts";
 
 describe("a command", () => {
   it.each([
@@ -72,5 +73,16 @@ describe("variables that are passed on", () => {
       kind: "wrong",
       wrong: expect.stringContaining(name),
     });
+  });
+
+  it("may not be one that sets a secret of ours, or names its file", () => {
+    const secrets = settings.filter(
+      ({ path, kind }) => kind.secret || /File$|kubeconfig/i.test(path),
+    );
+    const accepted = secrets
+      .flatMap(({ variables }) => variables)
+      .filter((name) => harmlessVariables().read(name).kind === "value");
+
+    expect(accepted).toEqual([]);
   });
 });

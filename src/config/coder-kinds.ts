@@ -73,9 +73,9 @@ export function userId(): Kind<{ readonly uid: number; readonly gid: number }> {
   });
 }
 
-/** The beginnings of variables that hold or reach secrets of ours. */
+/** The beginnings of variables that hold or reach our secrets. */
 const ours =
-  /^(GITLAB|JIRA|REDIS|POSTGRES|PG|DATABASE|LEDGER|KUBE|AZURE|IDENTITY|GATEWAY|NOTIFY|INTERLOCK)|^(HOME|TMPDIR)$/i;
+  /^(GITLAB|JIRA|REDIS|POSTGRES|PG|DATABASE|LEDGER|KUBE|AZURE|IDENTITY|GATEWAY|NOTIFY|PAGERDUTY|INTERLOCK|LOCAL_KUBECONFIG)|^(HOME|TMPDIR)$/i;
 
 /** Variables that the coder may see. */
 export function harmlessVariables(): Kind<readonly string[]> {

@@ -317,6 +317,8 @@ describe("the Redis server", () => {
     "redis://user:12/34@redis",
     "redis://user:12?34@redis",
     "redis://:my pass@redis",
+    "redis://:50%off@redis",
+    "redis+sentinel://one/%E0%A4%A",
     "redis+sentinel://one,two",
     "redis+sentinel://one,/name",
     "redis+sentinel://user:12#34@one/name",
@@ -434,6 +436,7 @@ describe("the settings of the coder", () => {
     "SHOP -> a b",
     "SHOP -> a/b; SHOP -> a/c",
     "SHOP -> a/b, status=x",
+    "SHOP -> a/b, toString=x",
     "{",
     '{"mappings": {"SHOP": 1}}',
     '{"mappings": {}}',
@@ -636,7 +639,7 @@ describe("the ledger's database", () => {
     expect(`${JSON.stringify(config)} ${inspect(config, { depth: 9, showHidden: true })}`).not.toContain("hunter2");
   });
 
-  it.each(["db:5432/ledger", "mysql://db/ledger", "postgres://", "postgres://u:12#34@db/l", "postgres://u:1/2@db/l"])(
+  it.each(["db:5432/ledger", "mysql://db/ledger", "postgres://", "postgres://u:12#34@db/l", "postgres://u:1/2@db/l", "postgres://u:50%off@db/l"])(
     "cannot be at %s",
     (url) => {
       const [problem] = problems({ env: { LEDGER_URL: url } });

@@ -198,6 +198,12 @@ describe("resume", () => {
     });
   });
 
+  it("of a pause in a namespace that has no such pause ends none of another namespace", async () => {
+    await expect(world.perform("resume", { object: "elsewhere/freeze" })).rejects.toMatchObject({ code: "not-found" });
+
+    await expect(world.perform("resume", { object: `${namespace}/freeze` })).resolves.toMatchObject({ kind: "pauses" });
+  });
+
   it("of a scope ends every pause of it, and the rest of them after an attempt that broke off", async () => {
     await world.perform("pause", { scope: ["namespace", "payment"] });
     let left = 1;

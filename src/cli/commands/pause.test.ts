@@ -75,7 +75,8 @@ describe("interlock pause", () => {
     [["target", "widget/one", "--reason", "x"], 'the target "widget/one"'],
     [["target", "git:gitlab.example/group/app", "--reason", "x"], "go by the number of their project, not by its path"],
     [["target", "git:gitlab.example/42@a..b", "--reason", "x"], "has no valid branch"],
-    [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, got "soon"'],
+    [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, at most 87600h, got "soon"'],
+    [["all", "--reason", "x", "--for", "2500000000h"], "--for needs a duration"],
     [["all", "--reason", "x", "--for", "0s"], "--for needs a duration"],
   ])("asked with %j pauses nothing and says what to write", async (args, problem) => {
     await expect(cli.run("pause", ...args)).rejects.toThrow(problem);

@@ -85,6 +85,7 @@ describe("a name of something that is reported", () => {
     ["https://gitlab.example.com/a/b/c/merge_requests/3", { host: "gitlab.example.com", path: "a/b/c", iid: 3 }],
     ["http://gitlab:8080/a/b/-/merge_requests/3#note_5", { host: "gitlab:8080", path: "a/b", iid: 3, noteId: 5 }],
     ["a/b!3", { path: "a/b", iid: 3 }],
+    ["https://gitlab.example.com/%E0%A4%A/-/merge_requests/3", { path: "%E0%A4%A", iid: 3 }],
   ])("%s: %o", (text, expected) => {
     const read = parseReported(text);
 

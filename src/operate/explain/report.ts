@@ -36,9 +36,8 @@ export function parseReported(text: string): ReportedItem | undefined {
 function inUrl({ host, pathname, hash }: URL): ReportedItem | undefined {
   const [, path, iid] = /^\/(.+?)(?:\/-)?\/merge_requests\/(\d{1,9})(?:\/|$)/.exec(pathname) ?? [];
   const [, noteId] = /^#note_(\d{1,15})$/.exec(hash) ?? [];
-  if (path !== undefined) {
-    return { host, path: decodeURIComponent(path), iid: Number(iid), ...(noteId && { noteId: Number(noteId) }) };
-  }
+  // A path of GitLab has no character that a URL would encode, so it needs no decoding.
+  if (path !== undefined) return { host, path, iid: Number(iid), ...(noteId && { noteId: Number(noteId) }) };
   const issue = pathname.split("/").at(-1) ?? "";
   return /\/browse\//.test(pathname) && jiraKey.test(issue) ? { issue } : undefined;
 }

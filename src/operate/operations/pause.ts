@@ -16,7 +16,7 @@ export const pause = defineOperation({
     const { request, caller, context } = order;
     const scope = await readPauseScope(request.scope, context);
     const nowMs = context.client.serverNowMs();
-    const until = request.for === undefined ? {} : { until: iso(nowMs + readLength(request.for)) };
+    const until = request.for === undefined ? {} : { until: iso(nowMs + readDuration(request.for)) };
     const draft: AutomationPause = {
       apiVersion: automationPauses.apiVersion,
       kind: automationPauses.kind,
@@ -48,8 +48,11 @@ function contentOf({ spec: { until, ...spec } }: AutomationPause): unknown {
   return { ...spec, ends: until !== undefined };
 }
 
-function readLength(text: string): number {
+/** Ten years. A date much later cannot be written. */
+const maxPauseMs = 87_600 * 3_600_000;
+
+function readDuration(text: string): number {
   const ms = parseDuration(text);
-  if (ms) return ms;
-  throw new OperationError("invalid", `--for needs a duration such as 30m or 2h, got "${text}"`);
+  if (ms && ms <= maxPauseMs) return ms;
+  throw new OperationError("invalid", `--for needs a duration such as 30m or 2h, at most 87600h, got "${text}"`);
 }

@@ -35,9 +35,10 @@ export const resume = defineOperation({
 });
 
 function findNamed(text: string, items: readonly AutomationPause[], { context }: ResumeOrder): AutomationPause {
-  const { name, namespace = context.incidentsIn } = readObjectName(text);
+  const { name, namespace } = readObjectName(text);
   const found = items.filter(({ metadata }) => metadata.name === name);
-  const pause = found.find(({ metadata }) => metadata.namespace === namespace) ?? found[0];
+  const isIn = (where: string) => found.find(({ metadata }) => metadata.namespace === where);
+  const pause = namespace === undefined ? (isIn(context.incidentsIn) ?? found[0]) : isIn(namespace);
   if (pause) return pause;
   throw notActive(name, items, context.client.serverNowMs());
 }
