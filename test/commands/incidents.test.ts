@@ -148,7 +148,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     await why(incident, "Verifying");
     writeFileSync(broken, "");
     const again = await up.interlock("ack", incident, "--reason", "once more");
-    expect(again.err).toContain(`incident ${incident} does not wait for a person`);
+    expect(again.err).toContain(`incident ${incident} does not wait for an acknowledgement`);
   });
 
   /** A second incident, blocked by the failure of the first one's execution. */

@@ -65,12 +65,12 @@ describe("ack", () => {
     await expect(world.perform("ack", { object: incident }, { by: "lee" })).rejects.toMatchObject({ code: "conflict" });
   });
 
-  it("of an incident that does not wait for a person is a conflict with the next step", async () => {
+  it("of an incident that does not wait for an operator is a conflict with the next step", async () => {
     await world.setStatus(remediationRequests, incident, { ...blocked, requiresManualReview: false });
 
     await expect(world.perform("ack", { object: incident })).rejects.toMatchObject({
       code: "conflict",
-      message: expect.stringContaining("does not wait for a person"),
+      message: expect.stringContaining("does not wait for an acknowledgement"),
       hint: expect.stringMatching(/interlock why rr-\w{8}-1$/),
       current: { metadata: { name: incident } },
     });
@@ -225,7 +225,7 @@ describe("resume", () => {
   it("of a scope that is not paused lists what is", async () => {
     await expect(world.perform("resume", { scope: ["all"] })).rejects.toMatchObject({
       code: "conflict",
-      message: "all automation is not paused by itself",
+      message: 'no active pause has exactly the scope "all automation"',
       hint: "active pauses: freeze (automation in namespace payment)",
     });
   });
@@ -368,12 +368,12 @@ describe("retry", () => {
     });
   });
 
-  it("of an incident that had nothing executed is a conflict", async () => {
+  it("of an incident without an execution is a conflict", async () => {
     await world.setStatus(remediationRequests, incident, { executionRefs: null });
 
     await expect(world.perform("retry", { object: incident })).rejects.toMatchObject({
       code: "conflict",
-      message: expect.stringMatching(/^incident rr-\w{8}-1 has had nothing executed$/),
+      message: expect.stringMatching(/^incident rr-\w{8}-1 has no execution$/),
     });
   });
 });

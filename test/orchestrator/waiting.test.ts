@@ -491,7 +491,7 @@ describe("a thing that a person has to look at", () => {
     const name = await world.incident("disk");
 
     await expect(new TestCli(world.client).run("ack", name, "--reason", "looked")).rejects.toThrow(
-      "does not wait for a person",
+      "does not wait for an acknowledgement",
     );
   });
 });

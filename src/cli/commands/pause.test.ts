@@ -73,7 +73,7 @@ describe("interlock pause", () => {
     [["node/worker-1", "--reason", "x"], '"node/worker-1" is not a scope; write: target node/worker-1'],
     [["workflow", "clean", "--reason", "x"], "there is no workflow clean; the catalog has cleanup"],
     [["target", "widget/one", "--reason", "x"], 'the target "widget/one"'],
-    [["target", "git:gitlab.example/group/app", "--reason", "x"], "go by the number of their project, not by its path"],
+    [["target", "git:gitlab.example/group/app", "--reason", "x"], "identified by the id of their project, not by its path"],
     [["target", "git:gitlab.example/42@a..b", "--reason", "x"], "has no valid branch"],
     [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, at most 87600h, got "soon"'],
     [["all", "--reason", "x", "--for", "2500000000h"], "--for needs a duration"],
@@ -116,7 +116,7 @@ describe("interlock resume", () => {
     [["all"], "required option '--reason <TEXT>' not specified"],
     [
       ["all", "--reason", "x"],
-      /all automation is not paused by itself; active pauses: pause-\w+ \(automation on node\/a\)/,
+      /no active pause has exactly the scope "all automation"; active pauses: pause-\w+ \(automation on node\/a\)/,
     ],
     [["pause-2", "--reason", "x"], /no active pause pause-2; active pauses: pause-\w+/],
   ])("asked with %j fails and lists the active pauses", async (args, problem) => {

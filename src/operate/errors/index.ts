@@ -20,7 +20,7 @@ interface ErrorFacts {
   readonly cause?: unknown;
 }
 
-/** An operation or explanation cannot be given. Nothing was changed, unless the code is `unavailable`. */
+/** An operation or explanation failed. Nothing was changed, unless the code is `unavailable`. */
 export class OperationError extends Error {
   override readonly name = "OperationError";
   readonly code: OperationErrorCode;
@@ -45,7 +45,7 @@ const codes: Readonly<Record<KubeErrorCode, OperationErrorCode>> = {
   invalid: "invalid",
 };
 
-/** An error of the API server as an error of the operation; any other error is returned as it is. */
+/** Converts an error of the API server to an error of the operation; returns any other error unchanged. */
 export function toOperationError(error: unknown): unknown {
   if (!(error instanceof KubeError)) return error;
   return new OperationError(codes[error.code], error.message, { cause: error });

@@ -8,12 +8,12 @@ export interface Check {
   /** The question, such as "is automation paused". */
   readonly name: string;
   readonly passed: boolean;
-  /** Whether it is the first that blocks, and so the reason of the decision. */
+  /** Whether it is the first check that blocks: the reason of the decision. */
   readonly isDeciding: boolean;
   readonly evidence: string;
-  /** When it clears by itself, if that is known. */
+  /** When it clears without an operator, if that is known. */
   readonly clearsAt?: string;
-  /** When it clears, to stand after "clears". */
+  /** When it clears, as text that follows "clears". */
   readonly clears?: string;
 }
 
@@ -21,9 +21,9 @@ export interface Check {
 export interface WorkflowVerdict {
   readonly workflow: string;
   readonly isAllowed: boolean;
-  /** Why not. */
+  /** The reason of the first check that blocks. */
   readonly reason?: string;
-  /** When that ends by itself, if that is known. */
+  /** When the block ends without an operator, if that is known. */
   readonly until?: string;
   readonly checks: readonly Check[];
 }

@@ -25,7 +25,7 @@ export function readObjectName(text: string): ObjectName {
   return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
-/** The execution with this name, complete or shortened, in any namespace unless one is given. */
+/** The execution with this name, complete or shortened, in any namespace unless `namespace` is set. */
 export async function findExecution(
   client: KubeClient,
   text: string,
@@ -44,14 +44,14 @@ export async function findExecution(
   return onlyMatch(text, found);
 }
 
-/** The incident with this name, complete or shortened, in any namespace unless one is given. */
+/** The incident with this name, complete or shortened, in any namespace unless `namespace` is set. */
 export async function findIncident(
   client: KubeClient,
   text: string,
   namespace?: string,
 ): Promise<RemediationRequest | undefined> {
   const exact = await getExactly(client, remediationRequests, text, namespace);
-  // There may be very many incidents, and only names that begin so can be shortened.
+  // There may be very many incidents, and only names with this prefix can be shortened.
   const canBeShortened = text.startsWith("rr-");
   if (exact || (namespace !== undefined && !canBeShortened)) return exact;
   const { items } = await client.list(remediationRequests, {

@@ -10,19 +10,19 @@ const { workflow, target, parameters, approval, namespace } = fields;
 /** Runs a workflow on a target, if the policy allows it. */
 export const run = defineOperation({
   schema: z.strictObject({ ...common, workflow, target, parameters, approval, namespace }),
-  perform(order) {
-    const { workflow: workflowId, parameters: texts = {}, ...request } = order.request;
+  perform(call) {
+    const { workflow: workflowId, parameters: texts = {}, ...request } = call.request;
     const { target, approval, namespace } = request;
     return startRun(
       {
-        name: keyedName(workflowId, order),
+        name: keyedName(workflowId, call),
         workflowId,
         target,
         parametersFor: (entry) => toParameterValues(texts, entry),
         ...(approval === undefined ? {} : { approval }),
         ...(namespace === undefined ? {} : { namespace }),
       },
-      order,
+      call,
     );
   },
 });
