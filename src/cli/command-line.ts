@@ -4,7 +4,7 @@ import { errorLines } from "./command.ts";
 import type { CommandContext, ContextOptions, Contexts } from "./context.ts";
 import { type CalledAs, interlock } from "./program.ts";
 
-// The reader of a pipe may be gone, as in `interlock up | head`: the process goes on.
+// The reader of a pipe may be gone, as in `interlock up | head`: the process continues.
 process.stdout.on("error", () => {});
 
 // Everything else is imported when it is used: the help needs none of it.
@@ -47,7 +47,7 @@ async function openContext({ quiet, output }: ContextOptions): Promise<CommandCo
   ]);
   const [clock, random] = [systemClock(), systemRandom()];
   const errors = toScreen(process.stderr, process.env);
-  const progress = quiet || isForPrograms(output) ? noProgress : openProgress(errors, clock);
+  const progress = quiet || isMachineReadable(output) ? noProgress : openProgress(errors, clock);
   async function ask(question: string, signal: AbortSignal) {
     const showAgain = progress.hide();
     return await askAtTerminal(question, signal).finally(showAgain);
@@ -64,7 +64,7 @@ async function openContext({ quiet, output }: ContextOptions): Promise<CommandCo
   };
 }
 
-/** A container may run as a user that its image does not know. */
+/** The user id of a container may have no name in its image. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -73,11 +73,11 @@ function userName(): string {
   }
 }
 
-function isForPrograms(output = "table"): boolean {
+function isMachineReadable(output = "table"): boolean {
   return output !== "table" && output !== "wide";
 }
 
-/** Ctrl-C and Ctrl-D are no answer. */
+/** Undefined after Ctrl-C or Ctrl-D. */
 async function askAtTerminal(question: string, signal: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stdout, signal });

@@ -26,12 +26,12 @@ export interface ContextOptions {
   readonly quiet?: boolean;
 }
 
-/** The configuration for a command. Throws CommandError with everything that is wrong with it. */
+/** The configuration for a command. Throws CommandError with all its problems. */
 export async function configFrom(path: string | undefined, { env }: Pick<CommandContext, "env">): Promise<LoadedConfig> {
   return load(await findSettingsFile(path, env), env);
 }
 
-/** The configuration of a process beside files that are not trusted: no file is looked for. */
+/** The configuration from the environment alone, for a process whose working directory is not trusted. */
 export async function configFromEnvironment({ env }: Pick<CommandContext, "env">): Promise<LoadedConfig> {
   return load(undefined, env);
 }
@@ -53,34 +53,31 @@ export function dataDirectory({ env }: Pick<CommandContext, "env">): string {
   return env["INTERLOCK_DATA"] || ".data";
 }
 
-/** npm forwards a Ctrl-C that the terminal has also sent to this process: two signals this close are one request. */
-const oneRequestMs = 500;
-/** The same for a process that closes: a busy machine delays npm, and a close that was cut off is worse than one that takes long. */
-const oneCloseMs = 3_000;
+/** npm forwards a Ctrl-C that the terminal has also sent to this process: two signals within this time count as one. */
+const repeatMs = 500;
+/** The same while a process closes: a busy machine delays npm, and an interrupted close is worse than a slow one. */
+const closingRepeatMs = 3_000;
 
-/** Ends the process on SIGINT or SIGTERM, after `close`. A second request, after some seconds, does not wait for `close`. */
+/** Ends the process on SIGINT or SIGTERM, after `close`. A second signal, after some seconds, does not wait for `close`. */
 export function closeOnSignal(close: () => Promise<void>, clock: Clock): void {
   let isClosing = false;
-  onRequestToEnd(
-    clock,
-    () => {
-      if (isClosing) process.exit(1);
-      isClosing = true;
-      void close().then(() => process.exit(0));
-    },
-    oneCloseMs,
-  );
+  const handle = () => {
+    if (isClosing) process.exit(1);
+    isClosing = true;
+    void close().then(() => process.exit(0));
+  };
+  onStopSignal(clock, handle, closingRepeatMs);
 }
 
-/** Calls `handle` at each SIGINT or SIGTERM that is a request of its own. */
-export function onRequestToEnd(clock: Clock, handle: () => void, withinMs = oneRequestMs): void {
-  let requestedAt = Number.NEGATIVE_INFINITY;
-  const request = () => {
-    if (clock.now() - requestedAt <= withinMs) return;
-    requestedAt = clock.now();
+/** Calls `handle` for each SIGINT or SIGTERM, once for several within `withinMs`. */
+export function onStopSignal(clock: Clock, handle: () => void, withinMs = repeatMs): void {
+  let handledAt = Number.NEGATIVE_INFINITY;
+  const onSignal = () => {
+    if (clock.now() - handledAt <= withinMs) return;
+    handledAt = clock.now();
     handle();
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, request);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
 }
 
 /** Opens the contexts of commands. Nothing is opened, or even imported, for the help. */

@@ -6,8 +6,8 @@ import {
   perform,
 } from "../operate/index.ts";
 import { shortNames } from "../resources/short-names/index.ts";
-import { CommandError, MisuseError, type ServerContext } from "./command.ts";
-import { ownName } from "./own-name.ts";
+import { CommandError, type ServerContext, MisuseError } from "./command.ts";
+import { operatorName } from "./operator-name.ts";
 import { operationErrorText } from "./to-command-error.ts";
 
 /** A request without its key: each command that is typed is a request of its own. */
@@ -19,7 +19,7 @@ export async function performOperation(
   request: TypedRequest,
   context: ServerContext,
 ): Promise<OperationOutcome> {
-  const caller = { name: await ownName(context), via: "command line" };
+  const caller = { name: await operatorName(context), via: "command line" };
   try {
     const outcome = await perform(operation, { key: context.random.id(), ...request }, caller, context);
     for (const line of [outcome.message, ...outcome.notes]) context.terminal.print(shortNames(line));

@@ -17,7 +17,7 @@ import { declareStart } from "./declare/start.ts";
 import { versionText } from "./package.ts";
 import { arrangeArguments } from "./parsing/arguments.ts";
 
-/** How the program was called: by its own name, or as a plugin of kubectl. */
+/** The command line that runs the program: its own name, or as a plugin of kubectl. */
 export type CalledAs = "interlock" | "kubectl interlock";
 
 /** Performs the command that an operator typed. Returns the exit status; undefined if the process keeps running. */
@@ -76,7 +76,7 @@ export function createProgram(
     // Without arguments and options, which `help COMMAND` prints: the list fits a terminal of 80 columns.
     .configureHelp({ subcommandTerm: (command) => [command.name(), ...command.aliases()].join(", ") })
     .addHelpText("after", `\nType ${calledAs} help COMMAND for its options and an example.`);
-  refuseMisuse(program);
+  convertErrors(program);
 
   function setAction<Context>(
     command: Command,
@@ -99,7 +99,7 @@ export function createProgram(
   }
 
   const add = (usage: string, { example, ...about }: CommandHelp, parent = program) =>
-    refuseMisuse(describe(parent.command(usage), { ...about, example: example.replace(/^interlock/, calledAs) }));
+    convertErrors(describe(parent.command(usage), { ...about, example: example.replace(/^interlock/, calledAs) }));
   const builder: ProgramBuilder = {
     parentCommand: add,
     command: (usage, about, parent) => setAction(add(usage, about, parent), contexts.withCommandContext, about.load),
@@ -123,8 +123,8 @@ function describe(command: Command, { summary, details, example, group }: Comman
 
 const examples = new WeakMap<Command, string>();
 
-/** Has commander's errors thrown in our form. */
-function refuseMisuse(command: Command): Command {
+/** Converts commander's errors to MisuseError. */
+function convertErrors(command: Command): Command {
   return command.exitOverride((error) => {
     if (error.exitCode === 0) throw error;
     if (error.code === "commander.help") throw misuse(`missing subcommand: ${subcommands(command)}`, command);
@@ -137,7 +137,7 @@ function subcommands(command: Command): string {
   return command.commands.map((one) => one.name()).join(", ");
 }
 
-/** A status outside the table would mean nothing to a script. */
+/** Scripts rely on the documented statuses. */
 function checkStatus(status: number | undefined): number | undefined {
   if (status === undefined || Object.values(exitStatuses).some((known) => known.status === status)) return status;
   throw new TypeError(`exit status ${status} is not in the table`);

@@ -6,7 +6,7 @@ import { fixedKinds, type Kinds, type RemediationRequestSpec } from "../resource
 import type { Clock } from "../time/index.ts";
 import { CommandError } from "./command.ts";
 
-/** The rules of a folder, or CommandError with everything that is wrong with them. */
+/** The rules of a folder, or CommandError with all their problems. */
 export async function rulesIn(directory: string): Promise<readonly Rule[]> {
   const { rules, problems } = await readRulesFolder(directory);
   if (problems.length === 0) return rules;

@@ -2,7 +2,7 @@ import { isOwnServer, openApiServer, operateContext } from "../app/index.ts";
 import { KubeError } from "../kube/index.ts";
 import type { Clock } from "../time/index.ts";
 import { CommandError, type ServerContext, exitStatus } from "./command.ts";
-import { configFrom, type CommandContext, type ContextOptions, dataDirectory, onRequestToEnd } from "./context.ts";
+import { configFrom, type CommandContext, type ContextOptions, dataDirectory, onStopSignal } from "./context.ts";
 import { startCommand } from "./package.ts";
 import { toCommandError } from "./to-command-error.ts";
 
@@ -21,7 +21,7 @@ export async function withServerContext<T>(
   });
 }
 
-/** Rules need libraries of their own, which most commands do not: they are loaded with the first use. */
+/** Loaded at the first use: rules need libraries that most commands do not. */
 const readers = () => import("./rule-readers.ts");
 
 async function openServerContext(options: ContextOptions, base: CommandContext): Promise<ServerContext> {
@@ -63,7 +63,7 @@ function interruptions(clock: Clock): () => AbortSignal {
   let isListening = false;
   return () => {
     next ??= new AbortController();
-    if (!isListening) onRequestToEnd(clock, handle);
+    if (!isListening) onStopSignal(clock, handle);
     isListening = true;
     return next.signal;
   };

@@ -8,7 +8,7 @@ export interface Kind<T> {
   readonly expects: string;
   /** For the documentation: which values are accepted, where the meaning does not show it. */
   readonly limits?: string;
-  /** True: neither the value nor any text near it may be printed. */
+  /** True: the value, and any text near it in a file, must not be printed. */
   readonly secret?: true;
   /** True: a path on this machine; in a settings file it is relative to that file. */
   readonly isPath?: true;

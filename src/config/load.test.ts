@@ -139,12 +139,12 @@ describe("a configuration", () => {
     [
       "execution: { observe: true }",
       "",
-      "file interlock.yaml:1: execution.observe belongs into the policy file policy.yaml.",
+      "file interlock.yaml:1: execution.observe belongs in the policy file policy.yaml.",
     ],
     [
       "",
       "log: { level: debug }",
-      "file policy.yaml:1: log.level is no setting of the policy: write it into the file of the stage.",
+      "file policy.yaml:1: log.level is not a setting of the policy: write it into the file of the stage.",
     ],
   ])("in the wrong one of the two files are refused: %j and %j", (main, shared, problem) => {
     const reading = loadConfig({

@@ -19,14 +19,14 @@ export interface LoadedConfig {
   readonly kind: "loaded";
   readonly config: Config;
   readonly origins: ReadonlyMap<string, Origin>;
-  /** Sentences for people, without secrets. */
+  /** Sentences for operators, without secrets. */
   readonly warnings: readonly string[];
 }
 
 /** All problems of the settings. */
 export interface InvalidConfig {
   readonly kind: "invalid";
-  /** Sentences for people, without secrets: where, which setting, what is wrong, what to write instead. */
+  /** Sentences for operators, without secrets: where, which setting, what is wrong, what to write instead. */
   readonly problems: readonly string[];
 }
 
@@ -78,10 +78,10 @@ function findMisplaced({
   const policyElsewhere = main.written.filter(({ setting }) => setting.isPolicy);
   const others = shared.written.filter(({ setting }) => !setting.isPolicy);
   return [
-    ...policyElsewhere.map(({ setting, origin }) => `${origin}: ${setting.path} belongs into the policy file ${path}.`),
+    ...policyElsewhere.map(({ setting, origin }) => `${origin}: ${setting.path} belongs in the policy file ${path}.`),
     ...others.map(
       ({ setting, origin }) =>
-        `${origin}: ${setting.path} is no setting of the policy: write it into the file of the stage.`,
+        `${origin}: ${setting.path} is not a setting of the policy: write it into the file of the stage.`,
     ),
   ];
 }

@@ -130,7 +130,7 @@ function toJson(node: unknown, { document }: ParsedFile): string | undefined {
   }
 }
 
-/** A name with nothing behind it counts as not written; templates leave such lines. */
+/** A name without a value counts as not written; templates leave such lines. */
 function isEmpty(node: unknown): boolean {
   return node === null || (isScalar(node) && (node.value === null || node.value === ""));
 }

@@ -97,7 +97,7 @@ describe("interlock init", { timeout: 60_000 }, () => {
   it("asks at a terminal, accepts numbers, names and nothing, and asks again after another answer", async () => {
     const terminal = new TerminalSession(await interlockProgram(), ["init", directory]);
     await answer(terminal, /Where do alerts come from\?[\s\S]*\[alertmanager\]: /, "3\r");
-    await answer(terminal, /What shall be remediated first\?[\s\S]*\[node\]: /, "moon\r");
+    await answer(terminal, /Which kind of object is remediated first\?[\s\S]*\[node\]: /, "moon\r");
     await answer(terminal, /"moon" is none of node, deployment[\s\S]*\[node\]: /, "deployment\r");
     await answer(terminal, /Where do notices go\?[\s\S]*\[console\]: /, "\r");
 

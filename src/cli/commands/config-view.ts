@@ -79,13 +79,13 @@ async function contextRow(paths: readonly string[], { config, origins }: LoadedC
     const { current } = await listContexts(paths);
     return current === undefined ? notSet : { value: current, origin: "current context of the kubeconfig" };
   } catch (error) {
-    // A kubeconfig that does not exist yet is no reason to hide the other settings.
+    // A kubeconfig may not exist yet: the other settings are shown nevertheless.
     if (error instanceof KubeError) return { value: "not set", origin: error.message };
     throw error;
   }
 }
 
-/** A setting with an option of its own is shown as the option has it. */
+/** An option overrides its setting. */
 function withOverride(row: Row, { kubeconfig, context, namespace }: ViewOptions): Row {
   const options: Readonly<Record<string, string | undefined>> = {
     "objects.kubeconfig": kubeconfig,

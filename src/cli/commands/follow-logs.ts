@@ -8,8 +8,8 @@ import {
 } from "../../engines/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { exitStatus, type ServerContext } from "../command.ts";
-import { describeProgress, endStatus, wasDeleted } from "./follow.ts";
+import { type ServerContext, exitStatus } from "../command.ts";
+import { describeProgress, endStatus, deletedError } from "./follow.ts";
 
 interface OutputQuery {
   /** Where the local engine keeps its runs. */
@@ -30,10 +30,10 @@ export async function printExecution(
     return endStatus(ended);
   }
   if (signal.aborted) return exitStatus("interrupted");
-  throw wasDeleted(execution);
+  throw deletedError(execution);
 }
 
-/** Prints what there is of a run's output, each line with its task and step. Returns whether there was any. */
+/** Prints the existing output of a run, each line with its task and step. Returns whether there was any. */
 export async function printRun(run: RunToFollow, query: OutputQuery, context: ServerContext): Promise<boolean> {
   let hasPrinted = false;
   const { print, ...options } = followOptions(query, context, new AbortController().signal);

@@ -34,7 +34,7 @@ describe("whoever has a workflow run", () => {
 
     await clock.advance(5_000);
 
-    expect(cli.read()).toBe("still waiting to be admitted; to see what keeps it: interlock status");
+    expect(cli.read()).toBe("still waiting to be admitted; see: interlock status");
     await skip();
     expect(await status).toBe(3);
   });

@@ -126,7 +126,7 @@ describe("interlock logs of an execution that was deleted", () => {
   it("says that it never had a run", async () => {
     const cli = new TestCli(client, { directory, events: () => [deleted] });
 
-    await expect(cli.run("logs", "a")).rejects.toThrow("execution a was deleted, and never had a run");
+    await expect(cli.run("logs", "a")).rejects.toThrow("execution a was deleted and never had a run");
   });
 
   it("says that the ledger cannot be read here", async () => {

@@ -50,7 +50,7 @@ async function printLogs(
   const written = filter.tail === undefined && sinceMs === undefined ? found : [];
   if (written.length === 0) {
     if (await printRun(run, { local, filter }, context)) return 0;
-    const details = [...explainNoOutput(execution), ...whereToLook(run, context)];
+    const details = [...explainNoOutput(execution), ...otherPlaces(run, context)];
     throw new CommandError(`there is no output of run ${run.name} in ${local} or in a pod`, details);
   }
   for (const { task, attempt, step, text } of written) {
@@ -62,16 +62,16 @@ async function printLogs(
   return 0;
 }
 
-/** The execution that an incident had made last. */
+/** The latest execution of an incident. */
 async function findLatest(name: string, client: KubeClient): Promise<WorkflowExecution | undefined> {
   const incident = await findIncident(client, name);
   if (!incident) return undefined;
   const { name: latest } = incident.status?.executionRefs?.at(-1) ?? {};
   if (latest) return findExecution(client, latest, incident.metadata.namespace);
-  throw new CommandError(`incident ${name} has had nothing executed; see: interlock why ${name}`);
+  throw new CommandError(`incident ${name} has no execution; see: interlock why ${name}`);
 }
 
-/** What is known of a run whose output is asked for. */
+/** The run whose output is printed. */
 interface KnownRun {
   readonly name: string;
   readonly uid: string;
@@ -80,7 +80,7 @@ interface KnownRun {
   readonly deletedAt?: string;
 }
 
-/** The run of an execution that was deleted: the ledger has its record. */
+/** The run of a deleted execution, from the ledger. */
 async function recordedRun(name: string, context: ServerContext): Promise<KnownRun> {
   const events = await context.readEvents({ execution: name });
   const created = events?.find(({ type }) => type === "run.created");
@@ -91,7 +91,7 @@ async function recordedRun(name: string, context: ServerContext): Promise<KnownR
     return deletedAt === undefined ? known : { ...known, deletedAt };
   }
   const details = events ? [] : ["the ledger cannot be read here, so deleted executions are not found"];
-  if (events?.length) throw new CommandError(`execution ${name} was deleted, and never had a run`);
+  if (events?.length) throw new CommandError(`execution ${name} was deleted and never had a run`);
   throw new CommandError(`there is no execution and no incident ${name}; see: interlock get executions`, details);
 }
 
@@ -108,8 +108,8 @@ function explainNoOutput(execution: WorkflowExecution | undefined): readonly str
   }
 }
 
-/** Where the output of a run is, if it is anywhere. */
-function whereToLook({ name, kind, deletedAt }: KnownRun, { recordsIn }: ServerContext): readonly string[] {
+/** Hints at other places that may have the output of a run. */
+function otherPlaces({ name, kind, deletedAt }: KnownRun, { recordsIn }: ServerContext): readonly string[] {
   const label = kind === "Job" ? "batch.kubernetes.io/job-name" : "tekton.dev/pipelineRun";
   return [
     `If it ran in a cluster, its pods have it while they exist: kubectl logs -n ${recordsIn} -l ${label}=${name} --all-containers`,

@@ -75,14 +75,14 @@ async function post({
 }: Posting): Promise<{ readonly status: number; readonly answer: GatewayResponse }> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
-    const because = (error.cause as Error)?.message ?? error.message;
-    throw new CommandError(`no gateway answers at ${url} (${because}); is it running?`, [], "unavailable");
+    const reason = (error.cause as Error)?.message ?? error.message;
+    throw new CommandError(`no gateway answers at ${url} (${reason}); is it running?`, [], "unavailable");
   });
   const answer = await response.json().catch(() => ({}));
   return { status: response.status, answer: answer as GatewayResponse };
 }
 
-/** What the gateway answers: a result for each signal, or one refusal of them all. */
+/** The response of the gateway: a result for each signal, or one refusal of all signals. */
 interface GatewayResponse {
   readonly results?: readonly SignalPreview[];
   readonly truncatedAlerts?: number;
@@ -102,15 +102,12 @@ function responseLines({ results, truncatedAlerts, title, detail, problems = [] 
   const [first] = results.flatMap(({ incident }) => (incident ? [shortNames(incident)] : []));
   return [
     ...lines,
-    ...(truncatedAlerts ? [`its sender left ${truncatedAlerts} more out`] : []),
-    ...(first ? [`See what becomes of it: interlock why ${first}`] : []),
+    ...(truncatedAlerts ? [`the sender left out ${truncatedAlerts} more alerts`] : []),
+    ...(first ? [`See its progress: interlock why ${first}`] : []),
   ];
 }
 
-/** What would become of each signal: at the gateway, by the rules, by the policy. */
-export async function previewLines(
-  results: readonly SignalPreview[],
-  context: ServerContext,
-): Promise<readonly string[]> {
+/** The outcome that each signal would have: at the gateway, by the rules, by the policy. */
+export async function previewLines(results: readonly SignalPreview[], context: ServerContext): Promise<readonly string[]> {
   return (await testSignals(results, await context.rules(), context)).flatMap(({ lines }) => lines);
 }

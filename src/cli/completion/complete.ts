@@ -45,7 +45,7 @@ async function lookUpAll(
     ...(names.length > 0 ? [withServerContext(server, lookUpNames)] : []),
   ];
   const late = new Promise<void>((resolve) => context.clock.after(timeoutMs, resolve));
-  // A shell has no place for an error: it shows the candidates found so far.
+  // A shell cannot show an error: it shows the candidates found so far.
   await Promise.race([Promise.allSettled(all), late]);
   return found;
 
@@ -61,7 +61,7 @@ const directives = { mayBeFile: ":0", isNoFile: ":4" };
 
 /**
  * The response to a shell: a line for each candidate, with a tab before its description, and the directive last. A candidate that a
- * shell would have to quote is left out: it is the name of an object that another user may have made.
+ * shell would have to quote is left out: it may be the name of an object that another user has created.
  */
 export function candidateLines({ text, prefix, lookups }: Completion, found: readonly Candidate[]): readonly string[] {
   const fitting = found.filter((one) => one.text.startsWith(text) && /^[\w.:/@=!,+-]+$/.test(one.text));

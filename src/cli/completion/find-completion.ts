@@ -151,11 +151,9 @@ function optionCandidates(command: Command): readonly Candidate[] {
 }
 
 function commandCandidates(command: Command): readonly Candidate[] {
-  const isVisible = (one: Command) => !one.name().startsWith("__");
-  return command
+   return command
     .createHelp()
     .visibleCommands(command)
-    .filter(isVisible)
     .map((one) => ({ text: one.name(), description: one.summary() || one.description() }));
 }
 

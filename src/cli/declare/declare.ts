@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ServerContext } from "../command.ts";
 import type { CommandContext } from "../context.ts";
-import { meantValue } from "../parsing/arguments.ts";
+import { optionValue } from "../parsing/arguments.ts";
 
 /** The description of a command in the help. */
 export interface CommandHelp {
@@ -32,11 +32,11 @@ export interface ProgramBuilder {
   serverCommand(usage: string, about: CommandSpec<ServerContext>): Command;
 }
 
-/** A value that is given. An option behind an option is a forgotten value, unless an equals sign joins them. */
+/** The value of an option. An option behind an option is a forgotten value, unless an equals sign joins them. */
 export function value(text: string): string {
-  const meant = meantValue(text);
-  if (meant) return meant;
-  throw new InvalidArgumentError(meant === "" ? "It is empty." : "It is an option.");
+  const found = optionValue(text);
+  if (found) return found;
+  throw new InvalidArgumentError(found === "" ? "It is empty." : "It is an option.");
 }
 
 /** For options that may be repeated. */
@@ -70,12 +70,12 @@ export function withDryRun(command: Command): Command {
   return command.option("--dry-run", "change nothing: make all checks, and print what would be done");
 }
 
-/** For commands that take long, and show how far they have come. */
+/** For commands that show their progress. */
 export function quietOption(): Option {
   return new Option("-q, --quiet", "show no progress");
 }
 
-/** For commands that read what `up` has written. */
+/** For commands that read the files of `up`. */
 export function withData(command: Command): Command {
   return command.option("--data <DIR>", "data directory of up; default INTERLOCK_DATA, else .data", value);
 }
@@ -126,5 +126,5 @@ export const kindNames = [
   "tasks",
 ] as const;
 
-/** Where `interlock ledger` reads rows from. */
+/** The sources from which `interlock ledger` reads rows. */
 export const ledgerSources = ["database", "journal"] as const;

@@ -59,7 +59,7 @@ function declareStarts({ serverCommand }: ProgramBuilder, group: string): void {
   );
 }
 
-/** The commands that answer a question to the operator. */
+/** The commands that answer a request for an acknowledgement or approval. */
 function declareAnswers({ serverCommand }: ProgramBuilder, group: string): void {
   withObjects(
     serverCommand("ack <execution-or-incident...>", {

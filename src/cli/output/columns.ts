@@ -4,10 +4,10 @@ import type { Line, Span, Tone } from "./terminal.ts";
 /** Blanks between two columns. */
 const gap = 3;
 
-/** Cells in aligned columns. They stay aligned when more rows follow later, as far as these are not wider. */
+/** Cells in aligned columns. Later rows stay aligned unless one of their cells is wider. */
 export class Columns {
   readonly #tone: (cell: string, column: number) => Tone | undefined;
-  /** Of the columns: as wide as their widest cell so far. */
+  /** The width of each column: that of its widest cell so far. */
   #widths: readonly number[] = [];
 
   constructor(tone: (cell: string, column: number) => Tone | undefined = () => undefined) {

@@ -1,7 +1,7 @@
 import { toPrintable } from "../../telemetry/index.ts";
 import { noProgress, type Progress, type Screen } from "./progress.ts";
 
-/** What a piece of text means; a terminal with colours shows it. */
+/** The meaning of a text, which a terminal shows as a colour. */
 export type Tone = "good" | "bad" | "warning" | "active" | "heading";
 
 /** A part of a line. */
@@ -23,9 +23,9 @@ export interface Terminal {
   printOutput(text: string): void;
   /** How many columns the terminal has; absent if the output is a file or a pipe. */
   readonly width?: () => number;
-  /** Shows how far long work has come. */
+  /** Shows the progress of a long operation. */
   readonly progress: Progress;
-  /** Asks the person at the terminal; undefined if there is no answer until `signal`. Absent without a terminal. */
+  /** Asks the operator at the terminal; undefined if `signal` aborts first. Absent without a terminal. */
   readonly ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
   /** The user name on this machine. */
   readonly user: string;
@@ -52,7 +52,7 @@ export function hasColours(isTerminal: boolean, env: Env): boolean {
 /** The codes that select a colour or bold text, for each tone. */
 const codes: Readonly<Record<Tone, number>> = { good: 32, bad: 31, warning: 33, active: 36, heading: 1 };
 
-/** The one place through which everything passes that commands print. */
+/** The output of commands: all their text passes through here. */
 export function printTo(
   output: Screen,
   errors: Screen,
@@ -82,7 +82,7 @@ export function linePrinter({ write, hasColours }: Screen): (line: Line) => void
   return (line) => write(`${(typeof line === "string" ? [line] : line).map(toText).join("")}\n`);
 }
 
-/** Colours are left out, as they mean nothing; every other escape is shown, as it may mean harm. */
+/** Removes colours. Every other escape may be harmful, and is printed as text. */
 function toPrintableLines(text: string): string {
   const lines = text.replace(colour, "").split(/\r?\n/);
   return lines.map((line) => line.split("\t").map(toPrintable).join("\t")).join("\n");

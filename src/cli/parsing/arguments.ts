@@ -6,7 +6,7 @@ const leadingOptions = ["--context", "--kubeconfig", "--namespace", "-n", "--con
 
 /**
  * Arguments in the order that commands are declared for: options before the command go behind it, as in
- * `--context prod get incidents`. The value of `--reason=--force` is marked as one that was meant.
+ * `--context prod get incidents`. The value of `--reason=--force` is marked as intended.
  */
 export function arrangeArguments(args: readonly string[]): readonly string[] {
   const [leading, rest] = takeLeading(args);
@@ -28,7 +28,7 @@ function takeLeading(args: readonly string[]): readonly [readonly string[], read
 }
 
 /** The value of an option. Undefined if it looks like an option, whose own value was forgotten. */
-export function meantValue(text: string): string | undefined {
+export function optionValue(text: string): string | undefined {
   if (text.startsWith(mark)) return text.slice(mark.length);
   return text.startsWith("--") ? undefined : text;
 }

@@ -17,7 +17,7 @@ export function searchedNamespace(
   throw new MisuseError("--namespace and --all-namespaces exclude each other; use one of them");
 }
 
-/** The time that the option `name` means: `2026-11-15T10:00:00Z`, or `2h` for two hours ago. In milliseconds since 1970. */
+/** The time in the option `name`: `2026-11-15T10:00:00Z`, or `2h` for two hours ago. In milliseconds since 1970. */
 export function readMoment(name: string, text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined;
   const agoMs = parseDuration(text);

@@ -19,7 +19,7 @@ export interface InstallArguments extends ReleaseArguments {
 
 /** `interlock install` */
 export async function install(context: ServerContext, args: InstallArguments): Promise<number> {
-  return explainingForbidden(async () => {
+  return withHints(async () => {
     const options = releaseOptions(args);
     const before = await readRelease(context.client, options.places.locks);
     if (before && before.version !== version) {
@@ -32,7 +32,7 @@ export async function install(context: ServerContext, args: InstallArguments): P
 
 /** `interlock upgrade` */
 export async function upgrade(context: ServerContext, args: InstallArguments): Promise<number> {
-  return explainingForbidden(async () => {
+  return withHints(async () => {
     const { places } = releaseOptions(args);
     const before = await readRelease(context.client, places.locks);
     if (!before) {
@@ -53,7 +53,7 @@ function nextImage({ version: from, options }: ReleaseRecord): string {
 
 interface Release {
   readonly options: ReleaseOptions;
-  /** The objects of the installation that is there. */
+  /** The objects of the existing installation. */
   readonly before: ReleaseRecord["objects"];
   /** Whether objects that this version does not have are deleted. */
   readonly prunes: boolean;
@@ -73,7 +73,7 @@ async function applyRelease(context: ServerContext, release: Release, args: Inst
   );
   await performAll(definitions, context, mode);
   const all = [...objects, ...planRemoval(before, objects).map(({ object }) => object)];
-  // Before the objects themselves: those that an interrupted command has made are found by the next one.
+  // Written before the objects, so that the next command finds those of an interrupted one.
   if (!mode.isDryRun) await writeRelease(context.client, { version, options, objects: all });
   await provideGatewayToken(context, namespace, mode.isDryRun);
   await performAll([...steps.filter((step) => !definitions.includes(step)), ...removal], context, mode);
@@ -100,8 +100,8 @@ function nextSteps({ image, places }: ReleaseOptions, { isAvailable }: { isAvail
   ];
 }
 
-/** A missing right or a wrong server is the operator's business: the error names it, and the command may be repeated. */
-export async function explainingForbidden(work: () => Promise<number>): Promise<number> {
+/** Adds a hint to errors that an operator can fix: a missing right or the wrong server. */
+export async function withHints(work: () => Promise<number>): Promise<number> {
   try {
     return await work();
   } catch (error) {

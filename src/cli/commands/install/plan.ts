@@ -2,7 +2,7 @@ import type { KubeObject } from "../../../kube/index.ts";
 import { type CustomResourceDefinition, crdsToInstall, managedBy } from "../../../resources/index.ts";
 import { describePatch, threeWayPatch } from "./three-way-patch.ts";
 
-/** What is done with one object. `because` is a sentence for the operator. */
+/** The step for one object. `because` is a reason for the operator. */
 export type ObjectStep =
   | { readonly do: "create"; readonly object: KubeObject; readonly manifest: KubeObject }
   | {
@@ -18,7 +18,7 @@ export type ObjectStep =
 /** That of kubectl, so that `kubectl apply` and these commands can take over from each other. */
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** How an object becomes `desired` on a server that has `live`. Objects of others are never changed. */
+/** Plans the step from `live` to `desired`. Objects of other tools are never changed. */
 export function planObject(desired: KubeObject, live: KubeObject | undefined): ObjectStep {
   const [object, manifest] = [desired, withLastApplied(desired)];
   if (!live) return { do: "create", object, manifest };
@@ -41,7 +41,7 @@ export function planObject(desired: KubeObject, live: KubeObject | undefined): O
   const changes = describePatch(patch, fields(live));
   const { metadata = {} } = patch as Partial<KubeObject>;
   const annotations = { ...metadata.annotations, [lastApplied]: manifest.metadata.annotations?.[lastApplied] };
-  // The version makes sure that we change what we looked at.
+  // The write fails if the object has changed since it was read.
   const { resourceVersion } = live.metadata;
   return { do: "update", object, patch: { ...patch, metadata: { ...metadata, annotations, resourceVersion } }, changes };
 }

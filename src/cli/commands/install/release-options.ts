@@ -14,7 +14,7 @@ export interface ReleaseArguments {
   readonly gatewayTls?: string;
 }
 
-/** The options with their defaults, which are those of the installation that is there, if there is one. */
+/** The options with their defaults: those of the existing installation, if there is one. */
 export function releaseOptions(args: ReleaseArguments, before: ReleaseOptions = defaults): ReleaseOptions {
   const { places } = before;
   const { namespace = places.locks, watermarksIn = places.watermarks, runsIn = places.runs } = args;

@@ -3,7 +3,7 @@ import { releaseKind, releaseObjects } from "../../../manifests/index.ts";
 import { isUnfinished, managedBy, resourceKinds, workflowExecutions } from "../../../resources/index.ts";
 import { CommandError, MisuseError, type ServerContext } from "../../command.ts";
 import { performAll } from "./apply.ts";
-import { explainingForbidden } from "./install.ts";
+import { withHints } from "./install.ts";
 import { describeObject, type ObjectStep } from "./plan.ts";
 import { releaseOptions } from "./release-options.ts";
 import { readRelease, removeRelease } from "./release-record.ts";
@@ -18,12 +18,12 @@ export interface UninstallArguments {
 
 /** `interlock uninstall` */
 export async function uninstall(context: ServerContext, args: UninstallArguments): Promise<number> {
-  return explainingForbidden(async () => {
+  return withHints(async () => {
     const { client } = context;
     const options = releaseOptions(args.namespace === undefined ? {} : { namespace: args.namespace });
     const { locks: namespace } = options.places;
     const record = await readRelease(client, namespace);
-    // What kubectl applied, or a command that was interrupted, has no record; its objects have the usual names.
+    // Without a record, as after kubectl or an interrupted command, the objects have the usual names.
     const objects = await ownObjects(
       client,
       record?.objects ?? releaseObjects({ ...options, agent: true, console: true }),

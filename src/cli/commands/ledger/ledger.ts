@@ -18,7 +18,7 @@ import { isNamed, shortNames } from "../../../resources/short-names/index.ts";
 import { silentLogger } from "../../../telemetry/index.ts";
 import { CommandError } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
-import { unverified } from "../../own-name.ts";
+import { unverified } from "../../operator-name.ts";
 import { bareName, splitKind } from "../../parsing/kinds.ts";
 import { readMoment } from "../../parsing/options.ts";
 import { type Archive, type ArchiveOptions, withArchive, requireJournals, type Source } from "./archive.ts";
@@ -37,7 +37,7 @@ interface ShowOptions extends ArchiveOptions {
 /** `interlock ledger show` */
 export async function show(context: CommandContext, subject: string | undefined, options: ShowOptions): Promise<number> {
   return withArchive(context, options, async (archive) => {
-    const count = await list(archive, subject, options, (row) => shortNames(shown(row)));
+    const count = await list(archive, subject, options, (row) => shortNames(eventLine(row)));
     if (count === 0) archive.terminal.print("no event matches");
     return 0;
   });
@@ -152,7 +152,7 @@ function subjectOptions(
   return [{ incident: name }, { execution: name }];
 }
 
-/** Names may be cut short, as elsewhere. The database finds whole ones without reading everything, so they go first. */
+/** Names may be shortened. The database finds complete names without reading all rows, so these are tried first. */
 async function* wantedRows(archive: Archive, from: Source, filter: EventFilter): AsyncGenerator<LedgerRow> {
   let isFound = false;
   for await (const row of rowsOf(archive, from, filter)) {
@@ -194,29 +194,29 @@ function toFilter(values: ShowOptions, nowMs: number): EventFilter {
   };
 }
 
-/** As it is recorded. Kinds that only a cluster has must be written in this form. */
+/** The target as it is recorded. A kind that only a cluster defines must be written in this form. */
 function canonical(target: string): string {
   const read = parseTarget(target, builtInKinds);
   return read.kind === "target" ? read.target.text : target;
 }
 
-/** Who did it, and whether that name was authenticated, for what operators do. */
-function operatorIn({ by, verified }: LedgerEvent["facts"]): readonly string[] {
+/** The operator of an event, and whether that name was authenticated. */
+function operatorText({ by, verified }: LedgerEvent["facts"]): readonly string[] {
   if (by === undefined) return [];
   const name = String(by);
   if (verified === true) return [`by ${name} (verified)`];
   return [`by ${name}${name.endsWith(unverified) ? "" : ` ${unverified}`}`];
 }
 
-/** When, what, about what, by which, and why. */
-function shown({ at, type, facts }: LedgerEvent): string {
+/** One line: time, type, subjects, operator and reason. */
+function eventLine({ at, type, facts }: LedgerEvent): string {
   const subject = facts["execution"] ?? facts["remediation_id"] ?? facts["approval"] ?? facts["pause"];
   const about = [facts["target_resource"], facts["workflow_id"], subject];
   const why = [
     facts["skip_reason"] ?? facts["failure_reason"] ?? facts["because"] ?? facts["decision"],
     facts["message"] ?? facts["reason"],
   ];
-  const words = [about, operatorIn(facts), why].map((parts) =>
+  const words = [about, operatorText(facts), why].map((parts) =>
     parts.filter((part) => part !== undefined && part !== "").join("  "),
   );
   return [at, type.padEnd(20), ...words].filter(Boolean).join("  ").trimEnd();

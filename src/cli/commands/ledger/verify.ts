@@ -70,7 +70,7 @@ async function verifyBoth(archive: Archive) {
   return [...overlap, ...(await verifyHandOver(directory, database))];
 }
 
-/** A journal that was compared with the database vouches for its writer. */
+/** A writer whose journal was compared with the database is genuine. */
 async function verifyRepeated({ database, terminal, journals }: Archive, { isCompared }: { isCompared: boolean }) {
   const withJournal = isCompared && journals ? await journalWriters(journals) : [];
   const { repeated, problems } = await verifyClaims(database, withJournal);
@@ -85,7 +85,7 @@ function report({ terminal }: Archive, place: string, { writers, problems }: Led
   return problems;
 }
 
-/** One finding may come up in several checks. */
+/** Several checks may find the same problem. */
 function withoutRepetitions(problems: readonly ChainProblem[]): readonly string[] {
   return [...new Set(problems.map(({ kind, file, line, message }) => `${kind}: ${file} line ${line}: ${message}`))];
 }

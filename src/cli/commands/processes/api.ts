@@ -27,7 +27,7 @@ export interface ApiOptions {
   readonly acceptPlainTokens?: boolean;
 }
 
-/** The same, checked, and with what the environment adds. */
+/** The checked options, completed from the environment. */
 interface ApiSettings {
   readonly directory: string;
   readonly listen: { readonly host: string; readonly port: number };

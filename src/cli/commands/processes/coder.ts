@@ -3,7 +3,7 @@ import { openObjects, secretFile } from "../../../app/index.ts";
 import { CommandError } from "../../command.ts";
 import { type CommandContext, configFromEnvironment } from "../../context.ts";
 
-/** The longest that one run of git may take. */
+/** The timeout of one run of git. */
 const timeLimitMs = 240_000;
 
 /** `interlock coder fetch`, in the pod of a coder. */

@@ -37,7 +37,7 @@ export interface SingleStage {
   open(options: StageOptions & { readonly directory: string }): Promise<Stage>;
 }
 
-/** Runs one stage in this process, with a ledger and figures of its own, until a signal ends it. */
+/** Runs one stage in this process, with its own ledger and metrics, until a signal ends it. */
 export async function runStage(
   context: CommandContext,
   options: StageArguments,
@@ -47,7 +47,7 @@ export async function runStage(
   const { loaded, client, log, directory, health, metrics, startBeating } = await openStage(context, options);
   const ledger = await openLedger({ loaded, directory, clock, random, log, metrics });
   const stage = await open({ loaded, client, ledger, directory, health, clock, random, log, metrics });
-  // Before it is ready: a process that waits for the API server lives, and must not be restarted for it.
+  // Served before the stage is ready: a process that waits for the API server is alive, and must not be restarted.
   const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => stage);
   const beating = startBeating(name, stage);
   await stage.ready;
@@ -61,7 +61,7 @@ export async function runStage(
   }, clock);
 }
 
-/** What the process of a single stage begins with. */
+/** The parts of a process with a single stage. */
 export interface StageProcess {
   readonly loaded: LoadedConfig;
   readonly client: KubeClient;
@@ -87,10 +87,10 @@ export async function openStage(context: CommandContext, options: StageArguments
   const { kubeconfig, context: contextName } = options;
   const place = { directory: dataDirectory(context), startCommand: startCommand() };
   const choice = { kubeconfig, context: contextName, ...place, config: loaded.config, env, clock, random };
-  const ours = async () => ({ client: await openApiServer(choice) });
+  const openNamed = async () => ({ client: await openApiServer(choice) });
   const { client } = kubeconfig
-    ? await ours()
-    : await openObjects({ config: withContextName(loaded.config, contextName), embedded: ours, clock, random, env });
+    ? await openNamed()
+    : await openObjects({ config: withContextName(loaded.config, contextName), embedded: openNamed, clock, random, env });
   const { execution, gateway, agent, locks } = loaded.config;
   const namespaces = [
     ...[locks.namespace, gateway.namespace, execution.namespace, execution.catalogNamespace],
@@ -131,6 +131,6 @@ function withContextName(config: Config, context: string | undefined): Config {
 /** For tests: `INTERLOCK_FAIL_AT=7` kills this process before its seventh write, `INTERLOCK_PAUSE_AT=7` stops it there. */
 function withFailures(client: KubeClient, env: CommandContext["env"]): KubeClient {
   const { INTERLOCK_FAIL_AT: fatal, INTERLOCK_PAUSE_AT: pause } = env;
-  const mortal = fatal ? failAt(client, fatal, () => process.kill(process.pid, "SIGKILL")) : client;
-  return pause ? failAt(mortal, pause, () => process.kill(process.pid, "SIGSTOP")) : mortal;
+  const failing = fatal ? failAt(client, fatal, () => process.kill(process.pid, "SIGKILL")) : client;
+  return pause ? failAt(failing, pause, () => process.kill(process.pid, "SIGSTOP")) : failing;
 }

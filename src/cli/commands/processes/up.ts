@@ -36,7 +36,7 @@ export async function up(context: CommandContext, options: ApiOptions & { readon
   }, clock);
 }
 
-/** Prints one screen, and after it only warnings and errors, unless the settings ask for more. */
+/** Unless the settings choose otherwise, only warnings and errors are logged, as text below the screen. */
 function logSettings({ config, origins }: LoadedConfig): Config["log"] {
   const isChosen = (key: keyof Config["log"]) => origins.get(`log.${key}`) !== "default";
   return {

@@ -3,7 +3,7 @@ import { TestCli } from "../../test/doubles/test-cli.ts";
 import { testCluster } from "../../test/doubles/test-cluster.ts";
 import { type KubeClient, KubeError } from "../kube/index.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
-import { ownName } from "./own-name.ts";
+import { operatorName } from "./operator-name.ts";
 
 const embedded = testCluster({ clock: systemClock(), random: systemRandom() }).client();
 
@@ -17,16 +17,16 @@ describe("who we are", () => {
           : { kind: "already-exists" },
     };
 
-    expect(await ownName(new TestCli(knowing))).toBe("kim@example.com");
+    expect(await operatorName(new TestCli(knowing))).toBe("kim@example.com");
   });
 
   it("is whom the machine takes us for where the server cannot be asked, and marked", async () => {
-    expect(await ownName(new TestCli(embedded))).toBe("kim (unverified)");
+    expect(await operatorName(new TestCli(embedded))).toBe("kim (unverified)");
   });
 
   it("is not guessed while the server does not answer", async () => {
     const away: KubeClient = { ...embedded, create: () => Promise.reject(new KubeError("unavailable", "it is away")) };
 
-    await expect(ownName(new TestCli(away))).rejects.toThrow("it is away");
+    await expect(operatorName(new TestCli(away))).rejects.toThrow("it is away");
   });
 });
