@@ -20,8 +20,7 @@ try {
       return withServerContext(options, context, work).finally(() => context.terminal.progress.clear());
     },
   };
-  const status = await interlock(process.argv.slice(2), contexts, calledAs(process.argv[1] ?? ""));
-  if (status !== undefined) await exit(status);
+  await exit(await interlock(process.argv.slice(2), contexts, calledAs(process.argv[1] ?? "")));
 } catch (error) {
   const { linePrinter, toScreen } = await import("./output/terminal.ts");
   errorLines(error).forEach(linePrinter(toScreen(process.stderr, process.env)));

@@ -27,7 +27,10 @@ export interface ContextOptions {
 }
 
 /** The configuration for a command. Throws CommandError with all its problems. */
-export async function configFrom(path: string | undefined, { env }: Pick<CommandContext, "env">): Promise<LoadedConfig> {
+export async function configFrom(
+  path: string | undefined,
+  { env }: Pick<CommandContext, "env">,
+): Promise<LoadedConfig> {
   return load(await findSettingsFile(path, env), env);
 }
 
@@ -58,15 +61,18 @@ const repeatMs = 500;
 /** The same while a process closes: a busy machine delays npm, and an interrupted close is worse than a slow one. */
 const closingRepeatMs = 3_000;
 
-/** Ends the process on SIGINT or SIGTERM, after `close`. A second signal, after some seconds, does not wait for `close`. */
-export function closeOnSignal(close: () => Promise<void>, clock: Clock): void {
+/** Calls `close` after SIGINT or SIGTERM, and returns when it has finished. A later second signal ends the process at once. */
+export async function closeOnSignal(close: () => Promise<void>, clock: Clock): Promise<void> {
   let isClosing = false;
-  const handle = () => {
-    if (isClosing) process.exit(1);
-    isClosing = true;
-    void close().then(() => process.exit(0));
-  };
-  onStopSignal(clock, handle, closingRepeatMs);
+  await new Promise<void>((resolve) => {
+    const handle = () => {
+      if (isClosing) process.exit(1);
+      isClosing = true;
+      resolve();
+    };
+    onStopSignal(clock, handle, closingRepeatMs);
+  });
+  await close();
 }
 
 /** Calls `handle` for each SIGINT or SIGTERM, once for several within `withinMs`. */
@@ -89,8 +95,8 @@ export interface Contexts {
 /** Opens a context with `options`, and calls `work` with it. */
 export type WithContext<Context> = (
   options: ContextOptions,
-  work: (context: Context) => Promise<number | undefined>,
-) => Promise<number | undefined>;
+  work: (context: Context) => Promise<number>,
+) => Promise<number>;
 
 /**
  * Uses the rules and workflows of the package where the working directory has no such folder and no setting names another one:

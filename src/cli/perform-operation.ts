@@ -6,22 +6,24 @@ import {
   perform,
 } from "../operate/index.ts";
 import { shortNames } from "../resources/short-names/index.ts";
-import { CommandError, type ServerContext, MisuseError } from "./command.ts";
+import { CommandError, MisuseError, type ServerContext } from "./command.ts";
 import { operatorName } from "./operator-name.ts";
 import { operationErrorText } from "./to-command-error.ts";
 
-/** A request without its key: each command that is typed is a request of its own. */
-export type TypedRequest = Omit<OperationRequest, "key"> & { readonly key?: string };
+/** The fields of a request. Without a key, each command is a request of its own. */
+export type RequestFields = { readonly [Field in keyof OperationRequest]?: OperationRequest[Field] | undefined };
 
 /** Performs an operation in the operator's name, and prints its effect. */
 export async function performOperation(
   operation: OperationName,
-  request: TypedRequest,
+  fields: RequestFields,
   context: ServerContext,
 ): Promise<OperationOutcome> {
   const caller = { name: await operatorName(context), via: "command line" };
+  const set = Object.entries({ key: context.random.id(), ...fields }).filter(([, value]) => value !== undefined);
+  const request = Object.fromEntries(set) as unknown as OperationRequest;
   try {
-    const outcome = await perform(operation, { key: context.random.id(), ...request }, caller, context);
+    const outcome = await perform(operation, request, caller, context);
     for (const line of [outcome.message, ...outcome.notes]) context.terminal.print(shortNames(line));
     return outcome;
   } catch (error) {

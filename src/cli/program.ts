@@ -20,14 +20,14 @@ import { arrangeArguments } from "./parsing/arguments.ts";
 /** The command line that runs the program: its own name, or as a plugin of kubectl. */
 export type CalledAs = "interlock" | "kubectl interlock";
 
-/** Performs the command that an operator typed. Returns the exit status; undefined if the process keeps running. */
+/** Performs the command that an operator typed. Returns the exit status. */
 export async function interlock(
   args: readonly string[],
   contexts: Contexts,
   calledAs: CalledAs = "interlock",
-): Promise<number | undefined> {
-  let status: number | undefined;
-  const finish = (result: number | undefined) => {
+): Promise<number> {
+  let status = exitStatus("ok");
+  const finish = (result: number) => {
     status = result;
   };
   const program = createProgram(contexts, finish, calledAs);
@@ -63,7 +63,7 @@ function helpArguments(program: Command, names: readonly string[]): string[] {
 /** All commands. `finish` receives the exit status of the one that is performed. */
 export function createProgram(
   contexts: Contexts,
-  finish: (status: number | undefined) => void,
+  finish: (status: number) => void,
   calledAs: CalledAs = "interlock",
 ): Command {
   const program = new Command(calledAs)
@@ -88,7 +88,7 @@ export function createProgram(
       // Behind the arguments are the command's own options, without those of its parent, and the command.
       const [args, options] = [parameters.slice(0, -2), command.optsWithGlobals()];
       const work = async (context: Context) =>
-        (await implementation(context, ...([...args, options] as never[]))) ?? undefined;
+        (await implementation(context, ...([...args, options] as never[]))) ?? exitStatus("ok");
       try {
         finish(checkStatus(await withContext(options, work)));
       } catch (thrown) {
@@ -138,8 +138,8 @@ function subcommands(command: Command): string {
 }
 
 /** Scripts rely on the documented statuses. */
-function checkStatus(status: number | undefined): number | undefined {
-  if (status === undefined || Object.values(exitStatuses).some((known) => known.status === status)) return status;
+function checkStatus(status: number): number {
+  if (Object.values(exitStatuses).some((known) => known.status === status)) return status;
   throw new TypeError(`exit status ${status} is not in the table`);
 }
 

@@ -1,8 +1,8 @@
 import { isOwnServer, openApiServer, operateContext } from "../app/index.ts";
 import { KubeError } from "../kube/index.ts";
 import type { Clock } from "../time/index.ts";
-import { CommandError, type ServerContext, exitStatus } from "./command.ts";
-import { configFrom, type CommandContext, type ContextOptions, dataDirectory, onStopSignal } from "./context.ts";
+import { CommandError, exitStatus, type ServerContext } from "./command.ts";
+import { type CommandContext, type ContextOptions, configFrom, dataDirectory, onStopSignal } from "./context.ts";
 import { startCommand } from "./package.ts";
 import { toCommandError } from "./to-command-error.ts";
 

@@ -76,9 +76,7 @@ describe("variables that are passed on", () => {
   });
 
   it("may not be one that sets a secret of ours, or names its file", () => {
-    const secrets = settings.filter(
-      ({ path, kind }) => kind.secret || /File$|kubeconfig/i.test(path),
-    );
+    const secrets = settings.filter(({ path, kind }) => kind.secret || /File$|kubeconfig/i.test(path));
     const accepted = secrets
       .flatMap(({ variables }) => variables)
       .filter((name) => harmlessVariables().read(name).kind === "value");

@@ -10,9 +10,7 @@ describe("kinds.declared", () => {
 
     expect(loaded).toEqual({
       kind: "invalid",
-      problems: [
-        "file interlock.yaml:2: kinds.declared has an alias that cannot be resolved. Write the value itself.",
-      ],
+      problems: ["file interlock.yaml:2: kinds.declared has an alias that cannot be resolved. Write the value itself."],
     });
   });
 

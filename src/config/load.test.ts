@@ -639,14 +639,18 @@ describe("the ledger's database", () => {
     expect(`${JSON.stringify(config)} ${inspect(config, { depth: 9, showHidden: true })}`).not.toContain("hunter2");
   });
 
-  it.each(["db:5432/ledger", "mysql://db/ledger", "postgres://", "postgres://u:12#34@db/l", "postgres://u:1/2@db/l", "postgres://u:50%off@db/l"])(
-    "cannot be at %s",
-    (url) => {
-      const [problem] = problems({ env: { LEDGER_URL: url } });
+  it.each([
+    "db:5432/ledger",
+    "mysql://db/ledger",
+    "postgres://",
+    "postgres://u:12#34@db/l",
+    "postgres://u:1/2@db/l",
+    "postgres://u:50%off@db/l",
+  ])("cannot be at %s", (url) => {
+    const [problem] = problems({ env: { LEDGER_URL: url } });
 
-      expect(problem).toMatch(/^env LEDGER_URL: ledger\.url is not a PostgreSQL URL .* Write postgres:\/\//);
-    },
-  );
+    expect(problem).toMatch(/^env LEDGER_URL: ledger\.url is not a PostgreSQL URL .* Write postgres:\/\//);
+  });
 });
 
 describe("sources.<name>.map", () => {

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kubeconfigFor } from "../../src/apiserver/index.ts";
 import { interlock } from "../../src/cli/index.ts";
 import { noProgress } from "../../src/cli/output/progress.ts";
+import { withServerContext } from "../../src/cli/server-context.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 
 describe("a command, when Interlock does not run,", () => {

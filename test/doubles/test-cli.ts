@@ -120,7 +120,7 @@ export class TestCli implements ServerContext {
   }
 
   /** Runs `interlock` with these arguments. Returns the exit status. */
-  async run(...args: readonly string[]): Promise<number | undefined> {
+  async run(...args: readonly string[]): Promise<number> {
     const withCommandContext = () =>
       Promise.reject(new Error("only commands that call the API server can be run here"));
     return interlock(args, { withCommandContext, withServerContext: (_options, work) => work(this) });

@@ -273,12 +273,12 @@ describe("interlock uninstall", () => {
   });
 });
 
-function run(command: typeof install, given: InstallArguments): Promise<number> {
-  return finish(command(serverContext(), given));
+function run(command: typeof install, args: InstallArguments): Promise<void> {
+  return finish(command(serverContext(), args));
 }
 
-function remove(given: UninstallArguments, answer?: string): Promise<number> {
-  return finish(uninstall(serverContext(answer), given));
+function remove(args: UninstallArguments, answer?: string): Promise<void> {
+  return finish(uninstall(serverContext(answer), args));
 }
 
 function serverContext(answer?: string): ServerContext {

@@ -23,7 +23,7 @@ interface Row {
 const notSet = { value: "not set", origin: "default" };
 
 /** `interlock config view` */
-export async function configView(context: CommandContext, options: ViewOptions): Promise<number> {
+export async function configView(context: CommandContext, options: ViewOptions): Promise<void> {
   const loaded = await configFrom(options.config, context);
   const settings = describeConfig(loaded).map((row) => withOverride(row, options));
   const all: readonly Row[] = [
@@ -33,7 +33,6 @@ export async function configView(context: CommandContext, options: ViewOptions):
   ];
   const rows = options.changed ? all.filter(({ origin }) => origin !== "default" && !origin.startsWith("as ")) : all;
   for (const line of outputLines(rows, options.output)) context.terminal.print(line);
-  return 0;
 }
 
 /** The files and directories that are not settings, because settings are read from them. */

@@ -8,8 +8,8 @@ import {
 } from "../../engines/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { type ServerContext, exitStatus } from "../command.ts";
-import { describeProgress, endStatus, deletedError } from "./follow.ts";
+import { exitStatus, type ServerContext } from "../command.ts";
+import { deletedError, describeProgress, endStatus } from "./follow.ts";
 
 interface OutputQuery {
   /** Where the local engine keeps its runs. */

@@ -8,7 +8,10 @@ import { CommandError, type ExitName, exitStatus, type ServerContext } from "../
 const hintAfterMs = 5_000;
 
 /** Prints the progress of an execution until it has ended. Returns the exit status. */
-export async function follow(execution: WorkflowExecution, context: Pick<ServerContext, "client" | "terminal" | "clock">) {
+export async function follow(
+  execution: WorkflowExecution,
+  context: Pick<ServerContext, "client" | "terminal" | "clock">,
+) {
   const { client, terminal, clock } = context;
   let last = "";
   const hint = clock.after(hintAfterMs, () => {
@@ -30,7 +33,10 @@ export async function follow(execution: WorkflowExecution, context: Pick<ServerC
 }
 
 /** Shows the elapsed time as progress. Returns the function that stops it. */
-export function showElapsed(activity: () => string, { terminal, clock }: Pick<ServerContext, "terminal" | "clock">): () => void {
+export function showElapsed(
+  activity: () => string,
+  { terminal, clock }: Pick<ServerContext, "terminal" | "clock">,
+): () => void {
   const since = clock.now();
   let timer = clock.after(secondMs, tick);
   return () => {

@@ -18,8 +18,7 @@ export function operateOn(operation: OperationName) {
     const namespace = searchedNamespace(options, context);
     return forEachName(names, context, async (name) => {
       const object = objectText(bareName(name), namespace);
-      const request = { object, reason, ...(block && { block }), ...(dryRun && { dryRun }) };
-      await performOperation(operation, request, context);
+      await performOperation(operation, { object, reason, block, dryRun }, context);
     });
   };
 }

@@ -73,7 +73,10 @@ describe("interlock pause", () => {
     [["node/worker-1", "--reason", "x"], '"node/worker-1" is not a scope; write: target node/worker-1'],
     [["workflow", "clean", "--reason", "x"], "there is no workflow clean; the catalog has cleanup"],
     [["target", "widget/one", "--reason", "x"], 'the target "widget/one"'],
-    [["target", "git:gitlab.example/group/app", "--reason", "x"], "identified by the id of their project, not by its path"],
+    [
+      ["target", "git:gitlab.example/group/app", "--reason", "x"],
+      "identified by the id of their project, not by its path",
+    ],
     [["target", "git:gitlab.example/42@a..b", "--reason", "x"], "has no valid branch"],
     [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, at most 87600h, got "soon"'],
     [["all", "--reason", "x", "--for", "2500000000h"], "--for needs a duration"],

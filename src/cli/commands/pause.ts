@@ -1,4 +1,4 @@
-import type { ServerContext } from "../command.ts";
+import { exitStatus, type ServerContext } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { bareName } from "../parsing/kinds.ts";
 import { performOperation } from "../perform-operation.ts";
@@ -10,11 +10,9 @@ interface PauseOptions {
 }
 
 /** `interlock pause` */
-export async function pause(context: ServerContext, scope: readonly string[], options: PauseOptions): Promise<number> {
-  const { reason, for: length, dryRun } = options;
-  const request = { scope, reason, ...(length !== undefined && { for: length }), ...(dryRun && { dryRun }) };
-  await performOperation("pause", request, context);
-  return 0;
+export async function pause(context: ServerContext, scope: readonly string[], options: PauseOptions): Promise<void> {
+  const { reason, dryRun } = options;
+  await performOperation("pause", { scope, reason, for: options.for, dryRun }, context);
 }
 
 interface ResumeOptions {
@@ -26,17 +24,13 @@ interface ResumeOptions {
 const scopeKinds = ["all", "namespace", "target", "workflow"];
 
 /** `interlock resume` */
-export async function resume(
-  context: ServerContext,
-  args: readonly string[],
-  { reason, dryRun }: ResumeOptions,
-): Promise<number> {
-  const request = { reason, ...(dryRun && { dryRun }) };
+export async function resume(context: ServerContext, args: readonly string[], options: ResumeOptions): Promise<number> {
+  const { reason, dryRun } = options;
   if (!scopeKinds.includes(args[0] ?? "")) {
     return forEachName(args, context, async (name) => {
-      await performOperation("resume", { ...request, object: bareName(name) }, context);
+      await performOperation("resume", { object: bareName(name), reason, dryRun }, context);
     });
   }
-  await performOperation("resume", { ...request, scope: args }, context);
-  return 0;
+  await performOperation("resume", { scope: args, reason, dryRun }, context);
+  return exitStatus("ok");
 }

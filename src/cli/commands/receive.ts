@@ -108,6 +108,9 @@ function responseLines({ results, truncatedAlerts, title, detail, problems = [] 
 }
 
 /** The outcome that each signal would have: at the gateway, by the rules, by the policy. */
-export async function previewLines(results: readonly SignalPreview[], context: ServerContext): Promise<readonly string[]> {
+export async function previewLines(
+  results: readonly SignalPreview[],
+  context: ServerContext,
+): Promise<readonly string[]> {
   return (await testSignals(results, await context.rules(), context)).flatMap(({ lines }) => lines);
 }

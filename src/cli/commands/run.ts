@@ -17,15 +17,8 @@ interface RunOptions {
 /** `interlock run` */
 export async function run(context: ServerContext, workflow: string, options: RunOptions): Promise<number> {
   const { target, param = [], approval, namespace, reason = "no reason given", dryRun, wait } = options;
-  const request = {
-    workflow,
-    target,
-    reason,
-    parameters: readParameters(param),
-    ...(approval !== undefined && { approval }),
-    ...(namespace !== undefined && { namespace }),
-    ...(dryRun && { dryRun }),
-  };
+  const parameters = readParameters(param);
+  const request = { workflow, target, reason, parameters, approval, namespace, dryRun };
   return startAndFollow("run", request, { wait }, context);
 }
 
@@ -49,11 +42,6 @@ interface RetryOptions extends NamespaceOptions {
 /** `interlock retry` */
 export async function retry(context: ServerContext, name: string, options: RetryOptions): Promise<number> {
   const { reason, approval, dryRun, wait } = options;
-  const request = {
-    object: objectText(bareName(name), searchedNamespace(options, context)),
-    reason,
-    ...(approval !== undefined && { approval }),
-    ...(dryRun && { dryRun }),
-  };
-  return startAndFollow("retry", request, { wait }, context);
+  const object = objectText(bareName(name), searchedNamespace(options, context));
+  return startAndFollow("retry", { object, reason, approval, dryRun }, { wait }, context);
 }

@@ -2,14 +2,14 @@ import type { KubeObject, ResourceType } from "../../kube/index.ts";
 import type { OperationOutcome } from "../../operate/index.ts";
 import { remediationApprovalRequests, type WorkflowExecution, workflowExecutions } from "../../resources/index.ts";
 import { CommandError, exitStatus, type ServerContext } from "../command.ts";
-import { performOperation, type TypedRequest } from "../perform-operation.ts";
+import { performOperation, type RequestFields } from "../perform-operation.ts";
 import { awaitApproval } from "./await-approval.ts";
 import { follow } from "./follow.ts";
 
 /** Starts an execution, after an approval if its workflow requires one, and follows it to its end unless `wait` is false. */
 export async function startAndFollow(
   operation: "run" | "retry",
-  request: TypedRequest,
+  request: RequestFields,
   { wait }: { readonly wait: boolean },
   context: ServerContext,
 ): Promise<number> {

@@ -14,11 +14,7 @@ function isFilterLookup(lookup: Lookup): lookup is FilterLookup {
 const timeoutMs = 2_000;
 
 /** `interlock __complete`: prints the candidates for the last of `args`. Names that cannot be looked up in time are left out. */
-export async function complete(
-  program: Command,
-  args: readonly string[],
-  contexts: Contexts,
-): Promise<number | undefined> {
+export async function complete(program: Command, args: readonly string[], contexts: Contexts): Promise<number> {
   const completion = findCompletion(program, args);
   return contexts.withCommandContext(completion.server, async (context) => {
     const found = await lookUpAll(completion, context, contexts);

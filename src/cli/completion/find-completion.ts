@@ -151,7 +151,7 @@ function optionCandidates(command: Command): readonly Candidate[] {
 }
 
 function commandCandidates(command: Command): readonly Candidate[] {
-   return command
+  return command
     .createHelp()
     .visibleCommands(command)
     .map((one) => ({ text: one.name(), description: one.summary() || one.description() }));

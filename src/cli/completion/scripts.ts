@@ -5,11 +5,10 @@ import type { CommandContext } from "../context.ts";
 export const shells = ["bash", "zsh", "fish"] as const;
 
 /** `interlock completion` */
-export async function completion({ terminal }: CommandContext, shell: string): Promise<number> {
+export async function completion({ terminal }: CommandContext, shell: string): Promise<void> {
   const script = shell === "bash" ? bash : shell === "zsh" ? zsh : shell === "fish" ? fish : undefined;
   if (script === undefined) throw new MisuseError(`unknown shell "${shell}"; use one of ${shells.join(", ")}`);
   terminal.printOutput(script);
-  return 0;
 }
 
 /**

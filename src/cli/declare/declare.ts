@@ -17,11 +17,11 @@ export interface CommandSpec<Context> extends CommandHelp {
   readonly load: () => Promise<Implementation<Context>>;
 }
 
-/** A command's code: it receives its context, the arguments and the options. Undefined: the process keeps running. */
+/** The code of a command: it receives its context, the arguments and the options. Without an exit status, it is ok. */
 export type Implementation<Context> = (
   context: Context,
   ...argumentsAndOptions: never[]
-) => Promise<number | undefined> | Promise<void>;
+) => Promise<number> | Promise<void>;
 
 /** Adds commands, such as `get <kind> [name]`, below `parent` or at the top. */
 export interface ProgramBuilder {

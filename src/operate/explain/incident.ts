@@ -71,7 +71,10 @@ interface IncidentFacts {
   readonly now: readonly PolicyReport[];
 }
 
-async function listExecutions({ status }: RemediationRequest, client: KubeClient): Promise<readonly WorkflowExecution[]> {
+async function listExecutions(
+  { status }: RemediationRequest,
+  client: KubeClient,
+): Promise<readonly WorkflowExecution[]> {
   const refs = [...(status?.executionRefs ?? []), ...(status?.follows ? [status.follows] : [])];
   const found = await Promise.all(
     refs.map(({ name, namespace }) => client.get(workflowExecutions, { name, namespace })),

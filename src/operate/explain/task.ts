@@ -22,7 +22,10 @@ export async function explainTasks(
     });
   }
   const facts = { ...(gitTarget && { paused: gitTarget.paused }), tasks };
-  return { facts, text: [...(gitTarget ? [gitTarget.text] : []), ...tasks.map((task) => explainTask(task, pauses, nowMs))] };
+  return {
+    facts,
+    text: [...(gitTarget ? [gitTarget.text] : []), ...tasks.map((task) => explainTask(task, pauses, nowMs))],
+  };
 }
 
 /** One paragraph per task. */

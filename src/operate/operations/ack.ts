@@ -17,7 +17,7 @@ import { isNamed, shortNames } from "../../resources/short-names/index.ts";
 import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
-import { defineOperation, isOrWouldBe, type OperationResult, type OperationCall, objectKey } from "../operation.ts";
+import { defineOperation, isOrWouldBe, type OperationCall, type OperationResult, objectKey } from "../operation.ts";
 import { onObject } from "../request/index.ts";
 import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 

@@ -8,8 +8,8 @@ import {
   defineOperation,
   isOrWouldBe,
   type Operation,
-  type OperationResult,
   type OperationCall,
+  type OperationResult,
   objectKey,
 } from "../operation.ts";
 import { onObject } from "../request/index.ts";

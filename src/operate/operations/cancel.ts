@@ -15,7 +15,13 @@ import {
 import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, findTasks, readObjectName } from "../find/index.ts";
-import { type ChangedKind, defineOperation, type OperationResult, type OperationCall, objectKey } from "../operation.ts";
+import {
+  type ChangedKind,
+  defineOperation,
+  type OperationCall,
+  type OperationResult,
+  objectKey,
+} from "../operation.ts";
 import { fields, onObject } from "../request/index.ts";
 import { writeAtVersion } from "../write-at-version.ts";
 

@@ -4,7 +4,7 @@ import { type AutomationPause, automationPauses } from "../../resources/index.ts
 import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { readObjectName } from "../find/index.ts";
-import { defineOperation, type OperationResult, type OperationCall, objectKey } from "../operation.ts";
+import { defineOperation, type OperationCall, type OperationResult, objectKey } from "../operation.ts";
 import { pauseScopeText, readPauseScope } from "../pause-scope.ts";
 import { fields, onObject } from "../request/index.ts";
 import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
@@ -61,7 +61,9 @@ async function findInScope(
     return isOwn && Date.parse(status.endedAt) > nowMs - repeatedWithinMs;
   });
   if (found.length > 0) return found;
-  throw new OperationError("conflict", `no active pause has exactly the scope "${scope}"`, { hint: activeText(items, nowMs) });
+  throw new OperationError("conflict", `no active pause has exactly the scope "${scope}"`, {
+    hint: activeText(items, nowMs),
+  });
 }
 
 function endChange(

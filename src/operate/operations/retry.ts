@@ -12,7 +12,7 @@ import { type Wire, z } from "../../schema/index.ts";
 import { keyedName } from "../create-once.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
-import { defineOperation, type OperationResult, type OperationCall } from "../operation.ts";
+import { defineOperation, type OperationCall, type OperationResult } from "../operation.ts";
 import { fields, onObject } from "../request/index.ts";
 import { approvalResult, rationale } from "../start-run/request-approval.ts";
 import { executionResult, startRun } from "../start-run/start-run.ts";

@@ -8,7 +8,7 @@ import {
 } from "../../resources/index.ts";
 import { parseDuration } from "../../time/index.ts";
 import { createOnce } from "../create-once.ts";
-import { type OperationResult, type OperationCall, objectKey } from "../operation.ts";
+import { type OperationCall, type OperationResult, objectKey } from "../operation.ts";
 
 /** A run that passed all checks before the policy's. */
 export interface PlannedRun {

@@ -16,7 +16,7 @@ export async function init(
   { terminal }: CommandContext,
   directory: string | undefined,
   options: InitOptions,
-): Promise<number> {
+): Promise<void> {
   const folder = directory ?? ".";
   // Checked before the questions, whose answers would be lost.
   if (!options.force) await refuseToOverwrite(folder, scaffold(defaultChoices));
@@ -26,14 +26,15 @@ export async function init(
     terminal.print(`wrote ${join(folder, file.path)}`);
   }
   for (const line of nextSteps(folder, choices)) terminal.print(line);
-  return 0;
 }
 
 async function choose({ source, kind, notify }: InitOptions, terminal: Terminal): Promise<Choices> {
   const kinds = Object.fromEntries(Object.entries(targetKinds).map(([name, { about }]) => [name, about]));
   return {
     source: source ?? (await ask("Where do alerts come from?", sources, defaultChoices.source, terminal)),
-    kind: kind ?? (await ask<Choices["kind"]>("Which kind of object is remediated first?", kinds, defaultChoices.kind, terminal)),
+    kind:
+      kind ??
+      (await ask<Choices["kind"]>("Which kind of object is remediated first?", kinds, defaultChoices.kind, terminal)),
     notify: notify ?? (await ask("Where do notices go?", channels, defaultChoices.notify, terminal)),
   };
 }

@@ -18,7 +18,7 @@ export interface InstallArguments extends ReleaseArguments {
 }
 
 /** `interlock install` */
-export async function install(context: ServerContext, args: InstallArguments): Promise<number> {
+export async function install(context: ServerContext, args: InstallArguments): Promise<void> {
   return withHints(async () => {
     const options = releaseOptions(args);
     const before = await readRelease(context.client, options.places.locks);
@@ -31,7 +31,7 @@ export async function install(context: ServerContext, args: InstallArguments): P
 }
 
 /** `interlock upgrade` */
-export async function upgrade(context: ServerContext, args: InstallArguments): Promise<number> {
+export async function upgrade(context: ServerContext, args: InstallArguments): Promise<void> {
   return withHints(async () => {
     const { places } = releaseOptions(args);
     const before = await readRelease(context.client, places.locks);
@@ -59,7 +59,7 @@ interface Release {
   readonly prunes: boolean;
 }
 
-async function applyRelease(context: ServerContext, release: Release, args: InstallArguments): Promise<number> {
+async function applyRelease(context: ServerContext, release: Release, args: InstallArguments): Promise<void> {
   const { options, before, prunes } = release;
   const mode: ApplyMode = { isDryRun: Boolean(args.dryRun || args.diff), changes: Boolean(args.diff) };
   const withinMs = timeoutMs(args.timeout);
@@ -77,11 +77,10 @@ async function applyRelease(context: ServerContext, release: Release, args: Inst
   if (!mode.isDryRun) await writeRelease(context.client, { version, options, objects: all });
   await provideGatewayToken(context, namespace, mode.isDryRun);
   await performAll([...steps.filter((step) => !definitions.includes(step)), ...removal], context, mode);
-  if (mode.isDryRun) return 0;
+  if (mode.isDryRun) return;
   if (prunes) await writeRelease(context.client, { version, options, objects });
   if (args.wait) await waitForStages(objects, context, withinMs);
   for (const line of nextSteps(options, { isAvailable: args.wait ?? false })) context.terminal.print(line);
-  return 0;
 }
 
 function timeoutMs(text = "5m"): number {
@@ -101,7 +100,7 @@ function nextSteps({ image, places }: ReleaseOptions, { isAvailable }: { isAvail
 }
 
 /** Adds a hint to errors that an operator can fix: a missing right or the wrong server. */
-export async function withHints(work: () => Promise<number>): Promise<number> {
+export async function withHints(work: () => Promise<void>): Promise<void> {
   try {
     return await work();
   } catch (error) {
@@ -121,8 +120,7 @@ export async function withHints(work: () => Promise<number>): Promise<number> {
 }
 
 /** `interlock manifests` */
-export async function manifests({ terminal }: CommandContext, args: ReleaseArguments): Promise<number> {
+export async function manifests({ terminal }: CommandContext, args: ReleaseArguments): Promise<void> {
   const items = releaseObjects(releaseOptions(args));
   for (const line of jsonLines({ apiVersion: "v1", kind: "List", items })) terminal.print(line);
-  return 0;
 }

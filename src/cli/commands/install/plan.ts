@@ -43,7 +43,12 @@ export function planObject(desired: KubeObject, live: KubeObject | undefined): O
   const annotations = { ...metadata.annotations, [lastApplied]: manifest.metadata.annotations?.[lastApplied] };
   // The write fails if the object has changed since it was read.
   const { resourceVersion } = live.metadata;
-  return { do: "update", object, patch: { ...patch, metadata: { ...metadata, annotations, resourceVersion } }, changes };
+  return {
+    do: "update",
+    object,
+    patch: { ...patch, metadata: { ...metadata, annotations, resourceVersion } },
+    changes,
+  };
 }
 
 /** `Deployment kubernaut-system/interlock-gateway` */

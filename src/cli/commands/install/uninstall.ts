@@ -17,7 +17,7 @@ export interface UninstallArguments {
 }
 
 /** `interlock uninstall` */
-export async function uninstall(context: ServerContext, args: UninstallArguments): Promise<number> {
+export async function uninstall(context: ServerContext, args: UninstallArguments): Promise<void> {
   return withHints(async () => {
     const { client } = context;
     const options = releaseOptions(args.namespace === undefined ? {} : { namespace: args.namespace });
@@ -43,7 +43,6 @@ export async function uninstall(context: ServerContext, args: UninstallArguments
     if (!isDryRun) await removeRelease(client, namespace);
     if (!args.purge)
       context.terminal.print("Kinds, namespaces and all data are kept; delete them with: interlock uninstall --purge");
-    return 0;
   });
 }
 

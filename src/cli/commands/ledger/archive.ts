@@ -21,11 +21,11 @@ export interface ArchiveOptions {
 }
 
 /** Opens the ledger, calls `work` with it, and closes it. */
-export async function withArchive(
+export async function withArchive<T>(
   context: CommandContext,
   options: ArchiveOptions,
-  work: (archive: Archive) => Promise<number>,
-): Promise<number> {
+  work: (archive: Archive) => Promise<T>,
+): Promise<T> {
   const { progress } = context.terminal;
   const place = {
     loaded: await configFrom(options.config, context),

@@ -21,7 +21,7 @@ import type { CommandContext } from "../../context.ts";
 import { unverified } from "../../operator-name.ts";
 import { bareName, splitKind } from "../../parsing/kinds.ts";
 import { readMoment } from "../../parsing/options.ts";
-import { type Archive, type ArchiveOptions, withArchive, requireJournals, type Source } from "./archive.ts";
+import { type Archive, type ArchiveOptions, requireJournals, type Source, withArchive } from "./archive.ts";
 import { type VerifyOptions, verify } from "./verify.ts";
 
 interface ShowOptions extends ArchiveOptions {
@@ -35,11 +35,10 @@ interface ShowOptions extends ArchiveOptions {
 }
 
 /** `interlock ledger show` */
-export async function show(context: CommandContext, subject: string | undefined, options: ShowOptions): Promise<number> {
+export async function show(context: CommandContext, subject: string | undefined, options: ShowOptions): Promise<void> {
   return withArchive(context, options, async (archive) => {
     const count = await list(archive, subject, options, (row) => shortNames(eventLine(row)));
     if (count === 0) archive.terminal.print("no event matches");
-    return 0;
   });
 }
 
@@ -48,10 +47,9 @@ export async function exportRows(
   context: CommandContext,
   subject: string | undefined,
   options: ShowOptions,
-): Promise<number> {
+): Promise<void> {
   return withArchive(context, options, async (archive) => {
     await list(archive, subject, options, (row) => JSON.stringify(row));
-    return 0;
   });
 }
 
@@ -116,10 +114,9 @@ async function exportCheckpoint(
 }
 
 /** `interlock ledger keygen` */
-export async function keygen({ terminal }: CommandContext, { out }: { readonly out: string }): Promise<number> {
+export async function keygen({ terminal }: CommandContext, { out }: { readonly out: string }): Promise<void> {
   const { id } = await generateKeyFiles(out);
   terminal.print(`key ${id}: private key in ${out}, public key in ${out}.pub`);
-  return 0;
 }
 
 /** Prints the rows that the options select; returns their number. */

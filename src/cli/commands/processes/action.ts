@@ -4,7 +4,7 @@ import { CommandError, MisuseError } from "../../command.ts";
 import { type CommandContext, onStopSignal } from "../../context.ts";
 
 /** `interlock action NAME`, in a step of a workflow. */
-export async function action({ clock, random, env, terminal }: CommandContext, name: string): Promise<number> {
+export async function action({ clock, random, env, terminal }: CommandContext, name: string): Promise<void> {
   const found = actions.find((one) => one.name === name);
   if (!found)
     throw new MisuseError(`unknown action "${name}"; use one of ${actions.map((one) => one.name).join(", ")}`);
@@ -22,5 +22,4 @@ export async function action({ clock, random, env, terminal }: CommandContext, n
     throw new CommandError(`${name} failed: ${message}`);
   }
   terminal.print(message);
-  return 0;
 }

@@ -15,7 +15,7 @@ export async function api({ clock, random, env, terminal }: CommandContext, opti
   stop         Ctrl-C; everything is still there at the next start
 `;
   for (const line of screen.split("\n")) terminal.print(line);
-  closeOnSignal(close, clock);
+  await closeOnSignal(close, clock);
 }
 
 /** The options of `interlock api` and `interlock up`. */

@@ -53,7 +53,7 @@ export async function runStage(
   await stage.ready;
   await beating.beat();
   log.info(`${name} ready`, { pid: process.pid, ...(served && { metrics: served.url }) });
-  closeOnSignal(async () => {
+  await closeOnSignal(async () => {
     await beating.close();
     await served?.close();
     await stage.close();
@@ -90,7 +90,13 @@ export async function openStage(context: CommandContext, options: StageArguments
   const openNamed = async () => ({ client: await openApiServer(choice) });
   const { client } = kubeconfig
     ? await openNamed()
-    : await openObjects({ config: withContextName(loaded.config, contextName), embedded: openNamed, clock, random, env });
+    : await openObjects({
+        config: withContextName(loaded.config, contextName),
+        embedded: openNamed,
+        clock,
+        random,
+        env,
+      });
   const { execution, gateway, agent, locks } = loaded.config;
   const namespaces = [
     ...[locks.namespace, gateway.namespace, execution.namespace, execution.catalogNamespace],

@@ -33,7 +33,7 @@ export const gateway: StageCommand = async (context, options) => {
 `;
   for (const line of screen.split("\n")) terminal.print(line);
   const beating = startBeating("gateway", stage);
-  closeOnSignal(async () => {
+  await closeOnSignal(async () => {
     await beating.close();
     await close();
     await ledger.close();
@@ -75,7 +75,7 @@ export const console: StageCommand = async (context, options) => {
   const beating = startBeating("console", health);
   await beating.beat();
   context.terminal.print(`Interlock's console is running: ${running.url}`);
-  closeOnSignal(async () => {
+  await closeOnSignal(async () => {
     await beating.close();
     await served?.close();
     await running.close();

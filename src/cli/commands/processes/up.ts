@@ -30,7 +30,7 @@ export async function up(context: CommandContext, options: ApiOptions & { readon
   for (const line of screenLines(running, { directory, loaded, invocation, example: exampleAlert() })) {
     terminal.print(line);
   }
-  closeOnSignal(async () => {
+  await closeOnSignal(async () => {
     await running.close();
     terminal.print(`Interlock has stopped. All data is in ${directory}.`);
   }, clock);
