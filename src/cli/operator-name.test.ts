@@ -7,8 +7,8 @@ import { operatorName } from "./operator-name.ts";
 
 const embedded = testCluster({ clock: systemClock(), random: systemRandom() }).client();
 
-describe("who we are", () => {
-  it("is what the API server calls us", async () => {
+describe("the name of the operator", () => {
+  it("is the user that the API server authenticated", async () => {
     const knowing: KubeClient = {
       ...embedded,
       create: async (type, object) =>
@@ -20,11 +20,11 @@ describe("who we are", () => {
     expect(await operatorName(new TestCli(knowing))).toBe("kim@example.com");
   });
 
-  it("is whom the machine takes us for where the server cannot be asked, and marked", async () => {
+  it("is the user of the machine, marked as unverified, if the server does not distinguish users", async () => {
     expect(await operatorName(new TestCli(embedded))).toBe("kim (unverified)");
   });
 
-  it("is not guessed while the server does not answer", async () => {
+  it("is an error while the server is unavailable", async () => {
     const away: KubeClient = { ...embedded, create: () => Promise.reject(new KubeError("unavailable", "it is away")) };
 
     await expect(operatorName(new TestCli(away))).rejects.toThrow("it is away");

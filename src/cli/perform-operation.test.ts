@@ -36,7 +36,7 @@ it("an operation without the right has exit status 5, also in a dry run", async 
   }
 });
 
-it("an operation on several objects does the rest of them if one fails", async () => {
+it("an operation on several objects continues after one has failed", async () => {
   await cli.run("pause", "all", "--reason", "x");
   const [, name = ""] = /interlock resume (\S+)/.exec(cli.read()) ?? [];
 

@@ -30,7 +30,7 @@ describe("the exit status", () => {
     },
   );
 
-  it("must be in the table", async () => {
+  it("is refused if it is not in the table", async () => {
     const environments = { withCommandContext: unused, withServerContext: async () => 7 };
 
     await expect(interlock(["get", "incidents"], environments)).rejects.toThrow("exit status 7 is not in the table");

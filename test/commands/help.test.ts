@@ -82,7 +82,7 @@ describe("a command with wrong arguments", () => {
     ["run a b --target node/a", "too many arguments for 'run'"],
     ["run --target node/a", "missing required argument 'workflow'; see interlock help run"],
     ["ledger show --from here", "Allowed choices are database, journal; see interlock help ledger"],
-  ])("such as %j fails with the problem and where to read on", async (line, problem) => {
+  ])("such as %j fails with the problem and the help to read", async (line, problem) => {
     await expect(
       interlockProgram(line.split(" "), { withCommandContext: unused, withServerContext: unused }),
     ).rejects.toThrow(problem);
@@ -90,7 +90,7 @@ describe("a command with wrong arguments", () => {
 });
 
 describe("interlock", { timeout: 60_000 }, () => {
-  it("prints what is wrong with a command, an example, and where to read on", async () => {
+  it("prints the problem of a command, an example, and the help to read", async () => {
     const { status, err } = await interlock(["policy", "tset"]);
 
     expect(status).toBe(2);

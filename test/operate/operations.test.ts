@@ -204,7 +204,7 @@ describe("resume", () => {
     await expect(world.perform("resume", { object: `${namespace}/freeze` })).resolves.toMatchObject({ kind: "pauses" });
   });
 
-  it("of a scope ends every pause of it, and the rest of them after an attempt that broke off", async () => {
+  it("of a scope ends every pause of it, and the remaining ones after an interrupted attempt", async () => {
     await world.perform("pause", { scope: ["namespace", "payment"] });
     let left = 1;
     const client: KubeClient = {
@@ -242,7 +242,7 @@ describe("cancel", () => {
     expect(await world.objects()).toEqual(before);
   });
 
-  it("adds the block to a request without one, and never takes it off", async () => {
+  it("adds a block to an earlier request, and never removes it", async () => {
     await world.perform("cancel", { object: "running" }, { by: "lee" });
     await world.perform("cancel", { object: "running", block: true });
     await world.perform("cancel", { object: "running" }, { by: "lee" });

@@ -34,14 +34,14 @@ describe("interlock approve and reject", () => {
     });
   });
 
-  it("answer once", async () => {
+  it("refuse a second answer", async () => {
     await cli.run("approve", "rar-1", "--reason", "fine");
 
     await expect(cli.run("reject", "rar-1", "--reason", "no")).rejects.toThrow("rar-1 was answered already: Approved");
     await expect(cli.run("reject", incident, "--reason", "no")).rejects.toThrow("answered already: Approved");
   });
 
-  it.each(["approve", "reject"])("%s --dry-run prints what would be answered, and answers nothing", async (command) => {
+  it.each(["approve", "reject"])("%s --dry-run prints the answer without writing it", async (command) => {
     expect(await cli.run(command, "rar-1", "--reason", "fine", "--dry-run")).toBe(0);
 
     expect(cli.read()).toMatch(
@@ -50,13 +50,13 @@ describe("interlock approve and reject", () => {
     expect((await question("rar-1"))?.status).toBeUndefined();
   });
 
-  it("do not answer when the time is up", async () => {
+  it("refuse an answer after the deadline", async () => {
     await clock.advance(3_600_000);
 
     await expect(cli.run("approve", "rar-1", "--reason", "fine")).rejects.toThrow(/expired at \S+ without an answer/);
   });
 
-  it("take the question that is still open, when an incident has asked before", async () => {
+  it("answer the open approval of an incident that has an answered one, too", async () => {
     await cli.run("reject", "rar-1", "--reason", "not now");
     await ask("rar-2", incident);
 
@@ -69,7 +69,7 @@ describe("interlock approve and reject", () => {
     [["--reason", "x"], "missing required argument 'approval-or-incident'; see interlock help approve"],
     [["rar-1"], "required option '--reason <TEXT>' not specified"],
     [["rar-9", "--reason", "x"], "there is no approval rar-9, and no incident of that name waits for one"],
-  ])("asked with %j say what to write", async (args, problem) => {
+  ])("with %j fail with the problem and a hint", async (args, problem) => {
     await expect(cli.run("approve", ...args)).rejects.toThrow(problem);
   });
 });

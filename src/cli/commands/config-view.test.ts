@@ -39,7 +39,7 @@ describe("interlock config view", () => {
       expect(rows).toContainEqual(row);
   });
 
-  it("names the kubeconfig and the context that commands use", async () => {
+  it("prints the kubeconfig and the context that commands use", async () => {
     const kubeconfig = join(home, "kube");
     await writeFile(kubeconfig, JSON.stringify({ "current-context": "prod", contexts: [{ name: "prod" }] }));
 
@@ -50,14 +50,14 @@ describe("interlock config view", () => {
     expect(rows).toContainEqual(context);
   });
 
-  it("shows no secret", async () => {
+  it("prints no secret", async () => {
     const env = { STATE_BACKEND: "redis", REDIS_URL: "redis://:hunter2@redis" };
 
     expect(await view(env)).not.toContain("hunter2");
     expect(await view(env)).toMatch(/redis\.url +\[redacted\] +env REDIS_URL/);
   });
 
-  it("prints only what is not a default with --changed", async () => {
+  it("prints only settings that are not defaults with --changed", async () => {
     const rows = parse(await view({ INTERLOCK_LOG_LEVEL: "debug" }, "--changed", "-o", "yaml"));
 
     expect(rows).toContainEqual({ setting: "log.level", value: "debug", origin: "env INTERLOCK_LOG_LEVEL" });

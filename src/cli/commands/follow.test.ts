@@ -19,8 +19,8 @@ beforeEach(async () => {
   cli = new TestCli(client);
 });
 
-describe("whoever has a workflow run", () => {
-  it("is told what became of it, and of no wait that was short", async () => {
+describe("following an execution", () => {
+  it("prints the outcome, and no hint if the execution is admitted soon", async () => {
     const { status } = await begin();
 
     await skip();
@@ -29,7 +29,7 @@ describe("whoever has a workflow run", () => {
     expect(cli.read()).toBe("skipped, Paused: release 4");
   });
 
-  it("is asked whether an executor runs when nobody admits it", async () => {
+  it("prints a hint if the execution is not admitted", async () => {
     const { status } = await begin();
 
     await clock.advance(5_000);
@@ -39,7 +39,7 @@ describe("whoever has a workflow run", () => {
     expect(await status).toBe(3);
   });
 
-  it("is shown how long it takes, until it has ended", async () => {
+  it("shows the elapsed time until the execution ends", async () => {
     const shown: string[] = [];
     const progress = { ...noProgress, show: (text: string) => void shown.push(text), clear: () => void shown.push("") };
     const { status } = await begin({ ...cli.terminal, progress });

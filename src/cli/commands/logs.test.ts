@@ -30,7 +30,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 describe("interlock logs of an execution that was deleted", () => {
-  it("prints what the local engine has kept of its run, which the ledger names", async () => {
+  it("prints the output that the local engine has kept of the run in the ledger", async () => {
     const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
     mkdirSync(step, { recursive: true });
     writeFileSync(join(step, "output"), "freed 3 GB\n");
@@ -57,7 +57,7 @@ describe("interlock logs of an execution that was deleted", () => {
     ).toHaveLength(2);
   });
 
-  it("prints those of several, one after the other, and reports the one that has none", async () => {
+  it("prints the output of several executions in turn, and reports one without output", async () => {
     const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
     mkdirSync(step, { recursive: true });
     writeFileSync(join(step, "output"), "freed 3 GB\n");
@@ -74,7 +74,7 @@ describe("interlock logs of an execution that was deleted", () => {
     await expect(cli.run("logs", "-f", "a", "b")).rejects.toThrow("--follow follows one execution");
   });
 
-  it("says where the output went if it ran in a cluster", async () => {
+  it("prints where the output may be if it ran in a cluster", async () => {
     const cli = new TestCli(client, { directory, events: () => [created, deleted] });
 
     const error = await cli.run("logs", "a").catch((error: unknown) => error);
@@ -83,7 +83,7 @@ describe("interlock logs of an execution that was deleted", () => {
     expect(String(error)).toContain(`was deleted at ${deleted.at}`);
   });
 
-  it("prints what its pods still have, line by line with task and step", async () => {
+  it("prints the output that its pods still have, each line with task and step", async () => {
     const pods = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
     const labels = { "tekton.dev/pipelineRunUID": runUid, "tekton.dev/pipelineTask": "clean" };
     const metadata = { name: "p", namespace: "kubernaut-workflows", labels };
@@ -123,13 +123,13 @@ describe("interlock logs of an execution that was deleted", () => {
     expect(errorStatus(error)).toBe(5);
   });
 
-  it("says that it never had a run", async () => {
+  it("fails with the reason if it never had a run", async () => {
     const cli = new TestCli(client, { directory, events: () => [deleted] });
 
     await expect(cli.run("logs", "a")).rejects.toThrow("execution a was deleted and never had a run");
   });
 
-  it("says that the ledger cannot be read here", async () => {
+  it("fails with a hint if the ledger cannot be read", async () => {
     const cli = new TestCli(client, { directory });
 
     await expect(cli.run("logs", "a")).rejects.toThrow("the ledger cannot be read here");

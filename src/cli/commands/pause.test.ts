@@ -27,7 +27,7 @@ describe("interlock pause", () => {
     [["namespace", "payment"], ["payment/deployment/api"]],
     [["target", "payment/deploy/api"], ["payment/deployment/api"]],
     [["workflow", "cleanup"], ["node/worker-1"]],
-  ])("%j stops what it covers and nothing else", async (scope, covered) => {
+  ])("%j pauses the targets that it covers and no others", async (scope, covered) => {
     await cli.run("pause", ...scope, "--reason", "release");
 
     cli.read();
@@ -37,7 +37,7 @@ describe("interlock pause", () => {
     );
   });
 
-  it("ends by itself when a time is given, and says when", async () => {
+  it("ends after --for, and prints the time", async () => {
     await cli.run("pause", "all", "--reason", "release", "--for", "2h");
 
     const until = /until (\S+)\n/.exec(cli.read())?.[1] ?? "";
@@ -50,14 +50,14 @@ describe("interlock pause", () => {
   it.each([
     ["git:gitlab.example/42@topic", "git:gitlab.example/42@topic"],
     ["git:https://GitLab.example/42", "git:gitlab.example/42"],
-  ])("takes %s for coding tasks, and resume finds it", async (text, targetResource) => {
+  ])("accepts %s for coding tasks, and resume finds the pause", async (text, targetResource) => {
     await cli.run("pause", "target", text, "--reason", "release");
 
     expect((await cli.client.list(automationPauses)).items).toMatchObject([{ spec: { targetResource } }]);
     await cli.run("resume", "target", targetResource, "--reason", "it is out");
   });
 
-  it("keeps who asked for it, and why", async () => {
+  it("records the operator and the reason", async () => {
     await cli.run("pause", "all", "--reason", "release 4");
 
     const { items } = await cli.client.list(automationPauses);
@@ -81,7 +81,7 @@ describe("interlock pause", () => {
     [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, at most 87600h, got "soon"'],
     [["all", "--reason", "x", "--for", "2500000000h"], "--for needs a duration"],
     [["all", "--reason", "x", "--for", "0s"], "--for needs a duration"],
-  ])("asked with %j pauses nothing and says what to write", async (args, problem) => {
+  ])("with %j pauses nothing and prints what to write", async (args, problem) => {
     await expect(cli.run("pause", ...args)).rejects.toThrow(problem);
 
     expect((await cli.client.list(automationPauses)).items).toEqual([]);
@@ -89,7 +89,7 @@ describe("interlock pause", () => {
 });
 
 describe("interlock resume", () => {
-  it("is what a pause and the policy say it is: their next step ends it", async () => {
+  it("ends a pause with the command that interlock pause and interlock why print", async () => {
     await cli.run("pause", "all", "--reason", "release");
     const [, printed = ""] = /To end it: interlock resume (\S+) --reason/.exec(cli.read()) ?? [];
     const [, explained] = /next: wait, or end it: interlock resume (\S+) --reason/.exec(await verdict("node/a")) ?? [];
@@ -122,7 +122,7 @@ describe("interlock resume", () => {
       /no active pause has exactly the scope "all automation"; active pauses: pause-\w+ \(automation on node\/a\)/,
     ],
     [["pause-2", "--reason", "x"], /no active pause pause-2; active pauses: pause-\w+/],
-  ])("asked with %j fails and lists the active pauses", async (args, problem) => {
+  ])("with %j fails and lists the active pauses", async (args, problem) => {
     await cli.run("pause", "target", "node/a", "--reason", "x");
 
     await expect(cli.run("resume", ...args)).rejects.toThrow(problem);

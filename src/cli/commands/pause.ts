@@ -1,4 +1,5 @@
 import { exitStatus, type ServerContext } from "../command.ts";
+import { pauseScopes } from "../declare/declare.ts";
 import { forEachName } from "../for-each-name.ts";
 import { bareName } from "../parsing/kinds.ts";
 import { performOperation } from "../perform-operation.ts";
@@ -20,13 +21,10 @@ interface ResumeOptions {
   readonly dryRun?: boolean;
 }
 
-/** The first argument of a scope. */
-const scopeKinds = ["all", "namespace", "target", "workflow"];
-
 /** `interlock resume` */
 export async function resume(context: ServerContext, args: readonly string[], options: ResumeOptions): Promise<number> {
   const { reason, dryRun } = options;
-  if (!scopeKinds.includes(args[0] ?? "")) {
+  if (!pauseScopes.includes(args[0] ?? "")) {
     return forEachName(args, context, async (name) => {
       await performOperation("resume", { object: bareName(name), reason, dryRun }, context);
     });

@@ -70,7 +70,7 @@ describe("interlock run of a workflow that requires an approval", () => {
     expect(await running).toBe(3);
   });
 
-  it("starts nothing after a no, and prints who answered and why", async () => {
+  it("starts nothing after a rejection, and prints the operator and the reason", async () => {
     const running = cli.run("run", "reboot", "--target", "node/worker-1");
     const refused = expect(running).rejects.toThrow("is Rejected by kim (unverified): not today; nothing was started");
     await settle();
@@ -81,7 +81,7 @@ describe("interlock run of a workflow that requires an approval", () => {
     expect(await executions()).toEqual([]);
   });
 
-  it("starts nothing when the time is up", async () => {
+  it("starts nothing after the deadline of the approval", async () => {
     const running = cli.run("run", "reboot", "--target", "node/worker-1");
     const refused = expect(running).rejects.toThrow(/was not answered by .*; nothing was started/);
     await settle();
@@ -109,7 +109,7 @@ describe("interlock run of a workflow that requires an approval", () => {
 });
 
 describe("interlock run of a workflow that requires none", () => {
-  it("requests none", async () => {
+  it("requests no approval", async () => {
     expect(await cli.run("run", "cleanup", "--target", "node/worker-1", "--no-wait")).toBe(0);
 
     expect(await questions()).toEqual([]);
@@ -181,7 +181,7 @@ describe("interlock retry", () => {
     );
   });
 
-  it("fails with what to write for a name that does not exist", async () => {
+  it("fails with a hint if the name does not exist", async () => {
     await expect(cli.run("retry", "nothing", "--reason", "x")).rejects.toThrow(
       "there is no execution and no incident nothing; see: interlock get executions (or incidents)",
     );

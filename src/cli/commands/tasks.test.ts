@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 describe("interlock get tasks", () => {
-  it("shows what is asked for, how far it has come, and how many wait before it", async () => {
+  it("shows the request of each task, its progress and its place in the queue", async () => {
     const name = await store(command(1), { phase: "Waiting", position: 2, message: "in line" });
 
     await store(command(2), { phase: "Waiting", pause: { name: "pause-1", requestedBy: "kim", reason: "upgrade" } });
@@ -56,7 +56,7 @@ describe("interlock why, of a coding task,", () => {
     expect(text).toContain(`to stop it: interlock cancel ${shortened(name)} --reason`);
   });
 
-  it("names what it waits for", async () => {
+  it("prints the reason of a wait", async () => {
     const holder = { identity: "ct-other", since: time };
     const name = await store(command(1), { phase: "Waiting", position: 1, holder, message: "in line" });
 

@@ -1,6 +1,7 @@
 import type { Argument, Command, Option } from "commander";
 import type { ContextOptions } from "../context.ts";
-import { kindNames } from "../declare/declare.ts";
+import { kindNames, pauseScopes } from "../declare/declare.ts";
+import type { KindName } from "../parsing/kinds.ts";
 
 /** The candidates for the last argument of a command line. */
 export interface Completion {
@@ -27,8 +28,6 @@ export type Lookup = KindName | FilterLookup | "contexts" | "namespaces" | "targ
 /** Values of the filters of `interlock get`, which the schema of the kind lists. */
 export type FilterLookup = `${"phases" | "reasons"} of ${KindName}`;
 
-type KindName = (typeof kindNames)[number];
-
 /** The lookups for an argument, by its name in the usage. */
 const argumentLookups: Readonly<Record<string, readonly Lookup[]>> = {
   subject: ["incidents", "executions", "tasks", "target texts"],
@@ -41,11 +40,10 @@ const argumentLookups: Readonly<Record<string, readonly Lookup[]>> = {
   files: ["files"],
 };
 
-const scopeKinds = ["all", "namespace", "target", "workflow"];
 const argumentChoices: Readonly<Record<string, readonly string[]>> = {
   kind: kindNames,
-  scope: scopeKinds,
-  "pause-or-scope": scopeKinds,
+  scope: pauseScopes,
+  "pause-or-scope": pauseScopes,
   shell: ["bash", "zsh", "fish"],
 };
 
@@ -179,7 +177,7 @@ function argumentValues(command: Command, positional: readonly string[]): Pick<C
 }
 
 function scopeValues(name: string, [first, second]: readonly string[]): Pick<Completion, "candidates" | "lookups"> {
-  const candidates = first === undefined ? scopeKinds.map((text) => ({ text })) : [];
+  const candidates = first === undefined ? pauseScopes.map((text) => ({ text })) : [];
   if (second !== undefined) return { candidates: [], lookups: [] };
   const below: Readonly<Record<string, readonly Lookup[]>> = {
     namespace: ["namespaces"],

@@ -128,3 +128,6 @@ export const kindNames = [
 
 /** The sources from which `interlock ledger` reads rows. */
 export const ledgerSources = ["database", "journal"] as const;
+
+/** The first argument of the scope of a pause. */
+export const pauseScopes: readonly string[] = ["all", "namespace", "target", "workflow"];

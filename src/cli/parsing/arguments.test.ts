@@ -26,7 +26,7 @@ describe("arguments", () => {
     expect(optionValue(word.slice("--reason=".length))).toBe(value);
   });
 
-  it("leave words behind -- as they are", () => {
+  it("behind -- are unchanged", () => {
     expect(arrangeArguments(["a", "--", "--x=--y"])).toEqual(["a", "--", "--x=--y"]);
   });
 

@@ -1,6 +1,6 @@
 import { iso } from "../../kube/index.ts";
 import type { LedgerEvent } from "../../ledger/index.ts";
-import type { PolicyDecision, PolicyReport, StoredCheck } from "../../policy/index.ts";
+import type { PolicyReport, StoredCheck } from "../../policy/index.ts";
 import { blockText } from "../../resources/index.ts";
 
 /** One check of the policy with its result, for programs and pages. */
@@ -30,7 +30,7 @@ export interface WorkflowVerdict {
 
 /** The decision about one workflow as data. */
 export function toVerdict({ request, decision }: PolicyReport): WorkflowVerdict {
-  const checks = checksOf(decision);
+  const checks = toChecks(decision.checks);
   if (decision.verdict === "allow") return { workflow: request.workflowId, isAllowed: !decision.observeOnly, checks };
   const { reason, cause, clearsAtMs } = decision;
   return {
@@ -42,18 +42,14 @@ export function toVerdict({ request, decision }: PolicyReport): WorkflowVerdict 
   };
 }
 
-/** The checks of a decision. */
-export function checksOf({ checks }: PolicyDecision): readonly Check[] {
-  return toChecks(checks);
-}
-
 /** The checks of a decision in the ledger; none if it is not there. */
 export function recordedChecks(event: LedgerEvent | undefined): readonly Check[] {
   const checks = event?.facts["checks"];
   return Array.isArray(checks) ? toChecks(checks as unknown as readonly StoredCheck[]) : [];
 }
 
-function toChecks(checks: readonly (StoredCheck & { readonly clearsAtMs?: number })[]): readonly Check[] {
+/** Checks as data. */
+export function toChecks(checks: readonly (StoredCheck & { readonly clearsAtMs?: number })[]): readonly Check[] {
   const deciding = checks.find(({ answer }) => answer === "blocks");
   return checks.map((check) => {
     const { asks, answer, evidence, clears, clearsAtMs } = check;

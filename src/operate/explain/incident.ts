@@ -16,7 +16,7 @@ import {
 } from "../../resources/index.ts";
 import type { OperateContext } from "../context.ts";
 import { queryPolicy } from "../query-policy.ts";
-import { type Check, checksOf, recordedChecks } from "./checks.ts";
+import { type Check, recordedChecks, toChecks } from "./checks.ts";
 import type { Explanation } from "./explanation.ts";
 import { decisionLines, decisionOn, findRecorded, hasDecision } from "./recorded-decision.ts";
 import { seriesLines } from "./series-lines.ts";
@@ -48,7 +48,7 @@ export async function explainIncident(
   const { executions, approvals, now } = facts;
   const [report] = now;
   return {
-    checks: report ? checksOf(report.decision) : recordedChecks(decided),
+    checks: report ? toChecks(report.decision.checks) : recordedChecks(decided),
     facts: { incident: metadata.name, spec, status, decided, executions, approvals, now },
     text: [
       stateLines(facts, context),

@@ -32,7 +32,7 @@ export async function uninstall(context: ServerContext, args: UninstallArguments
     if (!args.force && objects.some(definesExecutions)) await refuseWhileRunning(client);
     const isDryRun = args.dryRun ?? false;
     const data = objects.filter(holdsData);
-    if (args.purge && !isDryRun) await confirmPurge(context, data, args.yes ?? false);
+    if (args.purge && !isDryRun && !args.yes) await confirmPurge(context, data);
 
     const stages = objects.filter((object) => !holdsData(object)).reverse();
     await performAll(stages.map(toDelete), context, { isDryRun, changes: false });
@@ -75,12 +75,7 @@ async function refuseWhileRunning(client: KubeClient): Promise<void> {
   );
 }
 
-async function confirmPurge(
-  { terminal, interrupted }: ServerContext,
-  data: readonly KubeObject[],
-  isAgreed: boolean,
-): Promise<void> {
-  if (isAgreed) return;
+async function confirmPurge({ terminal, interrupted }: ServerContext, data: readonly KubeObject[]): Promise<void> {
   terminal.print("This deletes every incident, execution, target record and Secret in these, and cannot be undone:");
   for (const object of data) terminal.print(`  ${describeObject(object)}`);
   if (!terminal.ask) throw new MisuseError("--purge needs --yes where there is no terminal to ask");

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 describe("the process of a single stage", () => {
-  it("finds the namespaces that its settings name, that of locks included", async () => {
+  it("creates the namespaces that its settings name, that of locks included", async () => {
     const file = join(directory, "interlock.yaml");
     const place = (section: string) => `${section}:\n  namespace: of-${section}\n`;
     await writeFile(file, `log:\n  level: error\n${["locks", "gateway", "execution", "agent"].map(place).join("")}`);
