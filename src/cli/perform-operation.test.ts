@@ -19,7 +19,12 @@ it.each([
   ["a wrong value", 2, ["pause", "all", "--for", "soon", "--reason", "x"], "; see interlock help pause"],
   ["wrong words", 2, ["resume", "namespace", "--reason", "x"], "missing argument: all | namespace NS"],
   ["a missing object", 1, ["ack", "nothing", "--reason", "x"], "; see: interlock get executions"],
-  ["a state that does not allow it", 1, ["resume", "all", "--reason", "x"], 'no active pause has exactly the scope "all automation"; nothing is paused'],
+  [
+    "a state that does not allow it",
+    1,
+    ["resume", "all", "--reason", "x"],
+    'no active pause has exactly the scope "all automation"; nothing is paused',
+  ],
 ])("an operation with %s has exit status %i", async (_, status, words, text) => {
   const error = await cli.run(...words).catch((error: unknown) => error);
 

@@ -4,14 +4,14 @@ import { remediationTargets, remediationWorkflows } from "../../resources/index.
 import { shortNames } from "../../resources/short-names/index.ts";
 import type { ServerContext } from "../command.ts";
 import { type CommandContext, configFrom, dataDirectory } from "../context.ts";
-import { phaseWords, reasonWords } from "../parsing/filter-words.ts";
+import { phaseValues, reasonValues } from "../parsing/filter-values.ts";
 import { readKind } from "../parsing/kinds.ts";
 import type { Candidate, Completion, FilterLookup, Lookup } from "./find-completion.ts";
 
 /** The values of a filter, which need no server. */
 export function lookUpFilter(lookup: FilterLookup): readonly Candidate[] {
   const [what, , kindName = ""] = lookup.split(" ");
-  const values = what === "phases" ? phaseWords(readKind(kindName)) : reasonWords(readKind(kindName));
+  const values = what === "phases" ? phaseValues(readKind(kindName)) : reasonValues(readKind(kindName));
   return (values ?? []).map((text) => ({ text }));
 }
 

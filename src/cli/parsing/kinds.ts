@@ -18,7 +18,7 @@ export type KindName = (typeof kindNames)[number];
 
 /** One of our kinds, with its name on the command line. */
 export interface NamedKind {
-  readonly word: KindName;
+  readonly kindName: KindName;
   readonly kind: Kind;
 }
 
@@ -36,7 +36,9 @@ const kinds: Readonly<Record<KindName, Kind>> = {
 /** The kind that `text` names: our name for it, in the singular too, or a name that kubectl accepts. */
 function findKind(text: string): NamedKind | undefined {
   const lower = text.toLowerCase();
-  return kindNames.map((word) => ({ word, kind: kinds[word] })).find((one) => spellings(one).includes(lower));
+  return kindNames
+    .map((kindName) => ({ kindName, kind: kinds[kindName] }))
+    .find((one) => spellings(one).includes(lower));
 }
 
 /** The same, for an argument that must be a kind. */
@@ -48,14 +50,14 @@ export function readKind(text: string): NamedKind {
   throw new MisuseError(`unknown kind "${text}" (${hint})`);
 }
 
-function spellings({ word, kind }: NamedKind): readonly string[] {
+function spellings({ kindName, kind }: NamedKind): readonly string[] {
   const [group = "", version = ""] = kind.apiVersion.split("/");
   const names = [kind.plural, kind.singular].flatMap((name) => [
     name,
     `${name}.${group}`,
     `${name}.${version}.${group}`,
   ]);
-  return [word, word.slice(0, -1), kind.shortName, ...names];
+  return [kindName, kindName.slice(0, -1), kind.shortName, ...names];
 }
 
 /** The name of an object as `kubectl get` prints and accepts it: `remediationrequest.kubernaut.ai/NAME`. */
