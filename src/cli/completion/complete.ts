@@ -32,7 +32,9 @@ async function lookUpAll(
   if (lookups.length === 0) return [];
   const { lookUp, lookUpContexts, lookUpFilter } = await import("./look-up.ts");
   const found: Candidate[] = lookups.filter(isFilterLookup).flatMap(lookUpFilter);
-  const offer = async (candidates: Promise<readonly Candidate[]>) => void found.push(...(await candidates));
+  const offer = async (candidates: Promise<readonly Candidate[]>) => {
+    for (const candidate of await candidates) found.push(candidate);
+  };
   const names = lookups.filter(
     (lookup) => lookup !== "contexts" && lookup !== "files" && !isFilterLookup(lookup),
   ) as readonly NameLookup[];
