@@ -74,11 +74,8 @@ async function loadKinds(paths: readonly string[], declared: readonly CustomKind
 const offlineKinds = "name its CustomResourceDefinition with --crds, or declare the kind in the setting kinds.declared";
 
 async function loadCatalog(directory: string, defaultEngine: Engine, kinds: Kinds) {
-  const isThere = await stat(directory).then(
-    () => true,
-    () => false,
-  );
-  return isThere
+  const found = await stat(directory).catch(() => undefined);
+  return found
     ? readCatalog(directory, kinds, { defaultEngine })
     : { workflows: [], problems: [`${directory}: there is no such folder of workflows`] };
 }

@@ -23,7 +23,7 @@ export async function receive(context: ServerContext, source: string, options: R
   const url = options.gateway ?? (await gatewayUrl(context.directory));
   const token = await readToken(options.tokenFile ?? join(context.directory, "gateway-tokens"), source);
   const place = `${url.replace(/\/$/, "")}${path}`;
-  const { status, answer } = await post({ url: options.dryRun ? `${place}?dryRun=true` : place, token, body });
+  const { status, answer } = await post(options.dryRun ? `${place}?dryRun=true` : place, { token, body });
   if (status === 404) {
     throw new CommandError(`the gateway has no sender ${source}; use ${sources}, or set sources.${source}.map`);
   }
@@ -62,17 +62,10 @@ async function readToken(file: string, source: string): Promise<string> {
   return chooseToken(text, source, file);
 }
 
-interface Posting {
-  readonly url: string;
-  readonly token: string;
-  readonly body: string;
-}
-
-async function post({
-  url,
-  token,
-  body,
-}: Posting): Promise<{ readonly status: number; readonly answer: GatewayResponse }> {
+async function post(
+  url: string,
+  { token, body }: { readonly token: string; readonly body: string },
+): Promise<{ readonly status: number; readonly answer: GatewayResponse }> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
     const reason = (error.cause as Error)?.message ?? error.message;

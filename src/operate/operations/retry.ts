@@ -31,7 +31,6 @@ export const retry = defineOperation({
     if (earlier) return earlier;
     const { metadata, spec } = await findEnded(call);
     const { workflowRef, targetResource, parameters = {} } = spec;
-    const { approval } = call.request;
     return startRun(
       {
         name,
@@ -39,7 +38,7 @@ export const retry = defineOperation({
         target: targetResource,
         parametersFor: () => parameters,
         retryOf: metadata.name ?? "",
-        ...(approval === undefined ? {} : { approval }),
+        approval: call.request.approval,
       },
       call,
     );

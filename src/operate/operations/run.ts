@@ -11,16 +11,15 @@ const { workflow, target, parameters, approval, namespace } = fields;
 export const run = defineOperation({
   schema: z.strictObject({ ...common, workflow, target, parameters, approval, namespace }),
   perform(call) {
-    const { workflow: workflowId, parameters: texts = {}, ...request } = call.request;
-    const { target, approval, namespace } = request;
+    const { workflow: workflowId, parameters: texts = {}, target, approval, namespace } = call.request;
     return startRun(
       {
         name: keyedName(workflowId, call),
         workflowId,
         target,
+        approval,
+        namespace,
         parametersFor: (entry) => toParameterValues(texts, entry),
-        ...(approval === undefined ? {} : { approval }),
-        ...(namespace === undefined ? {} : { namespace }),
       },
       call,
     );

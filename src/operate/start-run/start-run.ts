@@ -30,9 +30,9 @@ export interface RunDraft {
   /** The parameters for the catalog entry that will run. */
   parametersFor(entry: RemediationWorkflow): Readonly<Record<string, ParameterValue>>;
   /** The approval of this run. */
-  readonly approval?: string;
+  readonly approval?: string | undefined;
   /** Of the execution. Default: that of incidents. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** The execution that this run repeats. */
   readonly retryOf?: string;
 }
