@@ -22,7 +22,7 @@ export function gitlabProjects(): Kind<readonly string[]> {
   });
 }
 
-/** Where polling begins for a project that was never polled: now, or so many milliseconds before. */
+/** Where polling begins for a project that was never polled: now, or this number of milliseconds before. */
 export function startPoint(): Kind<"now" | number> {
   return settingKind({
     expects: "now, or a duration such as 1h for one hour ago",

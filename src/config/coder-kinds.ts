@@ -77,7 +77,7 @@ export function userId(): Kind<{ readonly uid: number; readonly gid: number }> {
 const secretPrefixes =
   /^(GITLAB|JIRA|REDIS|POSTGRES|PG|DATABASE|LEDGER|KUBE|AZURE|IDENTITY|GATEWAY|NOTIFY|PAGERDUTY|INTERLOCK|LOCAL_KUBECONFIG)|^(HOME|TMPDIR)$/i;
 
-/** Variables that the coder may see. */
+/** Variables that may be passed to the coder. */
 export function harmlessVariables(): Kind<readonly string[]> {
   const kind = listKind({
     expects: "names of variables such as ANTHROPIC_API_KEY, with commas between them",
@@ -90,7 +90,7 @@ export function harmlessVariables(): Kind<readonly string[]> {
       const reading = kind.read(text);
       const forbidden = reading.kind === "value" ? reading.value.find((name) => secretPrefixes.test(name)) : undefined;
       if (forbidden === undefined) return reading;
-      const problem = `names ${forbidden}, which the coder must not see`;
+      const problem = `names ${forbidden}, which must not be passed to the coder`;
       return { kind: "wrong", wrong: problem, instead: "other names" };
     },
   };

@@ -224,7 +224,7 @@ describe("objects on a server that others use too", () => {
 
     expect(problems({ env })).toEqual([
       `env STATE_BACKEND: state.backend is memory, but objects.server is ${server} (env OBJECTS_SERVER): ` +
-        "other processes on that server would see none of it. Write kubernetes or redis.",
+        "other processes on that server would not share it. Write kubernetes or redis.",
     ]);
   });
 

@@ -197,7 +197,7 @@ function checkObjects(chosen: Choices): { readonly problems: readonly string[]; 
     // A value that follows another setting is corrected there.
     if (server?.value === "embedded" || value !== "memory" || origin?.startsWith("as ")) continue;
     const what = `${origin}: ${path} is memory, but objects.server is ${server?.value} (${server?.origin})`;
-    problems.push(`${what}: other processes on that server would see none of it. Write kubernetes or redis.`);
+    problems.push(`${what}: other processes on that server would not share it. Write kubernetes or redis.`);
   }
   const unused = objectPaths.slice(1).filter((path) => chosen.get(path)?.value && server?.value === "in-cluster");
   const warnings = unused.map((path) => {

@@ -36,7 +36,7 @@ async function read<T extends KubeObject>(
   throw new CommandError(`${name} was deleted`);
 }
 
-/** Prints the progress of an execution. Ctrl-C asks once whether to cancel it; detaching leaves it as it is. */
+/** Prints the progress of an execution. Ctrl-C asks once whether to cancel it; detaching does not change it. */
 async function followOrCancel(execution: WorkflowExecution, context: ServerContext): Promise<number> {
   const interrupted = context.interrupted();
   const ended = follow(execution, context);

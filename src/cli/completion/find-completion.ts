@@ -13,7 +13,7 @@ export interface Completion {
   readonly prefix: string;
   /** The part to complete, without the prefix. */
   readonly text: string;
-  /** The options on the line that name the server to ask. */
+  /** The options on the line that name the server. */
   readonly server: ContextOptions & { readonly namespace?: string };
 }
 

@@ -12,8 +12,8 @@ export async function completion({ terminal }: CommandContext, shell: string): P
 }
 
 /**
- * Words are read from the line, as bash splits COMP_WORDS at colons and equals signs, which are part of our words. What stands
- * before the last of these is cut from candidates again, as bash only replaces what stands behind it.
+ * Arguments are read from the line, because bash splits COMP_WORDS at colons and equals signs, which arguments may contain.
+ * The part up to the last of these is removed from candidates, because bash replaces only the part behind it.
  */
 const bash = `# bash completion for interlock. To load it: source <(interlock completion bash)
 _interlock() {

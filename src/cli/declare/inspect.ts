@@ -67,7 +67,7 @@ export function declareInspection(builder: ProgramBuilder): void {
     group,
     summary: "Print the output of an execution's steps",
     details:
-      "Of an incident, the output of its latest execution; of several, one after the other. With --follow, the lines of all steps as they are written, each with its task and step, until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. In a cluster, output is read from pods through the API server, for which you need the right to get pods/log, and to list and watch pods. A local step has no times for its lines: --since leaves out steps that ended before. On a terminal, colours are left out and other escapes are shown as text, such as \\u001b; a file or pipe receives exactly what was written.",
+      "For an incident, prints the output of its latest execution; for several, one after the other. With --follow, prints the lines of all steps while they are written, each with its task and step, until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. In a cluster, output is read from pods through the API server, for which you need the right to get pods/log, and to list and watch pods. A local step has no times for its lines: --since leaves out steps that ended before. On a terminal, colours are left out and other escapes are shown as text, such as \\u001b; a file or pipe receives exactly what was written.",
     example: "interlock logs -f rr-s3rd7pvp-1-1",
     load: async () => (await import("../commands/logs.ts")).logs,
   })
@@ -143,7 +143,7 @@ function declareLedger({ parentCommand, command }: ProgramBuilder): void {
 
   withFilters(
     add("show [subject]", {
-      summary: "Print events for people, one line each, oldest first",
+      summary: "Print events as text, one line each, oldest first",
       details: ledgerSubject,
       example,
       load: async () => (await code()).show,
@@ -151,7 +151,7 @@ function declareLedger({ parentCommand, command }: ProgramBuilder): void {
   );
   withFilters(
     add("export [subject]", {
-      summary: "Print events as JSON lines, with the chain they stand in",
+      summary: "Print events as JSON lines, each with its chain",
       details: ledgerSubject,
       example: "interlock ledger export --type execution.skipped",
       load: async () => (await code()).exportRows,

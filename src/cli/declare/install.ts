@@ -23,7 +23,7 @@ export function declareInstallation({ command, serverCommand }: ProgramBuilder):
         group,
         summary: "Install Interlock in a Kubernetes cluster",
         details:
-          "Applies what interlock manifests prints, each object after those that it needs, and creates a token for Alertmanager if no sender has one. Objects that belong to another tool are never changed. May be repeated: what is as it should be stays as it is. The nodes pull interlock:VERSION unless --image names another one, such as that of your own registry.",
+          "Applies what interlock manifests prints, each object after those that it needs, and creates a token for Alertmanager if no sender has one. Objects that belong to another tool are never changed. May be repeated: objects without a difference are not changed. The nodes pull interlock:VERSION unless --image names another one, such as that of your own registry.",
         example: "interlock install --image registry.example/interlock:0.1.0 --wait",
         load: async () => (await code()).install,
       }),

@@ -10,7 +10,7 @@ export type Span = string | { readonly text: string; readonly tone: Tone };
 /** One line of output, as a whole or in parts. */
 export type Line = string | readonly Span[];
 
-/** The input and output of a command, besides its arguments. */
+/** The input and output of a command. */
 export interface Terminal {
   /**
    * Prints one line. The line may contain text from outside: a newline or escape in it is printed as `\n` or `\u001b`, so
@@ -19,7 +19,7 @@ export interface Terminal {
   print(line: Line): void;
   /** The same on standard error: for problems that must not end up in the output. */
   printError(line: Line): void;
-  /** Prints the output of a program: exactly as it is to a file or pipe, without escapes on a terminal. */
+  /** Prints the output of a program: unchanged to a file or pipe, without escapes on a terminal. */
   printOutput(text: string): void;
   /** How many columns the terminal has; absent if the output is a file or a pipe. */
   readonly width?: () => number;
@@ -73,7 +73,7 @@ export function printTo(
 
 /** Prints lines to one screen. */
 export function linePrinter({ write, hasColours }: Screen): (line: Line) => void {
-  /** Escapes of the text itself are removed first, so that only ours reach the terminal. */
+  /** Escapes in the text are removed first, so that only those added here reach the terminal. */
   function toText(span: Span): string {
     if (typeof span === "string") return toPrintable(span);
     const text = toPrintable(span.text);
@@ -91,7 +91,7 @@ function toPrintableLines(text: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequence that sets a colour begins with a control character.
 const colour = /\u001b\[[0-9;]*m/g;
 
-/** Data for programs. JSON has no newline within a text, so its lines are lines of ours. */
+/** Data as JSON. A string in JSON has no newline, so every line break is part of the format. */
 export function jsonLines(data: unknown): readonly string[] {
   return JSON.stringify(data, null, 2).split("\n");
 }

@@ -65,7 +65,7 @@ export function kubectlName({ singular, apiVersion }: Kind, { metadata }: KubeOb
   return `${singular}.${apiVersion.split("/")[0]}/${metadata.name}`;
 }
 
-/** Splits `incident/rr-abc`, or `remediationrequest.kubernaut.ai/rr-abc`. Undefined if no kind of ours precedes the slash. */
+/** Splits `incident/rr-abc`, or `remediationrequest.kubernaut.ai/rr-abc`. Undefined if none of our kinds precedes the slash. */
 export function splitKind(text: string): (NamedKind & { readonly name: string }) | undefined {
   const slash = text.indexOf("/");
   const found = slash < 0 ? undefined : findKind(text.slice(0, slash));

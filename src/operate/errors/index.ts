@@ -15,7 +15,7 @@ interface ErrorFacts {
   readonly details?: readonly string[];
   /** The next step of the caller, for display behind a semicolon. */
   readonly hint?: string;
-  /** For a conflict: the object as it is now. */
+  /** For a conflict: the current object. */
   readonly current?: KubeObject;
   readonly cause?: unknown;
 }

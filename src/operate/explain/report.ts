@@ -54,7 +54,9 @@ export async function explainReported(subject: string, context: OperateContext):
     const where = events
       ? "neither a task nor the ledger has it: no webhook and no poll has reported it"
       : "no task is about it, and the ledger cannot be read here";
-    throw new OperationError("not-found", `${subject}: ${where}`, { hint: "see docs/agent.md for how tasks come in" });
+    throw new OperationError("not-found", `${subject}: ${where}`, {
+      hint: "see docs/agent.md for the sources of tasks",
+    });
   }
   return {
     facts: { tasks, ignored },

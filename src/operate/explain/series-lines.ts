@@ -21,7 +21,7 @@ export function seriesLines({ spec, status }: Pick<RemediationRequest, "spec" | 
     return [severityOf(one), labels, time].filter(Boolean).join(", ");
   });
   if (all.length > maxListed) lines.push(`and ${all.length - maxListed} more`);
-  if (hasMoreSeries) lines.push(`more series than the ${all.length} listed fired; rules do not see the others`);
+  if (hasMoreSeries) lines.push(`more series than the ${all.length} listed fired; rules do not read the others`);
   return lines;
 }
 

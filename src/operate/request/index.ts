@@ -1,6 +1,6 @@
 import { type Wire, z } from "../../schema/index.ts";
 
-/** Every operation that a person or program can perform. */
+/** Every operation. */
 export const operationNames = ["ack", "approve", "reject", "pause", "resume", "cancel", "run", "retry"] as const;
 export type OperationName = (typeof operationNames)[number];
 

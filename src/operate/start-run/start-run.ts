@@ -38,8 +38,8 @@ export interface RunDraft {
 }
 
 /**
- * Creates an execution, or requests the approval that its workflow requires. The executor asks the policy, as for every
- * execution; a dry run asks it here.
+ * Creates an execution, or requests the approval that its workflow requires. The executor evaluates the policy, as for every
+ * execution; a dry run does so here.
  */
 export async function startRun(draft: RunDraft, call: RunCall): Promise<OperationResult> {
   const kinds = await kindsIfReadable(call.context);

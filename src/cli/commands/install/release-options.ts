@@ -1,7 +1,7 @@
 import { imageProblem, type ReleaseOptions, usualManifests } from "../../../manifests/index.ts";
 import { MisuseError } from "../../command.ts";
 
-/** Options of `manifests`, `install` and `upgrade`, as they are typed. */
+/** The arguments of `manifests`, `install` and `upgrade`. */
 export interface ReleaseArguments {
   readonly image?: string;
   readonly replicas?: string;

@@ -55,7 +55,7 @@ function holdsData({ kind }: KubeObject): boolean {
   return kind === "CustomResourceDefinition" || kind === "Namespace";
 }
 
-/** Those of `expected` that exist and are ours. A namespace that was there before is not. */
+/** Those of `expected` that exist with our label, which a namespace from before the installation does not have. */
 async function ownObjects(client: KubeClient, expected: readonly KubeObject[]): Promise<readonly KubeObject[]> {
   const found = await Promise.all(expected.map((object) => client.get(releaseKind(object), refOf(object))));
   return expected.filter((_, i) => found[i]?.metadata.labels?.[managedBy.label] === managedBy.value);

@@ -138,7 +138,7 @@ async function list(
   return count;
 }
 
-/** The options that a subject stands for, in the order in which they are tried: a name has no slash, a target has one. */
+/** The filters for a subject, in the order in which they are tried: a target has a slash, a name has none. */
 function subjectOptions(
   subject: string | undefined,
 ): readonly Pick<ShowOptions, "target" | "incident" | "execution">[] {
