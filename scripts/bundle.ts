@@ -62,8 +62,8 @@ const groups: Rolldown.CodeSplittingGroup[] = [
   // Libraries that commands of several groups need, or none of them.
   ...["zod", "yaml", "re2js"].map((name) => ({ name, test: new RegExp(`node_modules/${name}/`), priority: 4 })),
   { name: "program", test: /\/src\/cli\/program\.ts$/, priority: 3 },
-  { name: "desk", test: /\/src\/cli\/(open-desk|commands\/get)\.ts$/, priority: 2 },
-  { name: "policy", test: /\/src\/cli\/(desk-readers|commands\/why)\.ts$/, priority: 1 },
+  { name: "server", test: /\/src\/cli\/(server-context|commands\/get)\.ts$/, priority: 2 },
+  { name: "policy", test: /\/src\/cli\/(rule-readers|commands\/why)\.ts$/, priority: 1 },
 ];
 
 /** Modules whose functions have no parameters and return the same data in every process. */

@@ -10,22 +10,18 @@ import { type Permission, permissions, stages, usualManifests } from "../src/man
 import { installCrds } from "../src/resources/index.ts";
 import { systemClock, systemRandom } from "../src/time/index.ts";
 import { volatileStore } from "../test/doubles/volatile-store.ts";
+import { fillMarkers } from "./fill-markers.ts";
 
-/** Returns the page with new tables. Each is between `<!-- table: NAME -->` and `<!-- end -->`. */
+/** Returns docs/security.md with new tables. */
 export async function securityPage(page: string): Promise<string> {
-  const tables = new Map([
-    ["embedded API server", embeddedTable(await embeddedResources())],
-    ["gateway", gatewayTable()],
-    ["console", consoleTable()],
-    ["stages", stagesTable()],
-  ]);
-  return page.replace(
-    /(<!-- table: (.+?) -->\n)[\s\S]*?(<!-- end -->)/g,
-    (_, begin: string, name: string, end: string) => {
-      const table = tables.get(name);
-      if (table === undefined) throw new TypeError(`docs/security.md has a marker for ${name}, which is no table`);
-      return `${begin}${table}${end}`;
-    },
+  return fillMarkers(
+    page,
+    new Map([
+      ["embedded API server", embeddedTable(await embeddedResources())],
+      ["gateway", gatewayTable()],
+      ["console", consoleTable()],
+      ["stages", stagesTable()],
+    ]),
   );
 }
 

@@ -1,28 +1,26 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { errorLines } from "./command.ts";
-import type { DeskContext, DeskOptions, Environments } from "./context.ts";
+import type { CommandContext, ContextOptions, Contexts } from "./context.ts";
 import { type CalledAs, interlock } from "./program.ts";
 
-// The reader of a pipe may be gone, as in `interlock up | head`: the process goes on.
+// The reader of a pipe may be gone, as in `interlock up | head`: the process continues.
 process.stdout.on("error", () => {});
 
 // Everything else is imported when it is used: the help needs none of it.
 try {
-  const environments: Environments = {
-    inContext: async (options, work) => {
-      const { promMetrics } = await import("./metrics.ts");
+  const contexts: Contexts = {
+    withCommandContext: async (options, work) => {
       const context = await openContext(options);
-      return work({ ...context, metrics: promMetrics() }).finally(() => context.terminal.progress.clear());
+      return work(context).finally(() => context.terminal.progress.clear());
     },
-    atDesk: async (options, work) => {
+    withServerContext: async (options, work) => {
       const context = await openContext(options);
-      const { atDesk } = await import("./open-desk.ts");
-      return atDesk(options, context, work).finally(() => context.terminal.progress.clear());
+      const { withServerContext } = await import("./server-context.ts");
+      return withServerContext(options, context, work).finally(() => context.terminal.progress.clear());
     },
   };
-  const status = await interlock(process.argv.slice(2), environments, calledAs(process.argv[1] ?? ""));
-  if (status !== undefined) await exit(status);
+  await exit(await interlock(process.argv.slice(2), contexts, calledAs(process.argv[1] ?? "")));
 } catch (error) {
   const { linePrinter, toScreen } = await import("./output/terminal.ts");
   errorLines(error).forEach(linePrinter(toScreen(process.stderr, process.env)));
@@ -40,7 +38,7 @@ async function exit(status: number): Promise<never> {
   process.exit(status);
 }
 
-async function openContext({ quiet, output }: DeskOptions): Promise<DeskContext> {
+async function openContext({ quiet, output }: ContextOptions): Promise<CommandContext> {
   const [{ systemClock, systemRandom }, { printTo, toScreen }, { noProgress, openProgress }] = await Promise.all([
     import("../time/index.ts"),
     import("./output/terminal.ts"),
@@ -48,7 +46,7 @@ async function openContext({ quiet, output }: DeskOptions): Promise<DeskContext>
   ]);
   const [clock, random] = [systemClock(), systemRandom()];
   const errors = toScreen(process.stderr, process.env);
-  const progress = quiet || isForPrograms(output) ? noProgress : openProgress(errors, clock);
+  const progress = quiet || isMachineReadable(output) ? noProgress : openProgress(errors, clock);
   async function ask(question: string, signal: AbortSignal) {
     const showAgain = progress.hide();
     return await askAtTerminal(question, signal).finally(showAgain);
@@ -59,18 +57,13 @@ async function openContext({ quiet, output }: DeskOptions): Promise<DeskContext>
     env: process.env,
     terminal: {
       ...printTo(toScreen(process.stdout, process.env), errors, progress),
-      id: () =>
-        random
-          .id()
-          .replace(/[^A-Za-z0-9]/g, "")
-          .slice(0, 8),
       user: userName(),
       ...(process.stdin.isTTY && process.stdout.isTTY ? { ask } : {}),
     },
   };
 }
 
-/** A container may run as a user that its image does not know. */
+/** The user id of a container may have no name in its image. */
 function userName(): string {
   try {
     return userInfo().username;
@@ -79,11 +72,11 @@ function userName(): string {
   }
 }
 
-function isForPrograms(output = "table"): boolean {
+function isMachineReadable(output = "table"): boolean {
   return output !== "table" && output !== "wide";
 }
 
-/** Ctrl-C and Ctrl-D are no answer. */
+/** Undefined after Ctrl-C or Ctrl-D. */
 async function askAtTerminal(question: string, signal: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import("node:readline/promises");
   const lines = createInterface({ input: process.stdin, output: process.stdout, signal });

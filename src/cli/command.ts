@@ -6,8 +6,8 @@ import { shortNames } from "../resources/short-names/index.ts";
 import type { Random } from "../time/index.ts";
 import type { Terminal } from "./output/terminal.ts";
 
-/** The environment of commands that call the API server. */
-export interface Desk extends OperateContext {
+/** The context of a command that calls the API server. */
+export interface ServerContext extends OperateContext {
   /** The output of containers; absent if the server has no kubelets. */
   readonly podLogs?: PodLogs;
   readonly terminal: Terminal;
@@ -20,18 +20,18 @@ export interface Desk extends OperateContext {
   readonly namespace: string | undefined;
   /** Where processes write their heartbeats. */
   readonly heartbeatsIn: string;
-  /** How long notices are collected for one digest, as far as the settings here know. */
+  /** How long notices are collected for one digest, according to the local settings. */
   readonly digestWindowMs: number;
-  /** The rules, as they are written now. Throws CommandError with everything that is wrong with them. */
+  /** The current rules. Throws CommandError with all their problems. */
   rules(): Promise<readonly Rule[]>;
   /** Reads the facts that rules need about the objects behind an incident. */
   readFacts(incident: RemediationRequestSpec, subject: string | undefined): Promise<Facts>;
 }
 
-/** A command cannot do what was asked. The message is for the operator. */
+/** A command failed. The message is for the operator. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
-  /** One entry per printed line. A newline within an entry came from outside, and is not obeyed. */
+  /** One entry per printed line. A newline within an entry is external text, and is printed escaped. */
   readonly lines: readonly string[];
   readonly exit: ExitName;
 
@@ -43,7 +43,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Wrong arguments. The operator is shown an example. */
+/** Wrong arguments: an example is printed, too. */
 export class MisuseError extends CommandError {
   constructor(message: string, details: readonly string[] = []) {
     super(message, details, "misuse");
@@ -72,7 +72,7 @@ export const exitStatuses = {
 
 export type ExitName = keyof typeof exitStatuses;
 
-/** The number for a name of the table. */
+/** The exit status with this name. */
 export function exitStatus(name: ExitName): number {
   return exitStatuses[name].status;
 }

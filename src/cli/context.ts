@@ -1,28 +1,22 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { defaultConfig, type LoadedConfig, settingVariables, type YamlFile } from "../config/index.ts";
-import type { PromMetrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
-import { CommandError, type Desk } from "./command.ts";
+import { CommandError, type ServerContext } from "./command.ts";
 import type { Terminal } from "./output/terminal.ts";
 import { packageFolder } from "./package.ts";
 import { findSettingsFile, readSettings } from "./settings-file.ts";
 
-/** The environment of a command that only calls the API server. */
-export interface DeskContext {
+/** The context of a command that opens its own connections. */
+export interface CommandContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Terminal;
 }
 
-/** The environment of every other command. */
-export interface CommandContext extends DeskContext {
-  readonly metrics: PromMetrics;
-}
-
-/** The options of a command that calls the API server. */
-export interface DeskOptions {
+/** The options from which the context of a command is opened. */
+export interface ContextOptions {
   readonly data?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
@@ -32,17 +26,20 @@ export interface DeskOptions {
   readonly quiet?: boolean;
 }
 
-/** The configuration for a command. Throws CommandError with everything that is wrong with it. */
-export async function configFrom(path: string | undefined, { env }: Pick<DeskContext, "env">): Promise<LoadedConfig> {
+/** The configuration for a command. Throws CommandError with all its problems. */
+export async function configFrom(
+  path: string | undefined,
+  { env }: Pick<CommandContext, "env">,
+): Promise<LoadedConfig> {
   return load(await findSettingsFile(path, env), env);
 }
 
-/** The configuration of a process beside files that are not trusted: no file is looked for. */
-export async function configFromEnvironment({ env }: Pick<DeskContext, "env">): Promise<LoadedConfig> {
+/** The configuration from the environment alone, for a process whose working directory is not trusted. */
+export async function configFromEnvironment({ env }: Pick<CommandContext, "env">): Promise<LoadedConfig> {
   return load(undefined, env);
 }
 
-async function load(yaml: YamlFile | undefined, env: DeskContext["env"]): Promise<LoadedConfig> {
+async function load(yaml: YamlFile | undefined, env: CommandContext["env"]): Promise<LoadedConfig> {
   const policyPath = env["INTERLOCK_POLICY"];
   if (!yaml && !policyPath && !settingVariables().some((name) => env[name])) return withShippedFolders(defaultConfig());
   const policy = policyPath
@@ -55,51 +52,51 @@ async function load(yaml: YamlFile | undefined, env: DeskContext["env"]): Promis
 }
 
 /** The data directory of `up`, unless an option names another. */
-export function dataDirectory({ env }: Pick<DeskContext, "env">): string {
+export function dataDirectory({ env }: Pick<CommandContext, "env">): string {
   return env["INTERLOCK_DATA"] || ".data";
 }
 
-/** npm forwards a Ctrl-C that the terminal has also sent to this process: two signals this close are one request. */
-const oneRequestMs = 500;
-/** The same for a process that closes: a busy machine delays npm, and a close that was cut off is worse than one that takes long. */
-const oneCloseMs = 3_000;
+/** npm forwards a Ctrl-C that the terminal has also sent to this process: two signals within this time count as one. */
+const repeatMs = 500;
+/** The same while a process closes: a busy machine delays npm, and an interrupted close is worse than a slow one. */
+const closingRepeatMs = 3_000;
 
-/** Ends the process on SIGINT or SIGTERM, after `close`. A second request, after some seconds, does not wait for `close`. */
-export function closeOnSignal(close: () => Promise<void>, clock: Clock): void {
+/** Calls `close` after SIGINT or SIGTERM, and returns when it has finished. A later second signal ends the process at once. */
+export async function closeOnSignal(close: () => Promise<void>, clock: Clock): Promise<void> {
   let isClosing = false;
-  onRequestToEnd(
-    clock,
-    () => {
+  await new Promise<void>((resolve) => {
+    const handle = () => {
       if (isClosing) process.exit(1);
       isClosing = true;
-      void close().then(() => process.exit(0));
-    },
-    oneCloseMs,
-  );
+      resolve();
+    };
+    onStopSignal(clock, handle, closingRepeatMs);
+  });
+  await close();
 }
 
-/** Calls `handle` at each SIGINT or SIGTERM that is a request of its own. */
-export function onRequestToEnd(clock: Clock, handle: () => void, withinMs = oneRequestMs): void {
-  let requestedAt = Number.NEGATIVE_INFINITY;
-  const request = () => {
-    if (clock.now() - requestedAt <= withinMs) return;
-    requestedAt = clock.now();
+/** Calls `handle` for each SIGINT or SIGTERM, once for several within `withinMs`. */
+export function onStopSignal(clock: Clock, handle: () => void, withinMs = repeatMs): void {
+  let handledAt = Number.NEGATIVE_INFINITY;
+  const onSignal = () => {
+    if (clock.now() - handledAt <= withinMs) return;
+    handledAt = clock.now();
     handle();
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, request);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, onSignal);
 }
 
-/** Opens what commands work with. Nothing is opened, or even imported, for the help. */
-export interface Environments {
-  inContext: Within<CommandContext>;
-  atDesk: Within<Desk>;
+/** Opens the contexts of commands. Nothing is opened, or even imported, for the help. */
+export interface Contexts {
+  withCommandContext: WithContext<CommandContext>;
+  withServerContext: WithContext<ServerContext>;
 }
 
-/** Opens the environment that `options` name, and has `work` done in it. */
-export type Within<Environment> = (
-  options: DeskOptions,
-  work: (environment: Environment) => Promise<number | undefined>,
-) => Promise<number | undefined>;
+/** Opens a context with `options`, and calls `work` with it. */
+export type WithContext<Context> = (
+  options: ContextOptions,
+  work: (context: Context) => Promise<number>,
+) => Promise<number>;
 
 /**
  * Uses the rules and workflows of the package where the working directory has no such folder and no setting names another one:

@@ -1,13 +1,13 @@
-import { CommandError, type Desk, errorLines, exitStatus } from "./command.ts";
+import { CommandError, errorLines, exitStatus, type ServerContext } from "./command.ts";
 import { toCommandError } from "./to-command-error.ts";
 
 /**
- * Has `work` done for each name, one after the other. One that fails does not keep the others from their turn: its error is
- * printed, and the exit status shows it. The error of a single name is thrown as it is.
+ * Calls `work` for each name in turn. If it fails for one of several names, the error is printed, the remaining names follow,
+ * and the exit status is that of a failure. The error of a single name is thrown.
  */
 export async function forEachName(
   names: readonly string[],
-  { terminal }: Pick<Desk, "terminal">,
+  { terminal }: Pick<ServerContext, "terminal">,
   work: (name: string) => Promise<void>,
 ): Promise<number> {
   let failed = 0;
@@ -16,7 +16,7 @@ export async function forEachName(
       await work(name);
     } catch (thrown) {
       const error = toCommandError(thrown);
-      // Any other error, such as a server that does not answer, would meet the remaining names as well.
+      // Any other error, such as a server that does not answer, would occur for the remaining names as well.
       if (names.length === 1 || !(error instanceof CommandError)) throw error;
       failed++;
       errorLines(error).forEach(terminal.printError);

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The build replaces this identifier. It is not there where the sources run themselves. */
+/** The build replaces this identifier. It does not exist when the sources run directly. */
 declare const INTERLOCK_BUILD: Build | undefined;
 
 /** The version of the package, and the commit it was built from, if the build was made in a repository. */

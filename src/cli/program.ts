@@ -1,7 +1,14 @@
 import { Command, CommanderError } from "commander";
 import { exitStatus, exitStatuses, MisuseError } from "./command.ts";
-import type { Environments, Within } from "./context.ts";
-import { type About, type Declare, type Implementation, withConfig, withData, withServer } from "./declare/declare.ts";
+import type { Contexts, WithContext } from "./context.ts";
+import {
+  type CommandHelp,
+  type Implementation,
+  type ProgramBuilder,
+  withConfig,
+  withData,
+  withServer,
+} from "./declare/declare.ts";
 import { declareInspection } from "./declare/inspect.ts";
 import { declareInstallation } from "./declare/install.ts";
 import { declareOperations } from "./declare/operate.ts";
@@ -10,28 +17,28 @@ import { declareStart } from "./declare/start.ts";
 import { versionText } from "./package.ts";
 import { arrangeArguments } from "./parsing/arguments.ts";
 
-/** How the program was called: by its own name, or as a plugin of kubectl. */
+/** The command line that runs the program: its own name, or as a plugin of kubectl. */
 export type CalledAs = "interlock" | "kubectl interlock";
 
-/** Performs the command that an operator typed. Returns the exit status; undefined if the process keeps running. */
+/** Performs the command that an operator typed. Returns the exit status. */
 export async function interlock(
   args: readonly string[],
-  environments: Environments,
+  contexts: Contexts,
   calledAs: CalledAs = "interlock",
-): Promise<number | undefined> {
-  let status: number | undefined;
-  const finish = (result: number | undefined) => {
+): Promise<number> {
+  let status = exitStatus("ok");
+  const finish = (result: number) => {
     status = result;
   };
-  const program = createProgram(environments, finish, calledAs);
+  const program = createProgram(contexts, finish, calledAs);
   const [first = "help", ...rest] = arrangeArguments(args);
   if (first === "__complete") {
-    return (await import("./completion/complete.ts")).complete(program, args.slice(1), environments);
+    return (await import("./completion/complete.ts")).complete(program, args.slice(1), contexts);
   }
   try {
-    const words =
+    const parsed =
       first === "help" ? helpArguments(program, rest) : [first === "version" ? "--version" : first, ...rest];
-    await program.parseAsync(words, { from: "user" });
+    await program.parseAsync(parsed, { from: "user" });
     return status;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return exitStatus("ok");
@@ -39,15 +46,15 @@ export async function interlock(
   }
 }
 
-/** `help policy test` as `policy test --help`. A word that is no command is left in place, which is an error. */
-function helpArguments(program: Command, words: readonly string[]): string[] {
+/** `help policy test` as `policy test --help`. An unknown command is left in place, which is an error. */
+function helpArguments(program: Command, names: readonly string[]): string[] {
   const path: string[] = [];
   let command = program;
-  for (const word of words) {
+  for (const name of names) {
     if (command.commands.length === 0) break;
-    const next = command.commands.find((one) => one.name() === word || one.aliases().includes(word));
-    if (!next) return word.startsWith("-") ? ["help"] : [...path, word];
-    path.push(word);
+    const next = command.commands.find((one) => one.name() === name || one.aliases().includes(name));
+    if (!next) return name.startsWith("-") ? ["help"] : [...path, name];
+    path.push(name);
     command = next;
   }
   return path.length === 0 ? ["help"] : [...path, "--help"];
@@ -55,8 +62,8 @@ function helpArguments(program: Command, words: readonly string[]): string[] {
 
 /** All commands. `finish` receives the exit status of the one that is performed. */
 export function createProgram(
-  environments: Environments,
-  finish: (status: number | undefined) => void,
+  contexts: Contexts,
+  finish: (status: number) => void,
   calledAs: CalledAs = "interlock",
 ): Command {
   const program = new Command(calledAs)
@@ -69,21 +76,21 @@ export function createProgram(
     // Without arguments and options, which `help COMMAND` prints: the list fits a terminal of 80 columns.
     .configureHelp({ subcommandTerm: (command) => [command.name(), ...command.aliases()].join(", ") })
     .addHelpText("after", `\nType ${calledAs} help COMMAND for its options and an example.`);
-  refuseMisuse(program);
+  convertErrors(program);
 
-  function perform<Environment>(
+  function setAction<Context>(
     command: Command,
-    within: Within<Environment>,
-    load: () => Promise<Implementation<Environment>>,
+    withContext: WithContext<Context>,
+    load: () => Promise<Implementation<Context>>,
   ): Command {
-    return command.action(async (...given: readonly unknown[]) => {
+    return command.action(async (...parameters: readonly unknown[]) => {
       const implementation = await load();
       // Behind the arguments are the command's own options, without those of its parent, and the command.
-      const [args, options] = [given.slice(0, -2), command.optsWithGlobals()];
-      const work = async (environment: Environment) =>
-        (await implementation(environment, ...([...args, options] as never[]))) ?? undefined;
+      const [args, options] = [parameters.slice(0, -2), command.optsWithGlobals()];
+      const work = async (context: Context) =>
+        (await implementation(context, ...([...args, options] as never[]))) ?? exitStatus("ok");
       try {
-        finish(checkStatus(await within(options, work)));
+        finish(checkStatus(await withContext(options, work)));
       } catch (thrown) {
         const error = (await import("./to-command-error.ts")).toCommandError(thrown);
         throw error instanceof MisuseError ? misuse(error.message, command) : error;
@@ -91,22 +98,23 @@ export function createProgram(
     });
   }
 
-  const add = (usage: string, { example, ...about }: About, parent = program) =>
-    refuseMisuse(describe(parent.command(usage), { ...about, example: example.replace(/^interlock/, calledAs) }));
-  const declare: Declare = {
-    family: add,
-    inContext: (usage, about, parent) => perform(add(usage, about, parent), environments.inContext, about.load),
-    atDesk: (usage, about) => perform(withDeskOptions(add(usage, about)), environments.atDesk, about.load),
+  const add = (usage: string, { example, ...about }: CommandHelp, parent = program) =>
+    convertErrors(describe(parent.command(usage), { ...about, example: example.replace(/^interlock/, calledAs) }));
+  const builder: ProgramBuilder = {
+    parentCommand: add,
+    command: (usage, about, parent) => setAction(add(usage, about, parent), contexts.withCommandContext, about.load),
+    serverCommand: (usage, about) =>
+      setAction(withContextOptions(add(usage, about)), contexts.withServerContext, about.load),
   };
-  declareStart(declare);
-  declareInspection(declare);
-  declareOperations(declare);
-  declareInstallation(declare);
-  declareProcesses(declare);
+  declareStart(builder);
+  declareInspection(builder);
+  declareOperations(builder);
+  declareInstallation(builder);
+  declareProcesses(builder);
   return program;
 }
 
-function describe(command: Command, { summary, details, example, group }: About): Command {
+function describe(command: Command, { summary, details, example, group }: CommandHelp): Command {
   const description = details === undefined ? `${summary}.` : `${summary}.\n\n${details}`;
   if (group) command.helpGroup(`${group}:`);
   examples.set(command, example);
@@ -115,8 +123,8 @@ function describe(command: Command, { summary, details, example, group }: About)
 
 const examples = new WeakMap<Command, string>();
 
-/** Has commander's errors thrown in our form. */
-function refuseMisuse(command: Command): Command {
+/** Converts commander's errors to MisuseError. */
+function convertErrors(command: Command): Command {
   return command.exitOverride((error) => {
     if (error.exitCode === 0) throw error;
     if (error.code === "commander.help") throw misuse(`missing subcommand: ${subcommands(command)}`, command);
@@ -129,9 +137,9 @@ function subcommands(command: Command): string {
   return command.commands.map((one) => one.name()).join(", ");
 }
 
-/** A status outside the table would mean nothing to a script. */
-function checkStatus(status: number | undefined): number | undefined {
-  if (status === undefined || Object.values(exitStatuses).some((known) => known.status === status)) return status;
+/** Scripts rely on the documented statuses. */
+function checkStatus(status: number): number {
+  if (Object.values(exitStatuses).some((known) => known.status === status)) return status;
   throw new TypeError(`exit status ${status} is not in the table`);
 }
 
@@ -144,6 +152,6 @@ function misuse(problem: string, command: Command): MisuseError {
   return new MisuseError(`${problem}; see ${help}`, example === undefined ? [] : [`for example: ${example}`]);
 }
 
-function withDeskOptions(command: Command): Command {
+function withContextOptions(command: Command): Command {
   return withConfig(withServer(withData(command), "DIR/kubeconfig"));
 }

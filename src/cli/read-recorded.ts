@@ -1,2 +1,2 @@
-/** Loaded with the first use: the database needs libraries of its own. */
+// A module of its own, so that the libraries of the database are loaded at the first use.
 export { readRecorded } from "../app/index.ts";

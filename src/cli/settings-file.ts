@@ -5,7 +5,7 @@ import { CommandError } from "./command.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A settings file, and why it is this one. */
+/** A settings file and its origin. */
 export interface SettingsFile extends YamlFile {
   readonly origin: SettingsOrigin;
 }
@@ -15,11 +15,11 @@ type SettingsOrigin = "--config" | "env INTERLOCK_CONFIG" | "working directory" 
 interface Candidate {
   readonly path: string;
   readonly origin: SettingsOrigin;
-  /** Whether an operator has named it: then it must exist, and belongs to whom they trust. */
+  /** Whether an operator named the file: then it must exist, and its owner is not checked. */
   readonly isNamed: boolean;
 }
 
-/** Where settings may be, in the order of precedence. A file that is named is the only candidate. */
+/** The possible settings files, in the order of precedence. A named file is the only candidate. */
 export function settingsCandidates(option: string | undefined, env: Env): readonly Candidate[] {
   if (option !== undefined) return [{ path: option, origin: "--config", isNamed: true }];
   const variable = env["INTERLOCK_CONFIG"];
@@ -32,10 +32,10 @@ export function settingsCandidates(option: string | undefined, env: Env): readon
   ];
 }
 
-/** The first settings file that exists. Throws CommandError if it cannot be read, or must not be. */
+/** The first settings file that exists. Throws CommandError if it cannot or must not be read. */
 export async function findSettingsFile(option: string | undefined, env: Env): Promise<SettingsFile | undefined> {
   for (const { path, origin, isNamed } of settingsCandidates(option, env)) {
-    if (!isNamed && !(await isOurs(path))) continue;
+    if (!isNamed && !(await isTrusted(path))) continue;
     return { path, origin, text: await readSettings(isNamed ? origin : "the settings file", path) };
   }
   return undefined;
@@ -48,10 +48,10 @@ export async function readSettings(named: string, path: string): Promise<string>
 }
 
 /**
- * False if there is no such file. Settings name programs and servers, so a file that another user has left in the working
- * directory is refused rather than obeyed.
+ * False if there is no such file. Settings name programs and servers, so a file in the working directory that belongs to
+ * another user is refused.
  */
-async function isOurs(path: string): Promise<boolean> {
+async function isTrusted(path: string): Promise<boolean> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
     throw new CommandError(`the settings file ${path} cannot be read (${error.code}); name another with --config`);
@@ -61,7 +61,7 @@ async function isOurs(path: string): Promise<boolean> {
   throw new CommandError(`the settings file ${path} belongs to another user; name it with --config to use it`);
 }
 
-/** Whether a file of `owner` is read without being named: it is the user's own, or the administrator's. */
+/** Whether a file of `owner` may be read without being named: the user or the administrator owns it. */
 export function isTrustedOwner(owner: number, user: number | undefined): boolean {
   return user === undefined || owner === user || owner === 0;
 }

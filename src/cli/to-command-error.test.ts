@@ -22,14 +22,16 @@ describe("the exit status", () => {
   it.each(["gte", "get --nothing", "get", "cancel a", "run x --target", "policy"])(
     "is the one for wrong arguments after %j",
     async (line) => {
-      const error = await interlock(line.split(" "), { inContext: unused, atDesk: unused }).catch((error) => error);
+      const error = await interlock(line.split(" "), { withCommandContext: unused, withServerContext: unused }).catch(
+        (error) => error,
+      );
 
       expect(errorStatus(error)).toBe(exitStatuses.misuse.status);
     },
   );
 
-  it("must be in the table", async () => {
-    const environments = { inContext: unused, atDesk: async () => 7 };
+  it("is refused if it is not in the table", async () => {
+    const environments = { withCommandContext: unused, withServerContext: async () => 7 };
 
     await expect(interlock(["get", "incidents"], environments)).rejects.toThrow("exit status 7 is not in the table");
   });
@@ -37,7 +39,11 @@ describe("the exit status", () => {
 
 describe("as a plugin of kubectl", () => {
   it("errors and examples show how it was called", async () => {
-    const typed = interlock(["policy", "tset"], { inContext: unused, atDesk: unused }, "kubectl interlock");
+    const typed = interlock(
+      ["policy", "tset"],
+      { withCommandContext: unused, withServerContext: unused },
+      "kubectl interlock",
+    );
 
     await expect(typed).rejects.toThrow(
       "unknown command 'tset' (did you mean test?); see kubectl interlock help policy\n  for example: kubectl interlock policy test --rules rules",

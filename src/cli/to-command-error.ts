@@ -2,7 +2,7 @@ import { KubeError } from "../kube/index.ts";
 import { OperationError } from "../operate/errors/index.ts";
 import { CommandError, exitStatus } from "./command.ts";
 
-/** An error of an operation or explanation, as commands report errors. Any other error is returned as it is. */
+/** An error of an operation or explanation, as commands report errors. Any other error is returned unchanged. */
 export function toCommandError(error: unknown): unknown {
   if (!(error instanceof OperationError)) return error;
   if (error.cause instanceof KubeError) return error.cause;

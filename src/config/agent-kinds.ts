@@ -22,7 +22,7 @@ export function gitlabProjects(): Kind<readonly string[]> {
   });
 }
 
-/** Where polling begins for a project that was never polled: now, or so many milliseconds before. */
+/** Where polling begins for a project that was never polled: now, or this number of milliseconds before. */
 export function startPoint(): Kind<"now" | number> {
   return settingKind({
     expects: "now, or a duration such as 1h for one hour ago",
@@ -76,7 +76,7 @@ function parseProject(text: string): JiraProject | undefined {
   const statuses: Record<string, string> = {};
   for (const option of options) {
     const [, name = "", status = ""] = /^(\w+)\s*=\s*(.+)$/.exec(option) ?? [];
-    if (!(name in statusNames)) return undefined;
+    if (!Object.hasOwn(statusNames, name)) return undefined;
     statuses[statusNames[name as keyof typeof statusNames]] = status;
   }
   return { project, repository, ...(targetBranch && { targetBranch }), ...statuses };

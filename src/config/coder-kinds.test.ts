@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commandLine, harmlessVariables, size, userId } from "./coder-kinds.ts";
+import { settings } from "./schema.ts";
 
 describe("a command", () => {
   it.each([
@@ -24,7 +25,7 @@ describe("a size", () => {
     ["500KB", 500_000],
     ["2GB", 2_000_000_000],
     ["7B", 7],
-  ])("%s is so many bytes", (text, value) => {
+  ])("%s is %d bytes", (text, value) => {
     expect(size().read(text)).toEqual({ kind: "value", value });
     expect(size().print(value)).toBe(text);
   });
@@ -33,7 +34,7 @@ describe("a size", () => {
     expect(size().read(text)).toMatchObject({ kind: "wrong" });
   });
 
-  it("can be too large", () => {
+  it("over the limit is refused", () => {
     expect(size({ atMost: "5MB" }).read("6MB")).toMatchObject({ kind: "wrong", instead: "5MB or less" });
   });
 });
@@ -51,7 +52,7 @@ describe("the user of the coder", () => {
   });
 });
 
-describe("variables that are passed on", () => {
+describe("variables that are passed to the coder", () => {
   it("may be those of a model", () => {
     const value = ["ANTHROPIC_API_KEY", "HTTPS_PROXY", "PATH"];
 
@@ -72,5 +73,14 @@ describe("variables that are passed on", () => {
       kind: "wrong",
       wrong: expect.stringContaining(name),
     });
+  });
+
+  it("may not set one of our secrets, or name its file", () => {
+    const secrets = settings.filter(({ path, kind }) => kind.secret || /File$|kubeconfig/i.test(path));
+    const accepted = secrets
+      .flatMap(({ variables }) => variables)
+      .filter((name) => harmlessVariables().read(name).kind === "value");
+
+    expect(accepted).toEqual([]);
   });
 });

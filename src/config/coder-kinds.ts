@@ -1,7 +1,7 @@
 import { z } from "../schema/index.ts";
 import { type Kind, listKind, notation, settingKind, wrong } from "./kinds.ts";
 
-/** A program and its arguments: a list in JSON, or words as a shell would split them. No shell ever sees it. */
+/** A program and its arguments: a list in JSON, or words as a shell would split them. No shell runs it. */
 export function commandLine(): Kind<readonly string[]> {
   return settingKind({
     expects: 'a command such as claude -p --output-format json, or ["claude", "-p"]',
@@ -73,11 +73,11 @@ export function userId(): Kind<{ readonly uid: number; readonly gid: number }> {
   });
 }
 
-/** The beginnings of variables that hold or reach secrets of ours. */
-const ours =
-  /^(GITLAB|JIRA|REDIS|POSTGRES|PG|DATABASE|LEDGER|KUBE|AZURE|IDENTITY|GATEWAY|NOTIFY|INTERLOCK)|^(HOME|TMPDIR)$/i;
+/** The beginnings of variables that hold or reach our secrets. */
+const secretPrefixes =
+  /^(GITLAB|JIRA|REDIS|POSTGRES|PG|DATABASE|LEDGER|KUBE|AZURE|IDENTITY|GATEWAY|NOTIFY|PAGERDUTY|INTERLOCK|LOCAL_KUBECONFIG)|^(HOME|TMPDIR)$/i;
 
-/** Variables that the coder may see. */
+/** Variables that may be passed to the coder. */
 export function harmlessVariables(): Kind<readonly string[]> {
   const kind = listKind({
     expects: "names of variables such as ANTHROPIC_API_KEY, with commas between them",
@@ -88,9 +88,9 @@ export function harmlessVariables(): Kind<readonly string[]> {
     ...kind,
     read(text) {
       const reading = kind.read(text);
-      const forbidden = reading.kind === "value" ? reading.value.find((name) => ours.test(name)) : undefined;
+      const forbidden = reading.kind === "value" ? reading.value.find((name) => secretPrefixes.test(name)) : undefined;
       if (forbidden === undefined) return reading;
-      const problem = `names ${forbidden}, which the coder must not see`;
+      const problem = `names ${forbidden}, which must not be passed to the coder`;
       return { kind: "wrong", wrong: problem, instead: "other names" };
     },
   };

@@ -5,6 +5,15 @@ import { loadConfig } from "./load.ts";
 const route = "{ group: route.openshift.io, version: v1, kind: Route, plural: routes, scope: Namespaced }";
 
 describe("kinds.declared", () => {
+  it.each(["*unknown", "[*unknown]", "&all [*all]"])("with the alias %s is refused", (text) => {
+    const loaded = load(`kinds:\n  declared: ${text}\n`);
+
+    expect(loaded).toEqual({
+      kind: "invalid",
+      problems: ["file interlock.yaml:2: kinds.declared has an alias that cannot be resolved. Write the value itself."],
+    });
+  });
+
   it("is a list of kinds", () => {
     const loaded = load(`kinds:\n  declared:\n    - ${route}\n`);
     if (loaded.kind !== "loaded") throw new Error(loaded.problems.join());

@@ -41,7 +41,7 @@ describe("the explanation of the state", () => {
     expect(explainState(load({ STATE_BACKEND: "memory" }))).toEqual([
       {
         backend: "memory",
-        text: "state.backend is memory (env STATE_BACKEND): locks, claims and watermarks are kept in this process only. A restart loses the holders of locks, the completed claims and the position of each poller; other replicas do not see them.",
+        text: "state.backend is memory (env STATE_BACKEND): locks, claims and watermarks are kept in this process only. A restart loses the holders of locks, the completed claims and the position of each poller; other replicas do not share them.",
       },
     ]);
   });

@@ -58,7 +58,7 @@ export function explainState({ config, origins }: Described): readonly StateExpl
 function describeBackend(backend: Backend, losses: string): string {
   switch (backend) {
     case "memory":
-      return `are kept in this process only. A restart loses ${losses}; other replicas do not see them.`;
+      return `are kept in this process only. A restart loses ${losses}; other replicas do not share them.`;
     case "redis":
       return "are kept in Redis. They survive a restart and are shared by all replicas, as long as Redis keeps its data.";
     case "kubernetes":

@@ -1,4 +1,3 @@
-export { configurationPage } from "./configuration-page.ts";
 export { defaultConfig, settingVariables } from "./default-config.ts";
 export { type DescribedSetting, describeChosen, describeConfig, explainState } from "./describe.ts";
 export { type ConfigSources, type InvalidConfig, type LoadedConfig, loadConfig, type Origin } from "./load.ts";

@@ -8,7 +8,7 @@ export interface Kind<T> {
   readonly expects: string;
   /** For the documentation: which values are accepted, where the meaning does not show it. */
   readonly limits?: string;
-  /** True: neither the value nor any text near it may be printed. */
+  /** True: the value, and any text near it in a file, must not be printed. */
   readonly secret?: true;
   /** True: a path on this machine; in a settings file it is relative to that file. */
   readonly isPath?: true;
@@ -356,10 +356,21 @@ function isRedisUrl(text: string): boolean {
 
 function isServerUrl(text: string, protocols: readonly string[]): boolean {
   if (!URL.canParse(text) || /\s/.test(text)) return false;
-  const { protocol, hostname, pathname, search, hash } = new URL(text);
+  const { protocol, hostname, username, password, pathname, search, hash } = new URL(text);
   // A bare # / or ? in a password ends the host too early: what follows, and the @, then land in these parts.
   const cutShort = hash !== "" || `${pathname}${search}`.includes("@");
-  return protocols.includes(protocol) && hostname !== "" && !cutShort;
+  const isDecodable = canDecode(`${username}${password}${pathname}`);
+  return protocols.includes(protocol) && hostname !== "" && !cutShort && isDecodable;
+}
+
+/** A bare % in a password cannot be decoded, which would only be found when the client connects. */
+function canDecode(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Repeats `text` only if it cannot be a URL or another text with a password in it, put in the wrong place. */

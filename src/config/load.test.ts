@@ -139,12 +139,12 @@ describe("a configuration", () => {
     [
       "execution: { observe: true }",
       "",
-      "file interlock.yaml:1: execution.observe belongs into the policy file policy.yaml.",
+      "file interlock.yaml:1: execution.observe belongs in the policy file policy.yaml.",
     ],
     [
       "",
       "log: { level: debug }",
-      "file policy.yaml:1: log.level is no setting of the policy: write it into the file of the stage.",
+      "file policy.yaml:1: log.level is not a setting of the policy: write it into the file of the stage.",
     ],
   ])("in the wrong one of the two files are refused: %j and %j", (main, shared, problem) => {
     const reading = loadConfig({
@@ -201,7 +201,7 @@ describe("a configuration", () => {
     expect(apart.config).toMatchObject({ state: { backend: "memory" }, locks: { backend: "kubernetes" } });
   });
 
-  it("treats what is left empty as not written", () => {
+  it("treats an empty value as not written", () => {
     const { config } = loaded({ file: ["locks:", "log:", "  level:", "  format: ''"], env: { STATE_BACKEND: " " } });
 
     expect(config).toMatchObject({ state: { backend: "kubernetes" }, log: { level: "info", format: "json" } });
@@ -224,7 +224,7 @@ describe("objects on a server that others use too", () => {
 
     expect(problems({ env })).toEqual([
       `env STATE_BACKEND: state.backend is memory, but objects.server is ${server} (env OBJECTS_SERVER): ` +
-        "other processes on that server would see none of it. Write kubernetes or redis.",
+        "other processes on that server would not share it. Write kubernetes or redis.",
     ]);
   });
 
@@ -234,14 +234,14 @@ describe("objects on a server that others use too", () => {
     expect(found).toEqual([expect.stringContaining("env LOCKS_BACKEND: locks.backend is memory, but objects.server")]);
   });
 
-  it("need a kubeconfig if they are found by one", () => {
+  it("need a kubeconfig if objects.server is kubeconfig", () => {
     expect(problems({ env: { OBJECTS_SERVER: "kubeconfig" } })).toEqual([
       "env OBJECTS_SERVER: objects.server is kubeconfig, but objects.kubeconfig is not set. " +
         'Set INTERLOCK_KUBECONFIG to the file, or write "kubeconfig:" below "objects:" in the file.',
     ]);
   });
 
-  it("are distinguished from settings without effect", () => {
+  it("cause a warning for settings without effect", () => {
     const { warnings } = loaded({
       env: { OBJECTS_SERVER: "in-cluster", INTERLOCK_KUBECONFIG: "/k", INTERLOCK_KUBE_CONTEXT: "c" },
     });
@@ -276,7 +276,7 @@ describe("the Redis server", () => {
     ]);
   });
 
-  it("is not called missing when it may be in a file that cannot be read", () => {
+  it("is not reported as missing if the file cannot be read", () => {
     const found = problems({ file: ["redis: {"], env: { STATE_BACKEND: "redis" } });
 
     expect(found).toEqual([expect.stringContaining("file interlock.yaml:")]);
@@ -317,6 +317,8 @@ describe("the Redis server", () => {
     "redis://user:12/34@redis",
     "redis://user:12?34@redis",
     "redis://:my pass@redis",
+    "redis://:50%off@redis",
+    "redis+sentinel://one/%E0%A4%A",
     "redis+sentinel://one,two",
     "redis+sentinel://one,/name",
     "redis+sentinel://user:12#34@one/name",
@@ -339,15 +341,15 @@ describe("the settings of the gateway", () => {
     expect(bad).toEqual([expect.stringContaining("gateway.tokens is not a list of senders")]);
   });
 
-  it.each(["8080", "localhost", "a:99999", "[::1]"])("do not take %s for an address", (listen) => {
+  it.each(["8080", "localhost", "a:99999", "[::1]"])("refuse %s as an address", (listen) => {
     expect(problems({ env: { GATEWAY_LISTEN: listen } })).toEqual([expect.stringContaining("gateway.listen")]);
   });
 
-  it("take an address of IPv6", () => {
+  it("accept an IPv6 address", () => {
     expect(loaded({ env: { GATEWAY_LISTEN: "[::1]:80" } }).config.gateway.listen).toEqual({ host: "::1", port: 80 });
   });
 
-  it("make fingerprints of what signals have", () => {
+  it("accept the fields of signals for fingerprints", () => {
     expect(problems({ file: ["gateway:", "  fingerprint: target, pod"] })).toEqual([
       expect.stringContaining("gateway.fingerprint"),
     ]);
@@ -434,18 +436,19 @@ describe("the settings of the coder", () => {
     "SHOP -> a b",
     "SHOP -> a/b; SHOP -> a/c",
     "SHOP -> a/b, status=x",
+    "SHOP -> a/b, toString=x",
     "{",
     '{"mappings": {"SHOP": 1}}',
     '{"mappings": {}}',
     "SHOP -> https://u:hunter2@host/a",
-  ])("do not take %s for a mapping, and repeat none of it", (text) => {
+  ])("refuse %s as a mapping, without repeating it", (text) => {
     const found = problems({ env: { ...gitlab, ...jira, JIRA_PROJECT_MAP: text } });
 
     expect(found).toEqual([expect.stringMatching(/^env JIRA_PROJECT_MAP: jira\.projects /)]);
     expect(found.join()).not.toContain("hunter2");
   });
 
-  it("take no password in an address, and do not print it", () => {
+  it("refuse a password in an address, without printing it", () => {
     const found = problems({ env: { GITLAB_URL: "https://oauth2:hunter2@gitlab.example.com" } });
 
     expect(found).toEqual([expect.stringMatching(/^env GITLAB_URL: gitlab\.url is not a URL .*without a user/)]);
@@ -609,7 +612,7 @@ describe("a password", () => {
   ];
   const noise = fc.string({ unit: fc.constantFrom(..."abc019 ,:#[]'\"`!&*@/%?|>-\\$"), maxLength: 6 });
 
-  it("appears in nothing that is printed, wherever it was put and however it was mangled", () => {
+  it("is never printed, even if it is misplaced or malformed", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...places),
@@ -636,14 +639,18 @@ describe("the ledger's database", () => {
     expect(`${JSON.stringify(config)} ${inspect(config, { depth: 9, showHidden: true })}`).not.toContain("hunter2");
   });
 
-  it.each(["db:5432/ledger", "mysql://db/ledger", "postgres://", "postgres://u:12#34@db/l", "postgres://u:1/2@db/l"])(
-    "cannot be at %s",
-    (url) => {
-      const [problem] = problems({ env: { LEDGER_URL: url } });
+  it.each([
+    "db:5432/ledger",
+    "mysql://db/ledger",
+    "postgres://",
+    "postgres://u:12#34@db/l",
+    "postgres://u:1/2@db/l",
+    "postgres://u:50%off@db/l",
+  ])("cannot be at %s", (url) => {
+    const [problem] = problems({ env: { LEDGER_URL: url } });
 
-      expect(problem).toMatch(/^env LEDGER_URL: ledger\.url is not a PostgreSQL URL .* Write postgres:\/\//);
-    },
-  );
+    expect(problem).toMatch(/^env LEDGER_URL: ledger\.url is not a PostgreSQL URL .* Write postgres:\/\//);
+  });
 });
 
 describe("sources.<name>.map", () => {

@@ -19,14 +19,14 @@ export interface LoadedConfig {
   readonly kind: "loaded";
   readonly config: Config;
   readonly origins: ReadonlyMap<string, Origin>;
-  /** Sentences for people, without secrets. */
+  /** Sentences for operators, without secrets. */
   readonly warnings: readonly string[];
 }
 
 /** All problems of the settings. */
 export interface InvalidConfig {
   readonly kind: "invalid";
-  /** Sentences for people, without secrets: where, which setting, what is wrong, what to write instead. */
+  /** Sentences for operators, without secrets: where, which setting, what is wrong, what to write instead. */
   readonly problems: readonly string[];
 }
 
@@ -78,10 +78,10 @@ function findMisplaced({
   const policyElsewhere = main.written.filter(({ setting }) => setting.isPolicy);
   const others = shared.written.filter(({ setting }) => !setting.isPolicy);
   return [
-    ...policyElsewhere.map(({ setting, origin }) => `${origin}: ${setting.path} belongs into the policy file ${path}.`),
+    ...policyElsewhere.map(({ setting, origin }) => `${origin}: ${setting.path} belongs in the policy file ${path}.`),
     ...others.map(
       ({ setting, origin }) =>
-        `${origin}: ${setting.path} is no setting of the policy: write it into the file of the stage.`,
+        `${origin}: ${setting.path} is not a setting of the policy: write it into the file of the stage.`,
     ),
   ];
 }
@@ -197,7 +197,7 @@ function checkObjects(chosen: Choices): { readonly problems: readonly string[]; 
     // A value that follows another setting is corrected there.
     if (server?.value === "embedded" || value !== "memory" || origin?.startsWith("as ")) continue;
     const what = `${origin}: ${path} is memory, but objects.server is ${server?.value} (${server?.origin})`;
-    problems.push(`${what}: other processes on that server would see none of it. Write kubernetes or redis.`);
+    problems.push(`${what}: other processes on that server would not share it. Write kubernetes or redis.`);
   }
   const unused = objectPaths.slice(1).filter((path) => chosen.get(path)?.value && server?.value === "in-cluster");
   const warnings = unused.map((path) => {

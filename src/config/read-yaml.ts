@@ -89,7 +89,9 @@ function readNamed(setting: NamedSetting, node: unknown, { origin, name, place }
   if (isEmpty(node)) return [];
   const path = setting.path.replace("<name>", name);
   if (!isMap(node)) return [`${origin}: ${path} is not a structure. Write ${setting.kind.expects}.`];
-  return [{ setting, text: JSON.stringify({ [name]: node.toJS(place.document) }), origin }];
+  const text = toJson(node, place);
+  if (text === undefined) return [`${origin}: ${path} ${badAlias}`];
+  return [{ setting, text: `{${JSON.stringify(name)}: ${text}}`, origin }];
 }
 
 /** One setting for all names. */
@@ -108,17 +110,27 @@ function readValue(
   { origin, place }: Pick<NamedValue, "origin" | "place">,
 ): Finding[] {
   if (isEmpty(node)) return [];
-  if (setting.kind.isStructure) return [{ setting, text: JSON.stringify(toJson(node, place)), origin }];
+  if (setting.kind.isStructure) {
+    const text = toJson(node, place);
+    return [text === undefined ? `${origin}: ${setting.path} ${badAlias}` : { setting, text, origin }];
+  }
   if (!isScalar(node)) return [`${origin}: ${setting.path} is not a single value. Write ${setting.kind.expects}.`];
   // `source` is the text as written: a namespace called 007 stays 007.
   return [{ setting, text: node.source ?? String(node.value), origin }];
 }
 
-function toJson(node: unknown, { document }: ParsedFile): unknown {
-  return isNode(node) ? node.toJS(document) : undefined;
+const badAlias = "has an alias that cannot be resolved. Write the value itself.";
+
+/** The text of a structure. Undefined if an alias in it names no anchor, contains itself, or stands for too much. */
+function toJson(node: unknown, { document }: ParsedFile): string | undefined {
+  try {
+    return isNode(node) ? JSON.stringify(node.toJS(document)) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-/** A name with nothing behind it counts as not written; templates leave such lines. */
+/** A name without a value counts as not written; templates leave such lines. */
 function isEmpty(node: unknown): boolean {
   return node === null || (isScalar(node) && (node.value === null || node.value === ""));
 }

@@ -50,22 +50,9 @@ export function missingRequirements(
   });
 }
 
-const secretsBesideFiles = [
-  "console.oidc.clientSecret",
-  "gitlab.token",
-  "gitlab.webhookSecret",
-  "jira.apiToken",
-  "ledger.checkpointKey",
-  "notify.webhookSecret",
-  "notify.slackUrl",
-  "notify.slackToken",
-  "notify.mattermostUrl",
-  "notify.pagerdutyRoutingKey",
-  "notify.opsgenieApiKey",
-  "notify.teamsUrl",
-  "notify.smtpPassword",
-  "sources.pagerduty.secret",
-];
+const secretsBesideFiles = settings
+  .filter(({ path, kind }) => kind.secret && settings.some((other) => other.path === `${path}File`))
+  .map(({ path }) => path);
 
 /** Files of secrets that are not read because the secret itself is set, a sentence each. */
 export function unreadFiles(chosen: ReadonlyMap<string, Chosen>): readonly string[] {

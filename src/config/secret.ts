@@ -4,7 +4,7 @@ const shown = "[redacted]";
 
 /** A value that prints as `[redacted]` however it is printed. `reveal()` is for the one caller that needs it. */
 export class Secret {
-  // A private field, because JSON, spreading and console.log all see an ordinary one.
+  // A private field, because JSON, spreading and console.log include an ordinary one.
   readonly #value: string;
 
   constructor(value: string) {

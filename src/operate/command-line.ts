@@ -2,14 +2,14 @@ import { shortNames } from "../resources/short-names/index.ts";
 import { readObjectName } from "./find/index.ts";
 import type { OperationRequest } from "./request/index.ts";
 
-/** An operation as a person would type it. */
+/** The command line that performs the same operation. */
 export function commandLine(operation: string, request: OperationRequest): string {
   const { object, scope = [], workflow, target, parameters = {}, approval, block, dryRun, reason } = request;
   const { name, namespace = request.namespace } = object === undefined ? {} : readObjectName(object);
-  const words = [
+  const args = [
     "interlock",
     operation,
-    ...[workflow, name && shortNames(name), ...scope].filter((word) => word !== undefined),
+    ...[workflow, name && shortNames(name), ...scope].filter((arg) => arg !== undefined),
     ...option("--target", target),
     ...Object.entries(parameters).flatMap(([parameter, value]) => ["--param", `${parameter}=${value}`]),
     ...option("--approval", approval),
@@ -20,14 +20,14 @@ export function commandLine(operation: string, request: OperationRequest): strin
     // Joined, as a reason may begin with dashes.
     `--reason=${reason}`,
   ];
-  return words.map(quoteWord).join(" ");
+  return args.map(quote).join(" ");
 }
 
 function option(name: string, value: string | undefined): readonly string[] {
   return value === undefined ? [] : [name, value];
 }
 
-/** A word of a command line, in quotes if the shell would change it. */
-function quoteWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+/** An argument, in quotes if the shell would change it. */
+function quote(arg: string): string {
+  return /^[\w@%+=:,./-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", `'\\''`)}'`;
 }

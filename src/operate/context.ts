@@ -4,7 +4,7 @@ import type { PolicySettings } from "../policy/index.ts";
 import type { CatalogDefaults, Kinds } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 
-/** The environment of operations and explanations. It has no terminal and no process: a server can have one per request. */
+/** The context of operations and explanations. It has no terminal and no process, so a server can open one per request. */
 export interface OperateContext {
   /** Acts with the rights of the caller. */
   readonly client: KubeClient;
@@ -20,7 +20,7 @@ export interface OperateContext {
   readonly approvalExpiresAfterMs: number;
   /** The namespace of target records. */
   readonly recordsIn: string;
-  /** How long a fix is watched after a run, and how soon after it signals do not count. */
+  /** How long an incident is watched after a run, and how long signals are ignored before that. */
   readonly verification: { readonly graceMs: number; readonly windowMs: number };
   /** The kinds that targets may be of: those of the API server at this moment, and those that the configuration declares. */
   kinds(): Promise<Kinds>;

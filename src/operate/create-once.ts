@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type KubeObject, nameHash, type ResourceType, refOf } from "../kube/index.ts";
 import { OperationError } from "./errors/index.ts";
-import type { Order } from "./operation.ts";
+import type { OperationCall } from "./operation.ts";
 
 type CreateRequest = { readonly dryRun?: boolean };
 
@@ -12,7 +12,7 @@ type CreateRequest = { readonly dryRun?: boolean };
 export async function createOnce<T extends KubeObject>(
   type: ResourceType<T>,
   draft: T,
-  { request, context: { client } }: Order<CreateRequest>,
+  { request, context: { client } }: OperationCall<CreateRequest>,
   contentOf: (object: T) => unknown,
 ): Promise<T> {
   const outcome = await client.create(type, draft, { dryRun: request.dryRun ?? false });
@@ -23,13 +23,13 @@ export async function createOnce<T extends KubeObject>(
     const message = `the key was used already for another request, which created ${draft.metadata.name}`;
     throw new OperationError("conflict", message, { hint: "send this one with a new key", current: existing });
   }
-  throw new OperationError("conflict", `${draft.metadata.name} was deleted meanwhile`, { hint: "try again" });
+  throw new OperationError("conflict", `${draft.metadata.name} was deleted in the meantime`, { hint: "try again" });
 }
 
-/** Short enough to type. Whether a name that is taken belongs to the same request is checked by its content. */
+/** Short enough to type. If the name is taken, the content of the object shows whether the request is the same. */
 const hashLength = 12;
 
 /** The name of the object that a request creates: the same for the same caller and key, so the second create fails. */
-export function keyedName(prefix: string, { caller, request }: Order<{ readonly key: string }>): string {
+export function keyedName(prefix: string, { caller, request }: OperationCall<{ readonly key: string }>): string {
   return `${prefix}-${nameHash(JSON.stringify([caller.name, request.key])).slice(0, hashLength)}`;
 }

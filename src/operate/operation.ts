@@ -5,11 +5,11 @@ import type { Caller, OperateContext } from "./context.ts";
 /** One operation: the schema of its request, and its effect. */
 export interface Operation<S extends z.ZodType = z.ZodType> {
   readonly schema: S;
-  perform(order: Order<Wire<S>>): Promise<OperationResult>;
+  perform(call: OperationCall<Wire<S>>): Promise<OperationResult>;
 }
 
-/** A valid request, with the caller and the environment. */
-export interface Order<Request> {
+/** A valid request, with its caller and context. */
+export interface OperationCall<Request> {
   readonly request: Request;
   readonly caller: Caller;
   readonly context: OperateContext;
@@ -18,7 +18,7 @@ export interface Order<Request> {
 /** The kinds of objects that operations change or create. */
 export type ChangedKind = "incidents" | "executions" | "approvals" | "pauses" | "tasks" | "targets";
 
-/** The effect of an operation, which is the same however often the same request is sent. */
+/** The effect of an operation: the same for each repetition of a request. */
 export interface OperationResult {
   /** The effect in one sentence without its full stop. */
   readonly message: string;
@@ -39,7 +39,7 @@ export function objectKey({ metadata: { namespace = "", name = "" } }: KubeObjec
   return `${namespace}/${name}`;
 }
 
-/** The verb for a result, which a dry run does not have. */
-export function isOrWouldBe({ request }: Order<{ readonly dryRun?: boolean }>): "is" | "would be" {
+/** The verb of a message: a dry run has no effect. */
+export function isOrWouldBe({ request }: OperationCall<{ readonly dryRun?: boolean }>): "is" | "would be" {
   return request.dryRun ? "would be" : "is";
 }

@@ -13,30 +13,30 @@ export type PauseScope =
 const scopesWithName = ["namespace", "target", "workflow"];
 const pauseScopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
-/** Reads `all`, `namespace payment`, `target node/worker-1`, `target git:host/42` or `workflow restart`. A mistake must not pause nothing. */
+/** Reads `all`, `namespace payment`, `target node/worker-1`, `target git:host/42` or `workflow restart`. Throws for anything else: a pause without effect would look like a pause. */
 export async function readPauseScope(
-  words: readonly string[],
+  args: readonly string[],
   context: Pick<OperateContext, "client" | "kinds">,
 ): Promise<PauseScope> {
-  const [scope = "", what = ""] = words;
-  if (scope === "all" && what === "") return { scope: "All" };
+  const [scope = "", name = ""] = args;
+  if (scope === "all" && name === "") return { scope: "All" };
   if (scope.includes("/")) throw new OperationError("invalid", `"${scope}" is not a scope; write: target ${scope}`);
-  if (what === "" && scopesWithName.includes(scope)) {
+  if (name === "" && scopesWithName.includes(scope)) {
     throw new OperationError("invalid", `missing argument: ${pauseScopes}`);
   }
   switch (scope) {
     case "namespace":
-      return { scope: "Namespace", targetNamespace: what };
+      return { scope: "Namespace", targetNamespace: name };
     case "target":
-      return { scope: "Target", targetResource: await canonicalTarget(what, context) };
+      return { scope: "Target", targetResource: await canonicalTarget(name, context) };
     case "workflow":
-      return { scope: "Workflow", workflowId: await knownWorkflow(what, context.client) };
+      return { scope: "Workflow", workflowId: await knownWorkflow(name, context.client) };
     default:
-      throw new OperationError("invalid", `"${words.join(" ")}" is not one of: ${pauseScopes}`);
+      throw new OperationError("invalid", `"${args.join(" ")}" is not one of: ${pauseScopes}`);
   }
 }
 
-/** In words. */
+/** A scope as text, such as `automation in namespace payment`. */
 export function pauseScopeText(spec: PauseScope | AutomationPauseSpec): string {
   switch (spec.scope) {
     case "All":
@@ -53,9 +53,9 @@ export function pauseScopeText(spec: PauseScope | AutomationPauseSpec): string {
 async function canonicalTarget(text: string, context: Pick<OperateContext, "kinds">): Promise<string> {
   const read = parsePauseTarget(text, await context.kinds());
   if (read.kind === "problem") throw new OperationError("invalid", `the target "${text}" ${read.problem}`);
-  // Nothing goes by a repository's path: its project may be renamed.
+  // A project may be renamed, so tasks carry its id instead of its path.
   if (!read.text.startsWith("git:") || /^git:[^/]+\/\d+(@|$)/.test(read.text)) return read.text;
-  throw new OperationError("invalid", "coding tasks go by the number of their project, not by its path", {
+  throw new OperationError("invalid", "coding tasks are identified by the id of their project, not by its path", {
     hint: "write git:host/42, or git:host/42@branch; interlock get tasks --output wide shows it",
   });
 }

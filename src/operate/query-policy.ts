@@ -28,7 +28,7 @@ interface PolicyQuery {
   readonly parameters?: Diagnosis["parameters"];
 }
 
-/** Asks the policy about the objects as the API server has them now. */
+/** Evaluates the policy on the objects as the API server has them now. */
 export async function queryPolicy(
   { target, workflow, workflowRef, parameters, ...asker }: PolicyQuery,
   kinds: Kinds,

@@ -2,19 +2,19 @@ import { type KubeObject, type ResourceType, refOf } from "../kube/index.ts";
 import { blockText } from "../resources/index.ts";
 import { shortNames } from "../resources/short-names/index.ts";
 import { OperationError } from "./errors/index.ts";
-import type { Order } from "./operation.ts";
+import type { OperationCall } from "./operation.ts";
 
 interface VersionedRequest {
   readonly ifVersion?: string;
   readonly dryRun?: boolean;
 }
 
-/** A change of an object: annotations, or the status of a kind that has its answer there. */
+/** A change of an object: its annotations or its status. */
 export type VersionedChange =
   | { readonly annotations: Readonly<Record<string, string>> }
   | { readonly status: Readonly<Record<string, unknown>> };
 
-/** Other writers, such as counters of occurrences, change objects often; each attempt is decided anew. */
+/** Other writers, such as the counters of occurrences, change objects often; each attempt decides again. */
 const maxAttempts = 8;
 
 /**
@@ -25,7 +25,7 @@ const maxAttempts = 8;
 export async function writeAtVersion<T extends KubeObject>(
   type: ResourceType<T>,
   object: T,
-  { request, context: { client } }: Order<VersionedRequest>,
+  { request, context: { client } }: OperationCall<VersionedRequest>,
   decide: (object: T) => VersionedChange | undefined,
 ): Promise<T> {
   let current = object;
@@ -43,7 +43,7 @@ export async function writeAtVersion<T extends KubeObject>(
     if (!next || next.metadata.uid !== current.metadata.uid)
       throw new OperationError("not-found", `${name} was deleted`);
     if (attempt === maxAttempts) {
-      throw new OperationError("conflict", `${name} changed meanwhile`, { hint: "try again", current });
+      throw new OperationError("conflict", `${name} changed in the meantime`, { hint: "try again", current });
     }
     current = next;
   }
@@ -54,7 +54,7 @@ export function requireVersion(object: KubeObject, ifVersion: string | undefined
   const { name = "", resourceVersion } = object.metadata;
   if (ifVersion === undefined || ifVersion === resourceVersion) return;
   const message = `${shortNames(name)} has changed since version ${ifVersion}: ${describeState(object)}`;
-  throw new OperationError("conflict", message, { hint: "look at it, and decide again", current: object });
+  throw new OperationError("conflict", message, { hint: "read it and decide again", current: object });
 }
 
 function toPatch(change: VersionedChange, { metadata: { resourceVersion } }: KubeObject) {
@@ -72,7 +72,7 @@ interface State {
   readonly endedBy?: string;
 }
 
-/** The state of an object as a main clause: `it is Blocked now, Paused`. */
+/** The state of an object as a clause: `it is Blocked now, Paused`. */
 function describeState(object: KubeObject): string {
   const { phase = "Pending", block, decision, decidedBy, endedAt, endedBy } = stateOf(object);
   if (decision) return `it is ${decision} now${decidedBy ? `, by ${decidedBy}` : ""}`;

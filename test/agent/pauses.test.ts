@@ -4,14 +4,14 @@ import { KubeError } from "../../src/kube/index.ts";
 import { automationPauses, type CodingTask } from "../../src/resources/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
 import type { CoderStep } from "../doubles/scripted-coder.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { AgentWorld, type AgentWorldOptions, lines } from "./agent-world.ts";
 
 /** On a machine that has much else to do. */
 const timeout = 90_000;
 
 let world: AgentWorld;
-let desk: TestDesk;
+let cli: TestCli;
 
 afterEach(async () => {
   await world?.[Symbol.asyncDispose]();
@@ -32,13 +32,13 @@ describe("while everything is paused", { timeout }, () => {
     expect(await world.figure('agent_open_tasks{phase="Waiting"}')).toBe(0);
     expect(recorded("task.paused")).toHaveLength(2);
     expect(recorded("task.started")).toEqual([]);
-    await desk.type("why", waiting[0]?.metadata.name ?? "");
-    const text = desk.read();
+    await cli.run("why", waiting[0]?.metadata.name ?? "");
+    const text = cli.read();
     expect(text).toMatch(/: not now, Paused$/m);
     expect(text).toMatch(/^ {2}paused +pause-\w+ by kim \(unverified\) \(upgrade\)$/m);
     expect(text).toMatch(/^ {2}next +wait, or end it: interlock resume pause-\w+ --reason/m);
 
-    await desk.type("resume", "all", "--reason", "upgraded");
+    await cli.run("resume", "all", "--reason", "upgraded");
 
     // The push is reviewed, too.
     const tasks = await world.allEnded(3);
@@ -96,7 +96,7 @@ describe("while everything is paused", { timeout }, () => {
 
     const [waiting] = await allPaused(1);
     expect(waiting?.status).toMatchObject({ attempts: 1, nextAttemptTime: expect.any(String) });
-    await desk.type("resume", "target", repository(), "--reason", "upgraded");
+    await cli.run("resume", "target", repository(), "--reason", "upgraded");
     const [task] = await world.allEnded(1);
     expect(task?.status).toMatchObject({ phase: "Completed", attempts: 2 });
   });
@@ -131,7 +131,7 @@ describe("while everything is paused", { timeout }, () => {
     await allPaused(1);
     await ended(2);
     expect(world.notes().at(-1)?.body).toMatch(/^Review of \w+ is queued\.\n\n⏸️ Automation is paused/);
-    await desk.type("resume", "all", "--reason", "upgraded");
+    await cli.run("resume", "all", "--reason", "upgraded");
     await world.allEnded(3);
   });
 });
@@ -146,7 +146,7 @@ describe("a pause of a branch", { timeout }, () => {
 
     await ended(1);
     expect((await allPaused(1)).map(({ spec }) => spec.targetResource)).toEqual([`${repository()}@topic-1`]);
-    await desk.type("resume", "target", `${repository()}@topic-1`, "--reason", "merged");
+    await cli.run("resume", "target", `${repository()}@topic-1`, "--reason", "merged");
     await world.allEnded(2);
   });
 });
@@ -158,11 +158,11 @@ describe("when a pause ends", { timeout }, () => {
     await world.openMergeRequest();
     await allPaused(1);
     const [first] = (await world.client.list(automationPauses)).items;
-    desk.read();
-    await desk.type("pause", "all", "--reason", "a moment", "--for", "2s");
-    const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
+    cli.read();
+    await cli.run("pause", "all", "--reason", "a moment", "--for", "2s");
+    const until = /until (\S+)\n/.exec(cli.read())?.[1] ?? "";
 
-    await desk.type("resume", first?.metadata.name ?? "", "--reason", "upgraded");
+    await cli.run("resume", first?.metadata.name ?? "", "--reason", "upgraded");
 
     const [task] = await world.allEnded(1);
     expect(task?.status).toMatchObject({ phase: "Completed" });
@@ -180,7 +180,7 @@ describe("when a pause ends", { timeout }, () => {
     }
     await allPaused(4);
 
-    await desk.type("resume", "all", "--reason", "upgraded");
+    await cli.run("resume", "all", "--reason", "upgraded");
 
     await world.allEnded(4);
     const begun = recorded("task.started").map(({ facts }) => facts["target_resource"]);
@@ -223,12 +223,12 @@ const whyPaused = {
 
 async function open(options: AgentWorldOptions = {}): Promise<void> {
   world = await AgentWorld.open(options);
-  desk = new TestDesk(world.client);
+  cli = new TestCli(world.client);
 }
 
 async function paused(...scope: readonly string[]): Promise<void> {
-  await desk.type("pause", ...scope, "--reason", "upgrade");
-  desk.read();
+  await cli.run("pause", ...scope, "--reason", "upgrade");
+  cli.read();
 }
 
 function repository(): string {

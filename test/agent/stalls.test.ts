@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from "vitest";
 import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
 import { findStall } from "../../src/resources/index.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { AgentWorld } from "./agent-world.ts";
 
 let world: AgentWorld | undefined;
@@ -26,9 +26,9 @@ it("a task whose lock cannot be acquired has a condition and an Event with the e
     .poll(async () => (await opened.client.list(kubeEvents)).items.map(({ reason }) => reason))
     .toContain("Stalled");
   const [task] = await opened.tasks();
-  const desk = new TestDesk(opened.client);
-  await desk.type("why", task?.metadata.name ?? "");
-  expect(desk.read()).toMatch(/ stalled +Forbidden since .*cannot create leases/);
+  const cli = new TestCli(opened.client);
+  await cli.run("why", task?.metadata.name ?? "");
+  expect(cli.read()).toMatch(/ stalled +Forbidden since .*cannot create leases/);
 });
 
 async function stalls(world: AgentWorld) {

@@ -7,7 +7,7 @@ import { createProgram, interlock as interlockProgram } from "../../src/cli/inde
 import { usualManifests } from "../../src/manifests/index.ts";
 
 const unused = () => Promise.reject(new Error("the help opens nothing"));
-const { commands } = createProgram({ inContext: unused, atDesk: unused }, () => {});
+const { commands } = createProgram({ withCommandContext: unused, withServerContext: unused }, () => {});
 const all = commands.flatMap((command) => [command, ...command.commands]).filter((one) => one.name() !== "version");
 const { version, engines } = JSON.parse(readFileSync("package.json", "utf8")) as {
   version: string;
@@ -47,7 +47,7 @@ describe("each command", () => {
 
 describe("the list of commands", () => {
   it("fits a terminal of 80 columns, in groups", async () => {
-    const program = createProgram({ inContext: unused, atDesk: unused }, () => {});
+    const program = createProgram({ withCommandContext: unused, withServerContext: unused }, () => {});
     const lines = program
       .configureOutput({ getOutHelpWidth: () => 80 })
       .helpInformation()
@@ -82,13 +82,15 @@ describe("a command with wrong arguments", () => {
     ["run a b --target node/a", "too many arguments for 'run'"],
     ["run --target node/a", "missing required argument 'workflow'; see interlock help run"],
     ["ledger show --from here", "Allowed choices are database, journal; see interlock help ledger"],
-  ])("such as %j fails with the problem and where to read on", async (line, problem) => {
-    await expect(interlockProgram(line.split(" "), { inContext: unused, atDesk: unused })).rejects.toThrow(problem);
+  ])("such as %j fails with the problem and the help to read", async (line, problem) => {
+    await expect(
+      interlockProgram(line.split(" "), { withCommandContext: unused, withServerContext: unused }),
+    ).rejects.toThrow(problem);
   });
 });
 
 describe("interlock", { timeout: 60_000 }, () => {
-  it("prints what is wrong with a command, an example, and where to read on", async () => {
+  it("prints the problem of a command, an example, and the help to read", async () => {
     const { status, err } = await interlock(["policy", "tset"]);
 
     expect(status).toBe(2);

@@ -110,7 +110,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     expect(items).toMatchObject([{ spec: { requestedBy: serverName }, status: { endedBy: serverName } }]);
   });
 
-  it("agrees to a workflow that asks first", async () => {
+  it("approves a workflow that requires an approval", async () => {
     const incident = await up.signal("ask", "node/e");
     const said = await why(incident, "AwaitingApproval");
 
@@ -137,7 +137,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     expect(await why(said.incident, "Failed")).toContain("outcome      ExecutionFailed");
   });
 
-  it("is understood of the incident too", async () => {
+  it("works with the name of the incident, too", async () => {
     const { incident } = await blockedByFailure("node/h");
     rmSync(broken);
 
@@ -148,7 +148,7 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     await why(incident, "Verifying");
     writeFileSync(broken, "");
     const again = await up.interlock("ack", incident, "--reason", "once more");
-    expect(again.err).toContain(`incident ${incident} does not wait for a person`);
+    expect(again.err).toContain(`incident ${incident} does not wait for an acknowledgement`);
   });
 
   /** A second incident, blocked by the failure of the first one's execution. */
@@ -226,14 +226,14 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
       "no gateway answers at http://127.0.0.1:1",
     ],
     [["generic", "-p", "package.json", "--token-file", "nowhere"], 1, "the token file nowhere cannot be read"],
-  ])("asked with %j exits with %j and prints what to do", async (words, expected, problem) => {
+  ])("with %j exits with %j and prints what to do", async (words, expected, problem) => {
     const { status, err } = await up.interlock("receive", ...words);
 
     expect(status).toBe(expected);
     expect(err).toContain(problem);
   });
 
-  it("prints every problem of a payload that is not understood", async () => {
+  it("prints every problem of an invalid payload", async () => {
     const { status, out } = await up.interlock("receive", "alertmanager", "-p", "package.json");
 
     expect(status).toBe(1);

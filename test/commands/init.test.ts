@@ -85,7 +85,7 @@ describe("interlock init", { timeout: 60_000 }, () => {
   it.each([
     ["there is a file of its name", () => directory],
     ["nothing can be made there", () => "/proc/nowhere"],
-  ])("says at once that a folder cannot be written, because %s", async (_because, folder) => {
+  ])("fails if the folder cannot be written, because %s", async (_because, folder) => {
     writeFileSync(directory, "a file");
 
     const { err, status } = await interlock(["init", folder()]);
@@ -94,10 +94,10 @@ describe("interlock init", { timeout: 60_000 }, () => {
     expect(err).toMatch(/^error: \S+interlock\.yaml cannot be written \(\w+\); name another folder/);
   });
 
-  it("asks at a terminal, accepts numbers, names and nothing, and asks again after another answer", async () => {
+  it("asks at a terminal, accepts a number, a name or an empty answer, and repeats the question otherwise", async () => {
     const terminal = new TerminalSession(await interlockProgram(), ["init", directory]);
     await answer(terminal, /Where do alerts come from\?[\s\S]*\[alertmanager\]: /, "3\r");
-    await answer(terminal, /What shall be remediated first\?[\s\S]*\[node\]: /, "moon\r");
+    await answer(terminal, /Which kind of object is remediated first\?[\s\S]*\[node\]: /, "moon\r");
     await answer(terminal, /"moon" is none of node, deployment[\s\S]*\[node\]: /, "deployment\r");
     await answer(terminal, /Where do notices go\?[\s\S]*\[console\]: /, "\r");
 

@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kubeconfigFor } from "../../src/apiserver/index.ts";
 import { interlock } from "../../src/cli/index.ts";
-import { atDesk } from "../../src/cli/open-desk.ts";
 import { noProgress } from "../../src/cli/output/progress.ts";
-import { promMetrics } from "../../src/telemetry/index.ts";
+import { withServerContext } from "../../src/cli/server-context.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 
 describe("a command, when Interlock does not run,", () => {
@@ -35,20 +34,18 @@ describe("a command, when Interlock does not run,", () => {
     const context = {
       clock: systemClock(),
       random: systemRandom(),
-      metrics: promMetrics(),
       env: {},
       terminal: {
         print: () => {},
         printError: () => {},
         printOutput: () => {},
         progress: noProgress,
-        id: () => "x",
         user: "operator",
       },
     };
     return interlock([...words, "--data", directory], {
-      inContext: (_options, work) => work(context),
-      atDesk: (options, work) => atDesk(options, context, work),
+      withCommandContext: (_options, work) => work(context),
+      withServerContext: (options, work) => withServerContext(options, context, work),
     });
   }
 });

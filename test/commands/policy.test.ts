@@ -19,7 +19,7 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
     return path;
   }
 
-  it("finds the example rules as their expectations want them", async () => {
+  it("passes for the example rules", async () => {
     const { status, out } = await interlock(["policy", "test"]);
 
     expect(out).toMatch(/\n\d+ passed, 0 failed\n$/);
@@ -27,7 +27,7 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
     expect(status).toBe(0);
   });
 
-  it("shows what came out otherwise, what no expectation is about, and exits with 1", async () => {
+  it("prints failed expectations and untested rules, and exits with 1", async () => {
     const expected = file(
       "expect.yaml",
       "tests:\n  - name: the wrong node\n    signal: { name: NodeDiskPressure, target: node/a }\n    expect: { target: node/b }\n",
@@ -152,7 +152,7 @@ describe("interlock policy test", { timeout: 60_000 }, () => {
     [["policy", "test", "nowhere.yaml"], 1, "nowhere.yaml: no such file of expectations"],
     [["policy", "test", "--rules", "docs"], 1, "docs: has no rules; name a folder with --rules"],
     [["policy", "test", "rules/node-disk-pressure.yaml"], 1, "tests must be a list of tests"],
-  ])("asked with %j exits with %d and says what to do", async (args, expected, problem) => {
+  ])("with %j exits with %d and prints what to do", async (args, expected, problem) => {
     const { status, err } = await interlock(args);
 
     expect(status).toBe(expected);

@@ -26,7 +26,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
     return { status: answer.status, text: await answer.text() };
   }
 
-  it("takes signals without anything being labelled first", async () => {
+  it("accepts signals about objects without labels", async () => {
     const { status } = await post({ name: "Unmatched", target: "node/worker-9" });
 
     expect(status).toBe(201);
@@ -43,7 +43,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
     expect(stdout).toMatch(/^created rr-\S+: Incident opened\.\n/);
   });
 
-  it("serves the figures of all its stages, without a token and without names of targets", async () => {
+  it("serves the metrics of all its stages, without a token and without names of targets", async () => {
     const answer = await fetch(`${gatewayUrl()}/metrics`);
 
     const text = await answer.text();
@@ -64,7 +64,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
     expect(err).toContain("gateway.listen");
   });
 
-  it("takes the scope of incidents from labels if configured", async () => {
+  it("opens incidents only for labelled objects if configured", async () => {
     const labelled = await UpProcess.start({ clean: "echo cleaned" }, { settings: { gateway: { scope: "labels" } } });
     try {
       const payload = join(labelled.directory, "alert.json");

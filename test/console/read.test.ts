@@ -14,7 +14,7 @@ import {
 import { kubernetesLocks } from "../../src/coordination/index.ts";
 import { isWanted, type LedgerEvent, type LedgerRow } from "../../src/ledger/index.ts";
 import { type RemediationWorkflow, remediationWorkflows, workflowExecutions } from "../../src/resources/index.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { blocked, keys, minute, namespace, ProjectionWorld } from "./projection-world.ts";
 
 describe("the page of an incident", () => {
@@ -396,19 +396,19 @@ async function open(...given: readonly [(readonly LedgerEvent[] | undefined)?]) 
   const events = given.length === 0 ? [] : given[0];
   const world = await ProjectionWorld.open();
   await world.clock.advance(3 * minute);
-  const desk = new TestDesk(world.client, { clock: world.clock });
+  const cli = new TestCli(world.client, { clock: world.clock });
   const context: ReadContext = {
     client: world.client,
     clock: world.clock,
-    settings: desk.settings,
-    incidentsIn: desk.incidentsIn,
-    catalogIn: desk.catalogIn,
-    catalogDefaults: desk.catalogDefaults,
-    approvalExpiresAfterMs: desk.approvalExpiresAfterMs,
-    recordsIn: desk.recordsIn,
-    verification: desk.verification,
-    kinds: () => desk.kinds(),
-    readFacts: () => desk.readFacts(),
+    settings: cli.settings,
+    incidentsIn: cli.incidentsIn,
+    catalogIn: cli.catalogIn,
+    catalogDefaults: cli.catalogDefaults,
+    approvalExpiresAfterMs: cli.approvalExpiresAfterMs,
+    recordsIn: cli.recordsIn,
+    verification: cli.verification,
+    kinds: () => cli.kinds(),
+    readFacts: () => cli.readFacts(),
     readEvents: async (subject) => events?.filter((one) => isWanted(one, subject)),
     projection: world.open(),
     locksIn: namespace,

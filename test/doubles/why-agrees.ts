@@ -9,7 +9,7 @@ import {
   type WorkflowExecution,
   workflowExecutions,
 } from "../../src/resources/index.ts";
-import { TestDesk } from "./test-desk.ts";
+import { TestCli } from "./test-cli.ts";
 
 interface Recorded {
   readonly client: KubeClient;
@@ -29,10 +29,10 @@ export async function disagreements({ client, events }: Recorded): Promise<reado
   const { items: incidents } = await still.list(remediationRequests);
   const { items: executions } = await still.list(workflowExecutions);
   const told = events();
-  const desk = new TestDesk(still, { events: () => told });
+  const cli = new TestCli(still, { events: () => told });
   const found: string[] = [];
-  for (const { metadata } of incidents) found.push(...ofIncident(await ask(metadata.name ?? "", desk), told));
-  for (const execution of executions) found.push(...(await ofExecution(execution, desk, told)));
+  for (const { metadata } of incidents) found.push(...ofIncident(await ask(metadata.name ?? "", cli), told));
+  for (const execution of executions) found.push(...(await ofExecution(execution, cli, told)));
   return found;
 }
 
@@ -68,11 +68,11 @@ interface Answer {
   };
 }
 
-async function ask(name: string, desk: TestDesk, ...more: readonly string[]): Promise<Answer> {
-  await desk.type("why", name, ...more, "--output", "json");
-  const facts = JSON.parse(desk.read());
-  await desk.type("why", name, ...more);
-  return { facts, text: desk.read() };
+async function ask(name: string, cli: TestCli, ...more: readonly string[]): Promise<Answer> {
+  await cli.run("why", name, ...more, "--output", "json");
+  const facts = JSON.parse(cli.read());
+  await cli.run("why", name, ...more);
+  return { facts, text: cli.read() };
 }
 
 function ofIncident({ facts, text }: Answer, events: readonly LedgerEvent[]): readonly string[] {
@@ -100,13 +100,13 @@ function ofIncident({ facts, text }: Answer, events: readonly LedgerEvent[]): re
 
 async function ofExecution(
   execution: WorkflowExecution,
-  desk: TestDesk,
+  cli: TestCli,
   events: readonly LedgerEvent[],
 ): Promise<readonly string[]> {
   const { name = "", namespace = "", uid } = execution.metadata;
   const { status } = execution;
   if (!status || !isRecorded(execution)) return [];
-  const { facts, text } = await ask(name, desk, "--namespace", namespace);
+  const { facts, text } = await ask(name, cli, "--namespace", namespace);
   const differs = (what: string) => [`${name}: ${what}\n${text}`];
   const told = (type: string) => events.find(({ id }) => id === `${uid}/execution.${type}`)?.facts;
   switch (status.phase) {

@@ -8,7 +8,7 @@ import {
   executionNamespace,
   notificationRequests,
 } from "../../src/resources/index.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const request = cancelAnnotations({ by: "kim", reason: "wrong node", blocks: false });
@@ -159,12 +159,12 @@ describe("interlock cancel", () => {
   it("cancels an execution in the caller's name", async () => {
     await world.executor();
     await world.execution("a");
-    const desk = new TestDesk(world.client);
+    const cli = new TestCli(world.client);
 
-    expect(await desk.type("cancel", "a", "--reason", "wrong node")).toBe(0);
+    expect(await cli.run("cancel", "a", "--reason", "wrong node")).toBe(0);
     await world.settle();
 
-    expect(desk.read()).toContain("a is being cancelled");
+    expect(cli.read()).toContain("a is being cancelled");
     await world.report("False");
     expect((await world.status("a")).failureDetails?.message).toMatch(/^Cancelled by kim.*: wrong node$/);
   });
@@ -173,11 +173,11 @@ describe("interlock cancel", () => {
     await world.executor();
     await world.execution("a");
     await world.report("True");
-    const desk = new TestDesk(world.client);
+    const cli = new TestCli(world.client);
 
-    expect(await desk.type("cancel", "a", "--reason", "wrong node")).toBe(0);
+    expect(await cli.run("cancel", "a", "--reason", "wrong node")).toBe(0);
 
-    expect(desk.read()).toBe("a has ended already, Completed: there is nothing to cancel");
+    expect(cli.read()).toBe("a has ended already, Completed: there is nothing to cancel");
     expect((await world.seen("a")).metadata.annotations ?? {}).not.toHaveProperty("kubernaut.ai/cancel-requested");
   });
 });

@@ -9,7 +9,7 @@ import {
   remediationTargets,
   remediationWorkflows,
 } from "../../src/resources/index.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const retention = { retentionMs: 168 * 3_600_000, targetRetentionMs: 720 * 3_600_000 };
@@ -82,11 +82,11 @@ describe("an execution that differs from the catalog", () => {
   it("is reported by why as not in the catalog", async () => {
     await world.executor();
     await world.execution("evil", { workflowRef: { ...cleanup, containerImage: "attacker.example/evil:1" } });
-    const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
+    const cli = new TestCli(world.client, { events: () => world.ledger.events() });
 
-    await desk.type("why", "evil");
+    await cli.run("why", "evil");
 
-    const text = desk.read();
+    const text = cli.read();
     expect(text).not.toContain("is in the catalog");
     expect(text).toContain('workflowRef.containerImage is "attacker.example/evil:1"');
   });

@@ -9,7 +9,7 @@ import {
   remediationTargets,
   workflowExecutions,
 } from "../../src/resources/index.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const minute = 60_000;
@@ -242,7 +242,7 @@ describe("an execution that is deleted", () => {
     await world.deleteRun();
     await world.delete("a");
 
-    await new TestDesk(world.client).type("ack", "a", "--reason", "looked at it");
+    await new TestCli(world.client).run("ack", "a", "--reason", "looked at it");
     await world.settle();
     await world.execution("b");
 

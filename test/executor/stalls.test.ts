@@ -4,7 +4,7 @@ import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts"
 import { usualManifests } from "../../src/manifests/index.ts";
 import { findStall, notificationRequests, workflowExecutions } from "../../src/resources/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const webhookDown = 'Internal error occurred: failed calling webhook "webhook.pipeline.tekton.dev": connection refused';
@@ -36,11 +36,11 @@ describe("an execution whose run cannot be created", () => {
 
   it("is explained by why, which does not name the execution as its own conflict", async () => {
     await world.passTime(10_000);
-    const desk = new TestDesk(world.client);
+    const cli = new TestCli(world.client);
 
-    await desk.type("why", "a");
+    await cli.run("why", "a");
 
-    const said = desk.read();
+    const said = cli.read();
     expect(said).toContain("a is Pending\n  stalled, WebhookFailed since");
     expect(said).toContain(webhookDown);
     expect(said).toContain("next attempt at");
@@ -49,11 +49,11 @@ describe("an execution whose run cannot be created", () => {
 
   it("is reported by status with the command that explains it, and exit status 1", async () => {
     await world.passTime(10_000);
-    const desk = new TestDesk(world.client);
+    const cli = new TestCli(world.client);
 
-    expect(await desk.type("status")).toBe(1);
+    expect(await cli.run("status")).toBe(1);
 
-    const said = desk.read();
+    const said = cli.read();
     expect(said).toContain("problem: 1 execution stalled, the first is a: WebhookFailed since");
     expect(said).toContain(webhookDown);
     expect(said).toContain("next: interlock why a");

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Desk } from "../../src/cli/command.ts";
+import type { ServerContext } from "../../src/cli/command.ts";
 import { type InstallArguments, install, upgrade } from "../../src/cli/commands/install/install.ts";
 import { type UninstallArguments, uninstall } from "../../src/cli/commands/install/uninstall.ts";
 import { noProgress } from "../../src/cli/output/progress.ts";
@@ -142,7 +142,7 @@ describe("interlock install", () => {
   });
 
   it("waits with --wait until every stage is available", async () => {
-    const installing = install(desk(), { wait: true });
+    const installing = install(serverContext(), { wait: true });
     await passTime(() => lines.includes("Deployment kubernaut-system/interlock-notify created"));
     expect(lines.some((line) => line.endsWith(" available"))).toBe(false);
 
@@ -273,22 +273,22 @@ describe("interlock uninstall", () => {
   });
 });
 
-function run(command: typeof install, given: InstallArguments): Promise<number> {
-  return finish(command(desk(), given));
+function run(command: typeof install, args: InstallArguments): Promise<void> {
+  return finish(command(serverContext(), args));
 }
 
-function remove(given: UninstallArguments, answer?: string): Promise<number> {
-  return finish(uninstall(desk(answer), given));
+function remove(args: UninstallArguments, answer?: string): Promise<void> {
+  return finish(uninstall(serverContext(answer), args));
 }
 
-function desk(answer?: string): Desk {
+function serverContext(answer?: string): ServerContext {
   const terminal = {
     print: (line: string) => void lines.push(line),
     progress: noProgress,
     ...(answer !== undefined && { ask: async () => answer }),
   };
   const parts = { client, terminal, clock, random: systemRandom(), interrupted: () => new AbortController().signal };
-  return parts as unknown as Desk;
+  return parts as unknown as ServerContext;
 }
 
 function live(object: KubeObject): Promise<KubeObject | undefined> {

@@ -704,17 +704,15 @@ async function typed(word: "audit" | "ledger", { directory, env }: Place, ...arg
   const context = {
     clock: systemClock(),
     random: systemRandom(),
-    metrics: promMetrics(),
     env,
     terminal: {
       ...printTo(screen, screen),
-      id: () => "x",
       user: "kim",
     },
   };
   const status = await interlock([word, ...args, "--data", directory], {
-    inContext: (_options, work) => work(context),
-    atDesk: () => Promise.reject(new Error("the ledger needs no API server")),
+    withCommandContext: (_options, work) => work(context),
+    withServerContext: () => Promise.reject(new Error("the ledger needs no API server")),
   });
   return { status, lines };
 }

@@ -9,8 +9,8 @@ import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { ManualClock } from "../doubles/manual-clock.ts";
 import { recordingLogger } from "../doubles/recording-logger.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { testCluster } from "../doubles/test-cluster.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
 
 it("a ledger whose database is down for a minute makes interlock status unhealthy", async () => {
   const directory = mkdtempSync(join(tmpdir(), "interlock-lag-"));
@@ -27,13 +27,13 @@ it("a ledger whose database is down for a minute makes interlock status unhealth
     stages: () => [{ name: "executor", isReady: true }],
     watchProblems: () => [],
   });
-  const desk = new TestDesk(client, { clock });
+  const cli = new TestCli(client, { clock });
 
   await clock.advance(75_000);
-  const status = await desk.type("status");
+  const status = await cli.run("status");
 
   expect(status).toBe(1);
-  expect(desk.read()).toMatch(
+  expect(cli.read()).toMatch(
     /problem: the database lacks 1 event, the oldest for 1m\d*s?\n {2}next: bring the database back/,
   );
   await beating.close();

@@ -65,12 +65,12 @@ describe("ack", () => {
     await expect(world.perform("ack", { object: incident }, { by: "lee" })).rejects.toMatchObject({ code: "conflict" });
   });
 
-  it("of an incident that does not wait for a person is a conflict with the next step", async () => {
+  it("of an incident that does not wait for an operator is a conflict with the next step", async () => {
     await world.setStatus(remediationRequests, incident, { ...blocked, requiresManualReview: false });
 
     await expect(world.perform("ack", { object: incident })).rejects.toMatchObject({
       code: "conflict",
-      message: expect.stringContaining("does not wait for a person"),
+      message: expect.stringContaining("does not wait for an acknowledgement"),
       hint: expect.stringMatching(/interlock why rr-\w{8}-1$/),
       current: { metadata: { name: incident } },
     });
@@ -198,7 +198,13 @@ describe("resume", () => {
     });
   });
 
-  it("of a scope ends every pause of it, and the rest of them after an attempt that broke off", async () => {
+  it("of a pause in a namespace that has no such pause ends none of another namespace", async () => {
+    await expect(world.perform("resume", { object: "elsewhere/freeze" })).rejects.toMatchObject({ code: "not-found" });
+
+    await expect(world.perform("resume", { object: `${namespace}/freeze` })).resolves.toMatchObject({ kind: "pauses" });
+  });
+
+  it("of a scope ends every pause of it, and the remaining ones after an interrupted attempt", async () => {
     await world.perform("pause", { scope: ["namespace", "payment"] });
     let left = 1;
     const client: KubeClient = {
@@ -219,7 +225,7 @@ describe("resume", () => {
   it("of a scope that is not paused lists what is", async () => {
     await expect(world.perform("resume", { scope: ["all"] })).rejects.toMatchObject({
       code: "conflict",
-      message: "all automation is not paused by itself",
+      message: 'no active pause has exactly the scope "all automation"',
       hint: "active pauses: freeze (automation in namespace payment)",
     });
   });
@@ -236,7 +242,7 @@ describe("cancel", () => {
     expect(await world.objects()).toEqual(before);
   });
 
-  it("adds the block to a request without one, and never takes it off", async () => {
+  it("adds a block to an earlier request, and never removes it", async () => {
     await world.perform("cancel", { object: "running" }, { by: "lee" });
     await world.perform("cancel", { object: "running", block: true });
     await world.perform("cancel", { object: "running" }, { by: "lee" });
@@ -362,12 +368,12 @@ describe("retry", () => {
     });
   });
 
-  it("of an incident that had nothing executed is a conflict", async () => {
+  it("of an incident without an execution is a conflict", async () => {
     await world.setStatus(remediationRequests, incident, { executionRefs: null });
 
     await expect(world.perform("retry", { object: incident })).rejects.toMatchObject({
       code: "conflict",
-      message: expect.stringMatching(/^incident rr-\w{8}-1 has had nothing executed$/),
+      message: expect.stringMatching(/^incident rr-\w{8}-1 has no execution$/),
     });
   });
 });

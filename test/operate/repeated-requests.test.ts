@@ -121,7 +121,7 @@ describe.each<readonly [string, OperationName, PartialRequest, ResourceType, str
     await expect(attempt).rejects.toMatchObject({
       code: "conflict",
       message: expect.stringMatching(new RegExp(`has changed since version ${ifVersion}: it is \\w+ now`)),
-      hint: "look at it, and decide again",
+      hint: "read it and decide again",
       current: { metadata: { name, labels: { changed: "true" } } },
     });
     expect(await world.objects()).toEqual(before);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { cancelAnnotations, workflowExecutions } from "../../src/resources/index.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { OrchestratorWorld } from "./orchestrator-world.ts";
 
 const request = cancelAnnotations({ by: "kim", reason: "wrong node", blocks: false });
@@ -19,9 +19,9 @@ describe("an incident that an operator cancels", () => {
   it("stops its run, is closed as Cancelled, and is not run again", async () => {
     name = await world.incident("disk");
     await world.reportRun("Unknown");
-    const desk = new TestDesk(world.client);
+    const cli = new TestCli(world.client);
 
-    expect(await desk.type("cancel", name, "--reason", "wrong node")).toBe(0);
+    expect(await cli.run("cancel", name, "--reason", "wrong node")).toBe(0);
     await world.passTime(1_000);
     expect((await world.status(name)).phase).toBe("Executing");
     await world.reportRun("False");
@@ -63,11 +63,11 @@ describe("an incident that an operator cancels", () => {
     await world.resolve(name);
     await world.passTime(1_000);
     const before = (await world.status(name)).outcome;
-    const desk = new TestDesk(world.client);
+    const cli = new TestCli(world.client);
 
-    expect(await desk.type("cancel", name, "--reason", "too late")).toBe(0);
+    expect(await cli.run("cancel", name, "--reason", "too late")).toBe(0);
 
-    expect(desk.read()).toContain("is closed already");
+    expect(cli.read()).toContain("is closed already");
     expect((await world.status(name)).outcome).toBe(before);
   });
 });

@@ -5,7 +5,7 @@ import { type KindsCache, watchKinds } from "../../src/resources/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { applyCertificates, deleteCertificates } from "../doubles/certificate-definition.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { OrchestratorWorld } from "./orchestrator-world.ts";
 
 const rule: Rule = {
@@ -79,9 +79,9 @@ describe("an incident whose rule acts on a custom kind", () => {
     const { phase, block } = await world.status(name);
     expect(phase).toBe("Blocked");
     expect(block?.message).toContain("cert.cert-manager.io");
-    const desk = new TestDesk(world.client, { clock: world.clock, events: () => world.ledger.events() });
-    expect(await desk.type("why", name)).toBe(0);
-    expect(desk.read()).toContain("cert.cert-manager.io");
+    const cli = new TestCli(world.client, { clock: world.clock, events: () => world.ledger.events() });
+    expect(await cli.run("why", name)).toBe(0);
+    expect(cli.read()).toContain("cert.cert-manager.io");
   });
 });
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { diagnoseWithFacts, type Facts, type FactsReading, type Rule } from "../../src/policy/index.ts";
 import { builtInKinds } from "../../src/resources/index.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 let world: OrchestratorWorld;
@@ -39,9 +39,9 @@ describe("an incident whose rule needs facts about its objects", () => {
     owner = labels({ pool: "web" });
     await orchestrator(labelled);
     const name = await world.incident("disk");
-    const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
-    await desk.type("why", name);
-    expect(desk.read()).toContain("disk (owner label pool is web)");
+    const cli = new TestCli(world.client, { events: () => world.ledger.events() });
+    await cli.run("why", name);
+    expect(cli.read()).toContain("disk (owner label pool is web)");
 
     owner = labels({ pool: "batch" });
     await world.passTime(minute);
@@ -137,9 +137,9 @@ describe("an incident of a symptom", () => {
     const disk = await world.incident("disk");
     expect(await world.status(disk)).toMatchObject({ phase: "Blocked", block: { reason: "CauseOpen" } });
     expect((await world.status(disk)).message).toContain(`incident ${down} of rule node-down on node/worker-1 is open`);
-    const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
-    await desk.type("why", disk);
-    const explanation = desk.read();
+    const cli = new TestCli(world.client, { events: () => world.ledger.events() });
+    await cli.run("why", disk);
+    const explanation = cli.read();
     expect(explanation).toContain("while an incident of rule node-down on node/worker-1 is open");
     expect(explanation).toMatch(/Now: cleanup on payment\/deployment\/api: not now, CauseOpen/);
 

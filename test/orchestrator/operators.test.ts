@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
 import { lastingPauses } from "../../src/policy/index.ts";
 import { automationPauses, builtInKinds, remediationApprovalRequests } from "../../src/resources/index.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { OrchestratorWorld } from "./orchestrator-world.ts";
 
 let world: OrchestratorWorld;
@@ -73,9 +73,9 @@ describe("a pause", () => {
   });
 
   it("that was created and deleted while no orchestrator ran is recorded by the next one", async () => {
-    const desk = new TestDesk(world.client);
-    await desk.type("pause", "all", "--reason", "release 4");
-    const [name = ""] = /^pause-\w+/m.exec(desk.read()) ?? [];
+    const cli = new TestCli(world.client);
+    await cli.run("pause", "all", "--reason", "release 4");
+    const [name = ""] = /^pause-\w+/m.exec(cli.read()) ?? [];
 
     await world.client.delete(automationPauses, { namespace: "kubernaut-system", name });
     await world.orchestrator();
@@ -224,7 +224,7 @@ async function request(name: string): Promise<void> {
 }
 
 async function answer(command: "approve" | "reject", name: string): Promise<void> {
-  await new TestDesk(world.client).type(command, name, "--reason", "looked at it");
+  await new TestCli(world.client).run(command, name, "--reason", "looked at it");
   await world.passTime(1_000);
 }
 
@@ -236,6 +236,6 @@ function events(prefix = "pause.") {
 }
 
 async function resumeIt(): Promise<void> {
-  await new TestDesk(world.client).type("resume", "release", "--reason", "release 4 is out");
+  await new TestCli(world.client).run("resume", "release", "--reason", "release 4 is out");
   await world.passTime(1_000);
 }

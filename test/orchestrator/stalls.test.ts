@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
 import { findStall } from "../../src/resources/index.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 describe("an incident whose execution cannot be created", () => {
@@ -32,9 +32,9 @@ describe("an incident whose execution cannot be created", () => {
     expect(findStall(await world.seen(name))).toMatchObject({ reason: "QuotaExceeded" });
     const { items: events } = await world.client.list(kubeEvents);
     expect(events.map(({ reason, involvedObject }) => [reason, involvedObject.name])).toEqual([["Stalled", name]]);
-    const desk = new TestDesk(world.client);
-    await desk.type("why", name);
-    expect(desk.read()).toMatch(/ stalled +QuotaExceeded since .*exceeded quota: small; next attempt at /);
+    const cli = new TestCli(world.client);
+    await cli.run("why", name);
+    expect(cli.read()).toMatch(/ stalled +QuotaExceeded since .*exceeded quota: small; next attempt at /);
     expect(await world.notices()).toEqual([]);
 
     await world.passTime(2 * minute);

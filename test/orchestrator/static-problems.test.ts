@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { previewLines } from "../../src/cli/commands/receive.ts";
 import type { Rule } from "../../src/policy/index.ts";
 import type { RemediationWorkflowSpec } from "../../src/resources/index.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { defaultSettings, diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 let world: OrchestratorWorld;
@@ -60,12 +60,12 @@ describe("an incident", () => {
     world.rules.set(rule);
     await world.orchestrator({ settings });
     const name = await world.incident("disk");
-    const desk = new TestDesk(world.client, { rules: [rule], events: () => world.ledger.events() });
+    const cli = new TestCli(world.client, { rules: [rule], events: () => world.ledger.events() });
 
-    await desk.type("why", name);
-    const preview = await previewLines([{ status: "created", message: "", spec: world.draft("disk").spec }], desk);
+    await cli.run("why", name);
+    const preview = await previewLines([{ status: "created", message: "", spec: world.draft("disk").spec }], cli);
 
-    expect(desk.read()).toMatch(new RegExp(`Now: unfit on node/worker-1: not now, NoMatchingRule[^]*${problem}`));
+    expect(cli.read()).toMatch(new RegExp(`Now: unfit on node/worker-1: not now, NoMatchingRule[^]*${problem}`));
     expect(preview.join("\n")).toMatch(new RegExp(`policy +not now, NoMatchingRule: .*${problem}`));
   });
 });

@@ -5,7 +5,7 @@ import { approvalIdentity, usualManifests } from "../../src/manifests/index.ts";
 import { workflowExecutions } from "../../src/resources/index.ts";
 import { defineAdmissionPolicies, putAdmissionPolicies } from "../doubles/admission-policies.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { defaultSettings, diskRule, minute, OrchestratorWorld } from "./orchestrator-world.ts";
 
 let world: OrchestratorWorld;
@@ -27,9 +27,9 @@ describe("an incident whose execution is skipped at admission", () => {
     const { phase, block } = await world.status(second);
     expect({ phase, reason: block?.reason }).toEqual({ phase: "Blocked", reason: "RecentlyRemediated" });
     expect(block?.decision).toMatch(/\/execution\.skipped$/);
-    const desk = new TestDesk(world.client, { events: () => world.ledger.events() });
-    await desk.type("why", second);
-    expect(desk.read()).toMatch(/Decided at \S+: skip, RecentlyRemediated\n[\s\S]*not in cooldown after a success/);
+    const cli = new TestCli(world.client, { events: () => world.ledger.events() });
+    await cli.run("why", second);
+    expect(cli.read()).toMatch(/Decided at \S+: skip, RecentlyRemediated\n[\s\S]*not in cooldown after a success/);
   });
 
   it("waits until the time that the executor recorded, although the settings of the orchestrator allow it earlier", async () => {
@@ -71,22 +71,22 @@ describe("an incident whose execution is skipped at admission", () => {
       const hasHeard = ++looks > 2;
       return world.ledger.events().filter(({ id }) => hasHeard || id !== block?.decision);
     };
-    const desk = new TestDesk(world.client, { events });
+    const cli = new TestCli(world.client, { events });
 
-    await desk.type("why", name);
+    await cli.run("why", name);
 
-    expect(desk.read()).toMatch(/Decided at \S+: block, Paused/);
+    expect(cli.read()).toMatch(/Decided at \S+: block, Paused/);
   });
 
   it("is explained without the decision if the ledger does not have it", async () => {
     await world.orchestrator();
     await world.pause("all");
     const name = await world.incident("disk");
-    const desk = new TestDesk(world.client);
+    const cli = new TestCli(world.client);
 
-    await desk.type("why", name);
+    await cli.run("why", name);
 
-    expect(desk.read()).toContain("The decision is not in the ledger that is read here, or not yet.");
+    expect(cli.read()).toContain("The decision is not in the ledger that is read here, or not yet.");
   });
 });
 
@@ -479,7 +479,7 @@ describe("a failure that needs a manual review", () => {
     const reviews = (await world.notices()).filter(({ spec }) => spec.message.startsWith("No workflow runs"));
     expect(reviews).toMatchObject([{ spec: { eventType: "ManualReviewRequired" } }]);
 
-    await new TestDesk(world.client).type("ack", waiting[1] ?? "", "--reason", "looked");
+    await new TestCli(world.client).run("ack", waiting[1] ?? "", "--reason", "looked");
     await world.settle();
     const phases = await Promise.all(waiting.map(async (name) => (await world.status(name)).phase));
     expect(phases).toEqual(["Executing", "Executing", "Executing"]);
@@ -490,8 +490,8 @@ describe("a failure that needs a manual review", () => {
     await world.orchestrator();
     const name = await world.incident("disk");
 
-    await expect(new TestDesk(world.client).type("ack", name, "--reason", "looked")).rejects.toThrow(
-      "does not wait for a person",
+    await expect(new TestCli(world.client).run("ack", name, "--reason", "looked")).rejects.toThrow(
+      "does not wait for an acknowledgement",
     );
   });
 });

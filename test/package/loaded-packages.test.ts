@@ -18,14 +18,14 @@ describe("the packages that are loaded for a command", { timeout: 120_000 }, () 
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
   const helpOnly = ["src/main.ts", "src/cli/command-line.ts"];
-  const desk = [...helpOnly, "src/cli/open-desk.ts", "src/time/index.ts", "src/cli/output/terminal.ts"];
+  const server = [...helpOnly, "src/cli/server-context.ts", "src/time/index.ts", "src/cli/output/terminal.ts"];
 
   it.each([
     { command: "help", modules: helpOnly, packages: ["commander"] },
-    { command: "get, without settings", modules: [...desk, "src/cli/commands/get.ts"], packages: ["commander"] },
+    { command: "get, without settings", modules: [...server, "src/cli/commands/get.ts"], packages: ["commander"] },
     {
       command: "why, without the ledger",
-      modules: [...desk, "src/cli/commands/why.ts", "src/cli/desk-readers.ts"],
+      modules: [...server, "src/cli/commands/why.ts", "src/cli/rule-readers.ts"],
       packages: ["commander", "re2js", "yaml", "zod"],
     },
   ])("$command are $packages alone", ({ modules, packages }) => {

@@ -23,7 +23,7 @@ import {
   consoleUnderTest,
 } from "../console/http/console-under-test.ts";
 import { permittedClient } from "../doubles/permitted-client.ts";
-import { TestDesk } from "../doubles/test-desk.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { type ServedGateway, servedGateway, token } from "../gateway/served-gateway.ts";
 
 const page = readFileSync(new URL("../../docs/security.md", import.meta.url), "utf8");
@@ -150,7 +150,7 @@ describe("every cell of the console's table", () => {
         const options = { client, clock, random, log: silentLogger, idleMs: 60_000, maxConsecutiveFailures: 3 };
         projection = openProjection({ ...options, namespace: "kubernaut-system" });
         const contextFor = (client: KubeClient): ReadContext =>
-          Object.assign(new TestDesk(client), {
+          Object.assign(new TestCli(client), {
             ...{ projection, locksIn: "kubernaut-system" },
             rules: async () => ({ rules: [], problems: [] }),
             preview: async () => [],
@@ -236,7 +236,7 @@ const stageVerbs = ["get", "list", "watch", "create", "update", "patch", "delete
 
 /** The cells of the table behind a marker. */
 function tableIn(text: string, name: string): { columns: string[]; rows: [string, ...string[]][] } {
-  const [, table = ""] = new RegExp(`<!-- table: ${name} -->\n([\\s\\S]*?)<!-- end -->`).exec(text) ?? [];
+  const [, table = ""] = new RegExp(`<!-- generated: ${name} -->\n([\\s\\S]*?)<!-- end -->`).exec(text) ?? [];
   const [columns = [], , ...rows] = table
     .trim()
     .split("\n")

@@ -1,28 +1,28 @@
 import { type RemediationApprovalRequest, remediationApprovalRequests } from "../../resources/index.ts";
-import { CommandError, type Desk } from "../command.ts";
+import { CommandError, type ServerContext } from "../command.ts";
 import { showElapsed } from "./follow.ts";
 
-/** Waits until the question is answered. Throws CommandError unless the answer is yes. */
+/** Waits until an approval is answered. Throws CommandError unless it is approved. */
 export async function awaitApproval(
   { metadata, spec }: RemediationApprovalRequest,
-  desk: Pick<Desk, "client" | "clock" | "terminal">,
+  context: Pick<ServerContext, "client" | "clock" | "terminal">,
 ): Promise<void> {
-  const { client, clock } = desk;
+  const { client, clock } = context;
   const { name = "", namespace = "" } = metadata;
-  const stopCounting = showElapsed(() => `waiting for approval ${name} until ${spec.requiredBy}`, desk);
-  const over = new AbortController();
-  const timer = clock.after(Math.max(0, Date.parse(spec.requiredBy) - client.serverNowMs()), () => over.abort());
+  const stopProgress = showElapsed(() => `waiting for approval ${name} until ${spec.requiredBy}`, context);
+  const deadline = new AbortController();
+  const timer = clock.after(Math.max(0, Date.parse(spec.requiredBy) - client.serverNowMs()), () => deadline.abort());
   try {
-    const status = await answerTo({ name, namespace }, client, over.signal);
+    const status = await waitForAnswer({ name, namespace }, client, deadline.signal);
     if (status.decision === "Approved") return;
     if (status.decision === "Expired") throw expiredError(name, spec);
     const { decidedBy, decisionMessage } = status;
     throw new CommandError(`approval ${name} is Rejected by ${decidedBy}: ${decisionMessage}; nothing was started`);
   } catch (error) {
-    throw over.signal.aborted ? expiredError(name, spec) : error;
+    throw deadline.signal.aborted ? expiredError(name, spec) : error;
   } finally {
     timer.cancel();
-    stopCounting();
+    stopProgress();
   }
 }
 
@@ -32,9 +32,9 @@ function expiredError(name: string, { requiredBy }: RemediationApprovalRequest["
 
 type ApprovalStatus = NonNullable<RemediationApprovalRequest["status"]>;
 
-async function answerTo(
+async function waitForAnswer(
   { name, namespace }: { readonly name: string; readonly namespace: string },
-  client: Desk["client"],
+  client: ServerContext["client"],
   signal: AbortSignal,
 ): Promise<ApprovalStatus> {
   const query = { namespace, fieldSelector: `metadata.name=${name}` };

@@ -36,7 +36,7 @@ describe("the token of interlock receive", () => {
     expect(chooseToken(given.join("\n"), source, file)).toBe(token);
   });
 
-  it("is missing if all are for other sources, which are named with the line to add", () => {
+  it("is missing if all tokens are for other sources; the error names them and the line to add", () => {
     expect(() => chooseToken(`${lines.grafana}\n${lines.alerts}`, "pagerduty", file)).toThrow(
       new CommandError(
         "no token in tokens may send signals of pagerduty, only of grafana, alertmanager, datadog; " +
@@ -45,7 +45,7 @@ describe("the token of interlock receive", () => {
     );
   });
 
-  it("is missing if there is no line of a sender", () => {
+  it("is missing if the file has no sender", () => {
     expect(() => chooseToken("# nothing\n", "generic", file)).toThrow(
       new CommandError("no token in tokens; add a line NAME TOKEN, with a token of 16 characters or more"),
     );

@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { promMetrics } from "../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
 import { printTo } from "../output/terminal.ts";
 import { interlock } from "../program.ts";
@@ -40,7 +39,7 @@ describe("interlock config view", () => {
       expect(rows).toContainEqual(row);
   });
 
-  it("names the kubeconfig and the context that commands use", async () => {
+  it("prints the kubeconfig and the context that commands use", async () => {
     const kubeconfig = join(home, "kube");
     await writeFile(kubeconfig, JSON.stringify({ "current-context": "prod", contexts: [{ name: "prod" }] }));
 
@@ -51,14 +50,14 @@ describe("interlock config view", () => {
     expect(rows).toContainEqual(context);
   });
 
-  it("shows no secret", async () => {
+  it("prints no secret", async () => {
     const env = { STATE_BACKEND: "redis", REDIS_URL: "redis://:hunter2@redis" };
 
     expect(await view(env)).not.toContain("hunter2");
     expect(await view(env)).toMatch(/redis\.url +\[redacted\] +env REDIS_URL/);
   });
 
-  it("prints only what is not a default with --changed", async () => {
+  it("prints only settings that are not defaults with --changed", async () => {
     const rows = parse(await view({ INTERLOCK_LOG_LEVEL: "debug" }, "--changed", "-o", "yaml"));
 
     expect(rows).toContainEqual({ setting: "log.level", value: "debug", origin: "env INTERLOCK_LOG_LEVEL" });
@@ -68,11 +67,11 @@ describe("interlock config view", () => {
   async function view(env: Readonly<Record<string, string>>, ...options: readonly string[]): Promise<string> {
     const printed: string[] = [];
     const screen = { write: (text: string) => void printed.push(text), isTerminal: false, hasColours: false };
-    const terminal = { ...printTo(screen, screen), id: () => "x", user: "kim" };
-    const context = { clock: systemClock(), random: systemRandom(), metrics: promMetrics(), env, terminal };
+    const terminal = { ...printTo(screen, screen), user: "kim" };
+    const context = { clock: systemClock(), random: systemRandom(), env, terminal };
     await interlock(["config", "view", "--data", home, ...options], {
-      inContext: (_options, work) => work(context),
-      atDesk: () => Promise.reject(new Error("no server is needed")),
+      withCommandContext: (_options, work) => work(context),
+      withServerContext: () => Promise.reject(new Error("no server is needed")),
     });
     return printed.join("");
   }

@@ -1,13 +1,13 @@
 import { chooseKubeconfig } from "../../app/index.ts";
 import { describeConfig, type LoadedConfig } from "../../config/index.ts";
 import { KubeError, listContexts } from "../../kube/index.ts";
-import { type CommandContext, configFrom, type DeskOptions, dataDirectory } from "../context.ts";
+import { type CommandContext, type ContextOptions, configFrom, dataDirectory } from "../context.ts";
 import { columnLines } from "../output/columns.ts";
 import { jsonLines } from "../output/terminal.ts";
 import { yamlLines } from "../output/yaml.ts";
 import { findSettingsFile } from "../settings-file.ts";
 
-interface ViewOptions extends DeskOptions {
+interface ViewOptions extends ContextOptions {
   readonly namespace?: string;
   readonly changed?: boolean;
   readonly output?: "table" | "json" | "yaml";
@@ -23,17 +23,16 @@ interface Row {
 const notSet = { value: "not set", origin: "default" };
 
 /** `interlock config view` */
-export async function configView(around: CommandContext, options: ViewOptions): Promise<number> {
-  const loaded = await configFrom(options.config, around);
+export async function configView(context: CommandContext, options: ViewOptions): Promise<void> {
+  const loaded = await configFrom(options.config, context);
   const settings = describeConfig(loaded).map((row) => withOverride(row, options));
   const all: readonly Row[] = [
-    ...(await fileRows(options, around)),
-    ...(await serverRows(loaded, options, around)),
+    ...(await fileRows(options, context)),
+    ...(await serverRows(loaded, options, context)),
     ...settings,
   ];
   const rows = options.changed ? all.filter(({ origin }) => origin !== "default" && !origin.startsWith("as ")) : all;
-  for (const line of outputLines(rows, options.output)) around.terminal.print(line);
-  return 0;
+  for (const line of outputLines(rows, options.output)) context.terminal.print(line);
 }
 
 /** The files and directories that are not settings, because settings are read from them. */
@@ -79,13 +78,13 @@ async function contextRow(paths: readonly string[], { config, origins }: LoadedC
     const { current } = await listContexts(paths);
     return current === undefined ? notSet : { value: current, origin: "current context of the kubeconfig" };
   } catch (error) {
-    // A kubeconfig that does not exist yet is no reason to hide the other settings.
+    // A kubeconfig may not exist yet: the other settings are shown nevertheless.
     if (error instanceof KubeError) return { value: "not set", origin: error.message };
     throw error;
   }
 }
 
-/** A setting with an option of its own is shown as the option has it. */
+/** An option overrides its setting. */
 function withOverride(row: Row, { kubeconfig, context, namespace }: ViewOptions): Row {
   const options: Readonly<Record<string, string | undefined>> = {
     "objects.kubeconfig": kubeconfig,

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import { samplesOf } from "../../../test/resources/samples.ts";
 import type { KubeClient, KubeObject, ResourceType } from "../../kube/index.ts";
 import type { LedgerEvent } from "../../ledger/index.ts";
@@ -86,12 +86,12 @@ describe("external text is inert in", () => {
         facts: { ...facts, by: hostile, source: hostile },
       },
     ];
-    const desk = new TestDesk(cluster, { directory, events: () => events });
+    const cli = new TestCli(cluster, { directory, events: () => events });
 
-    await desk.type("why", "a/b!7");
+    await cli.run("why", "a/b!7");
 
-    expect(desk.lines).toHaveLength(3);
-    expect(desk.lines.join("")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    expect(cli.lines).toHaveLength(3);
+    expect(cli.lines.join("")).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
   });
 
   it("logs of a step on a terminal", async () => {
@@ -117,13 +117,13 @@ async function type(
   sample: Sample,
   kind: Kind,
 ): Promise<readonly string[]> {
-  const desk = new TestDesk(clientWith(sample, kind), { directory });
+  const cli = new TestCli(clientWith(sample, kind), { directory });
   try {
-    await desk.type(command, ...args(sample.metadata.name ?? ""));
+    await cli.run(command, ...args(sample.metadata.name ?? ""));
   } catch (error) {
-    for (const line of errorLines(error)) desk.terminal.print(line);
+    for (const line of errorLines(error)) cli.terminal.print(line);
   }
-  return desk.lines;
+  return cli.lines;
 }
 
 /** A server that has one object of a kind, which it has not validated, and takes every change. */

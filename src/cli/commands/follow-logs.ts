@@ -8,8 +8,8 @@ import {
 } from "../../engines/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { type Desk, exitStatus } from "../command.ts";
-import { describeProgress, endStatus, wasDeleted } from "./follow.ts";
+import { exitStatus, type ServerContext } from "../command.ts";
+import { deletedError, describeProgress, endStatus } from "./follow.ts";
 
 interface OutputQuery {
   /** Where the local engine keeps its runs. */
@@ -18,21 +18,25 @@ interface OutputQuery {
 }
 
 /** Prints the output of an execution as it is written, until it has ended. Returns the exit status of `interlock run`. */
-export async function printExecution(execution: WorkflowExecution, query: OutputQuery, desk: Desk): Promise<number> {
-  const signal = desk.interrupted();
-  const ended = await followExecution(execution, followOptions(query, desk, signal));
+export async function printExecution(
+  execution: WorkflowExecution,
+  query: OutputQuery,
+  context: ServerContext,
+): Promise<number> {
+  const signal = context.interrupted();
+  const ended = await followExecution(execution, followOptions(query, context, signal));
   if (ended) {
-    desk.terminal.printError(shortNames(describeProgress(ended)));
+    context.terminal.printError(shortNames(describeProgress(ended)));
     return endStatus(ended);
   }
   if (signal.aborted) return exitStatus("interrupted");
-  throw wasDeleted(execution);
+  throw deletedError(execution);
 }
 
-/** Prints what there is of a run's output, each line with its task and step. Returns whether there was any. */
-export async function printRun(run: RunToFollow, query: OutputQuery, desk: Desk): Promise<boolean> {
+/** Prints the existing output of a run, each line with its task and step. Returns whether there was any. */
+export async function printRun(run: RunToFollow, query: OutputQuery, context: ServerContext): Promise<boolean> {
   let hasPrinted = false;
-  const { print, ...options } = followOptions(query, desk, new AbortController().signal);
+  const { print, ...options } = followOptions(query, context, new AbortController().signal);
   const printAndNote = (line: StepLine) => {
     hasPrinted = true;
     return print(line);
@@ -41,8 +45,8 @@ export async function printRun(run: RunToFollow, query: OutputQuery, desk: Desk)
   return hasPrinted;
 }
 
-function followOptions({ local, filter }: OutputQuery, desk: Desk, signal: AbortSignal): FollowOptions {
-  const { client, podLogs, clock, random, terminal, recordsIn } = desk;
+function followOptions({ local, filter }: OutputQuery, context: ServerContext, signal: AbortSignal): FollowOptions {
+  const { client, podLogs, clock, random, terminal, recordsIn } = context;
   return {
     ...{ client, podLogs, local, filter, clock, random, signal },
     runsIn: recordsIn,

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import { installCrds, workflowExecutions } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
@@ -11,38 +11,38 @@ import { follow } from "./follow.ts";
 const ref = { name: "clean-1", namespace: "default" };
 let clock: ManualClock;
 let client: KubeClient;
-let desk: TestDesk;
+let cli: TestCli;
 beforeEach(async () => {
   clock = new ManualClock();
   client = testCluster({ clock, random: systemRandom(), namespaces: ["default"] }).client();
   await installCrds(client);
-  desk = new TestDesk(client);
+  cli = new TestCli(client);
 });
 
-describe("whoever has a workflow run", () => {
-  it("is told what became of it, and of no wait that was short", async () => {
+describe("following an execution", () => {
+  it("prints the outcome, and no hint if the execution is admitted soon", async () => {
     const { status } = await begin();
 
     await skip();
 
     expect(await status).toBe(3);
-    expect(desk.read()).toBe("skipped, Paused: release 4");
+    expect(cli.read()).toBe("skipped, Paused: release 4");
   });
 
-  it("is asked whether an executor runs when nobody admits it", async () => {
+  it("prints a hint if the execution is not admitted", async () => {
     const { status } = await begin();
 
     await clock.advance(5_000);
 
-    expect(desk.read()).toBe("still waiting to be admitted; to see what keeps it: interlock status");
+    expect(cli.read()).toBe("still waiting to be admitted; see: interlock status");
     await skip();
     expect(await status).toBe(3);
   });
 
-  it("is shown how long it takes, until it has ended", async () => {
+  it("shows the elapsed time until the execution ends", async () => {
     const shown: string[] = [];
     const progress = { ...noProgress, show: (text: string) => void shown.push(text), clear: () => void shown.push("") };
-    const { status } = await begin({ ...desk.terminal, progress });
+    const { status } = await begin({ ...cli.terminal, progress });
 
     await clock.advance(2_000);
     await skip();
@@ -54,7 +54,7 @@ describe("whoever has a workflow run", () => {
 });
 
 /** An execution that somebody follows, and that waits. */
-async function begin(terminal = desk.terminal): Promise<{ readonly status: Promise<number> }> {
+async function begin(terminal = cli.terminal): Promise<{ readonly status: Promise<number> }> {
   const { apiVersion, kind } = workflowExecutions;
   const workflowRef = { workflowId: "clean", version: "1", containerImage: "clean" };
   const spec = { workflowRef, targetResource: "node/worker-1" };

@@ -2,35 +2,41 @@ import { type EndedStatus, whenEnded } from "../../engines/index.ts";
 import { skipText, type WorkflowExecution, type WorkflowExecutionStatus } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { formatDuration } from "../../time/index.ts";
-import { CommandError, type Desk, type ExitName, exitStatus } from "../command.ts";
+import { CommandError, type ExitName, exitStatus, type ServerContext } from "../command.ts";
 
-/** An executor that runs admits sooner. */
-const patienceMs = 5_000;
+/** A running executor admits an execution sooner. */
+const hintAfterMs = 5_000;
 
-/** Prints how an execution comes along, until it has ended. Returns the exit status. */
-export async function follow(execution: WorkflowExecution, desk: Pick<Desk, "client" | "terminal" | "clock">) {
-  const { client, terminal, clock } = desk;
+/** Prints the progress of an execution until it has ended. Returns the exit status. */
+export async function follow(
+  execution: WorkflowExecution,
+  context: Pick<ServerContext, "client" | "terminal" | "clock">,
+) {
+  const { client, terminal, clock } = context;
   let last = "";
-  const impatience = clock.after(patienceMs, () => {
-    if (last === "") terminal.print("still waiting to be admitted; to see what keeps it: interlock status");
+  const hint = clock.after(hintAfterMs, () => {
+    if (last === "") terminal.print("still waiting to be admitted; see: interlock status");
   });
-  const stopCounting = showElapsed(() => last || "waiting to be admitted", desk);
-  const ended = await whenEnded(execution, { client, clock, seen: tell }).finally(() => {
-    impatience.cancel();
-    stopCounting();
+  const stopProgress = showElapsed(() => last || "waiting to be admitted", context);
+  const ended = await whenEnded(execution, { client, clock, seen: printProgress }).finally(() => {
+    hint.cancel();
+    stopProgress();
   });
-  if (!ended) throw wasDeleted(execution);
+  if (!ended) throw deletedError(execution);
   return endStatus(ended);
 
-  function tell(status: WorkflowExecutionStatus | undefined): void {
+  function printProgress(status: WorkflowExecutionStatus | undefined): void {
     const line = shortNames(describeProgress(status));
     if (line !== last) terminal.print(line);
     last = line;
   }
 }
 
-/** Shows as progress how long something takes. Returns what ends that. */
-export function showElapsed(what: () => string, { terminal, clock }: Pick<Desk, "terminal" | "clock">): () => void {
+/** Shows the elapsed time as progress. Returns the function that stops it. */
+export function showElapsed(
+  activity: () => string,
+  { terminal, clock }: Pick<ServerContext, "terminal" | "clock">,
+): () => void {
   const since = clock.now();
   let timer = clock.after(secondMs, tick);
   return () => {
@@ -40,15 +46,15 @@ export function showElapsed(what: () => string, { terminal, clock }: Pick<Desk, 
 
   function tick() {
     const seconds = Math.round((clock.now() - since) / secondMs);
-    terminal.progress.show(`${what()}; ${formatDuration(seconds * secondMs)} so far`);
+    terminal.progress.show(`${activity()}; ${formatDuration(seconds * secondMs)} so far`);
     timer = clock.after(secondMs, tick);
   }
 }
 
 const secondMs = 1_000;
 
-/** What is wrong with an execution that cannot be followed to its end. */
-export function wasDeleted({ metadata }: WorkflowExecution): CommandError {
+/** The error for an execution that was deleted before its end. */
+export function deletedError({ metadata }: WorkflowExecution): CommandError {
   return new CommandError(`execution ${metadata.name} was deleted`);
 }
 
@@ -63,7 +69,7 @@ export function endStatus({ phase }: EndedStatus): number {
   return exitStatus(ends[phase]);
 }
 
-/** The state of an execution in a sentence without its full stop. */
+/** The state of an execution as a clause. */
 export function describeProgress(status: WorkflowExecutionStatus | undefined): string {
   switch (status?.phase) {
     case undefined:

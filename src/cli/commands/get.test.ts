@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import {
   type AutomationPause,
   automationPauses,
@@ -18,11 +18,11 @@ const short = name.replace(/^rr-(.{8}).*-1$/, "rr-$1-1");
 
 describe("interlock get", () => {
   it("shows a table with the columns that kubectl shows, and names that can be typed", async () => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await desk.type("get", "incidents");
+    await cli.run("get", "incidents");
 
-    const [head = "", row = ""] = desk.read().split("\n");
+    const [head = "", row = ""] = cli.read().split("\n");
     expect(head).toMatch(/^NAME +PHASE +SIGNAL +TARGET +WORKFLOW +BLOCKED +OUTCOME +SEEN +STALLED +AGE$/);
     expect(row.split(/ +/).slice(0, 2)).toEqual([short, "DiskFull"]);
   });
@@ -30,20 +30,20 @@ describe("interlock get", () => {
   it.each(["incidents", "incident", "rr", "RemediationRequests", "remediationrequests.kubernaut.ai"])(
     "knows incidents as %s",
     async (word) => {
-      const desk = await deskWithIncident();
+      const cli = await cliWithIncident();
 
-      await desk.type("get", word, "--output", "name");
+      await cli.run("get", word, "--output", "name");
 
-      expect(desk.read()).toBe(kubectlName);
+      expect(cli.read()).toBe(kubectlName);
     },
   );
 
   it("finds one by its short name, and shows all of it in JSON", async () => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await desk.type("get", "incidents", short, "-o", "json");
+    await cli.run("get", "incidents", short, "-o", "json");
 
-    expect(JSON.parse(desk.read())).toMatchObject({
+    expect(JSON.parse(cli.read())).toMatchObject({
       apiVersion: "kubernaut.ai/v1alpha1",
       kind: "RemediationRequest",
       metadata: { name },
@@ -55,62 +55,62 @@ describe("interlock get", () => {
     ["json", (text: string) => JSON.parse(text)],
     ["yaml", (text: string) => parse(text)],
   ])("lists objects in %s as kubectl does", async (format, read) => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await desk.type("get", "incidents", "-o", format);
-    expect(read(desk.read())).toMatchObject({ apiVersion: "v1", kind: "List", items: [{ metadata: { name } }] });
-    await desk.type("get", "approvals", "-o", format);
-    expect(read(desk.read())).toEqual({ apiVersion: "v1", kind: "List", items: [] });
+    await cli.run("get", "incidents", "-o", format);
+    expect(read(cli.read())).toMatchObject({ apiVersion: "v1", kind: "List", items: [{ metadata: { name } }] });
+    await cli.run("get", "approvals", "-o", format);
+    expect(read(cli.read())).toEqual({ apiVersion: "v1", kind: "List", items: [] });
   });
 
   it("prints what a jsonpath template selects", async () => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await desk.type("get", "incidents", short, "-o", "jsonpath={.metadata.name}");
-    expect(desk.read()).toBe(name);
-    await desk.type(
+    await cli.run("get", "incidents", short, "-o", "jsonpath={.metadata.name}");
+    expect(cli.read()).toBe(name);
+    await cli.run(
       "get",
       "incidents",
       "-o",
       'jsonpath={range .items[*]}{.metadata.name}{"\\t"}{.spec.severity}{"\\n"}{end}',
     );
-    expect(desk.read()).toBe(`${name}\tcritical`);
+    expect(cli.read()).toBe(`${name}\tcritical`);
   });
 
   it("accepts names with their kind, as kubectl and -o name print them", async () => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await desk.type("get", kubectlName, "-o", "name");
-    expect(desk.read()).toBe(kubectlName);
-    await desk.type("get", "incidents", `incident/${short}`, "-o", "name");
-    expect(desk.read()).toBe(kubectlName);
+    await cli.run("get", kubectlName, "-o", "name");
+    expect(cli.read()).toBe(kubectlName);
+    await cli.run("get", "incidents", `incident/${short}`, "-o", "name");
+    expect(cli.read()).toBe(kubectlName);
   });
 
   it("shows several by their names, and reports those that do not exist", async () => {
-    const desk = await deskWithIncident();
-    await desk.client.create(automationPauses, pauseNamed("other"));
-    await desk.client.create(automationPauses, pauseNamed("third"));
+    const cli = await cliWithIncident();
+    await cli.client.create(automationPauses, pauseNamed("other"));
+    await cli.client.create(automationPauses, pauseNamed("third"));
 
-    await desk.type("get", "pauses", "freeze", "other", "-o", "name");
-    expect(desk.read().match(/\/.*$/gm)).toEqual(["/freeze", "/other"]);
-    const incomplete = desk.type("get", "pauses", "freeze", "nothing", "nowhere", "-o", "name");
+    await cli.run("get", "pauses", "freeze", "other", "-o", "name");
+    expect(cli.read().match(/\/.*$/gm)).toEqual(["/freeze", "/other"]);
+    const incomplete = cli.run("get", "pauses", "freeze", "nothing", "nowhere", "-o", "name");
     await expect(incomplete).rejects.toThrow("there is no pause nothing, nowhere; see: interlock get pauses");
-    expect(desk.read()).toMatch(/\/freeze$/);
+    expect(cli.read()).toMatch(/\/freeze$/);
   });
 
   it("has a column for the namespace with -A", async () => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await desk.type("get", "pauses", "-A");
+    await cli.run("get", "pauses", "-A");
 
-    expect(desk.read()).toMatch(/^NAMESPACE +NAME .*\ndefault +freeze /);
+    expect(cli.read()).toMatch(/^NAMESPACE +NAME .*\ndefault +freeze /);
   });
 
   it("searches the configured namespace unless an option says otherwise", async () => {
-    const desk = await deskWithIncident({ namespace: "kubernaut-system" });
+    const cli = await cliWithIncident({ namespace: "kubernaut-system" });
     const listed = async (...options: readonly string[]) => {
-      await desk.type("get", "pauses", "-o", "name", ...options);
-      return desk.read() !== "";
+      await cli.run("get", "pauses", "-o", "name", ...options);
+      return cli.read() !== "";
     };
 
     expect(await listed()).toBe(false);
@@ -120,44 +120,44 @@ describe("interlock get", () => {
   });
 
   it("shows whole names and more columns when there is room", async () => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await desk.type("get", "incidents", "--output", "wide");
+    await cli.run("get", "incidents", "--output", "wide");
 
-    expect(desk.read()).toMatch(new RegExp(`FINGERPRINT.*\n${name} .*v1:abc`));
+    expect(cli.read()).toMatch(new RegExp(`FINGERPRINT.*\n${name} .*v1:abc`));
   });
 
   it("prints that there is nothing, but not into the output", async () => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await desk.type("get", "approvals");
+    await cli.run("get", "approvals");
 
-    expect(desk.read()).toBe("");
-    expect(desk.errors).toEqual(["there are no approvals"]);
+    expect(cli.read()).toBe("");
+    expect(cli.errors).toEqual(["there are no approvals"]);
   });
 
   it("looks into one namespace when it is named", async () => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await desk.type("get", "incidents", "--namespace", "default");
+    await cli.run("get", "incidents", "--namespace", "default");
 
-    expect(desk.errors).toEqual(["there are no incidents in default"]);
+    expect(cli.errors).toEqual(["there are no incidents in default"]);
   });
 
   it("shows each row that changes, and nothing else, until it is interrupted", async () => {
-    const desk = await deskWithIncident();
-    const watching = desk.type("get", "pauses", "--watch");
+    const cli = await cliWithIncident();
+    const watching = cli.run("get", "pauses", "--watch");
     await settle();
-    expect(desk.read()).toMatch(/^NAME .*\nfreeze +All +kim/);
+    expect(cli.read()).toMatch(/^NAME .*\nfreeze +All +kim/);
 
     const ref = { namespace: "default", name: "freeze" };
-    await desk.client.patch(automationPauses, ref, { merge: { metadata: { labels: { nothing: "shown" } } } });
-    await desk.client.create(automationPauses, pauseNamed("other"));
-    await desk.client.delete(automationPauses, ref);
+    await cli.client.patch(automationPauses, ref, { merge: { metadata: { labels: { nothing: "shown" } } } });
+    await cli.client.create(automationPauses, pauseNamed("other"));
+    await cli.client.delete(automationPauses, ref);
     await settle();
 
-    expect(desk.read()).toMatch(/^other +All +kim.*\nfreeze .* \(deleted\)$/);
-    desk.interrupt();
+    expect(cli.read()).toMatch(/^other +All +kim.*\nfreeze .* \(deleted\)$/);
+    cli.interrupt();
     expect(await watching).toBe(130);
   });
 
@@ -165,15 +165,15 @@ describe("interlock get", () => {
     ["json", (text: string) => text.split(/^(?=\{)/m).map((one) => JSON.parse(one))],
     ["yaml", (text: string) => parseAllDocuments(text).map((one) => one.toJS())],
   ])("watches in %s, one document at a time", async (format, read) => {
-    const desk = await deskWithIncident();
-    const watching = desk.type("get", "pauses", "-w", "-o", format);
+    const cli = await cliWithIncident();
+    const watching = cli.run("get", "pauses", "-w", "-o", format);
     await settle();
-    await desk.client.create(automationPauses, pauseNamed("other"));
+    await cli.client.create(automationPauses, pauseNamed("other"));
     await settle();
-    desk.interrupt();
+    cli.interrupt();
     await watching;
 
-    expect(read(desk.read())).toMatchObject([{ kind: "List" }, { metadata: { name: "other" } }]);
+    expect(read(cli.read())).toMatchObject([{ kind: "List" }, { metadata: { name: "other" } }]);
   });
 
   it.each([
@@ -186,13 +186,13 @@ describe("interlock get", () => {
     [["incidents", "rr-nobody-1"], "there is no incident rr-nobody-1; see: interlock get incidents"],
     [["incidents", "--output", "xml"], "argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name,"],
   ])("asked with %j says what to write", async (args, problem) => {
-    const desk = await deskWithIncident();
+    const cli = await cliWithIncident();
 
-    await expect(desk.type("get", ...args)).rejects.toThrow(problem);
+    await expect(cli.run("get", ...args)).rejects.toThrow(problem);
   });
 });
 
-async function deskWithIncident(options: { readonly namespace?: string } = {}): Promise<TestDesk> {
+async function cliWithIncident(options: { readonly namespace?: string } = {}): Promise<TestCli> {
   const client = testCluster({
     clock: new ManualClock(),
     random: systemRandom(),
@@ -215,7 +215,7 @@ async function deskWithIncident(options: { readonly namespace?: string } = {}): 
     },
   });
   await client.create(automationPauses, pauseNamed("freeze"));
-  return new TestDesk(client, options);
+  return new TestCli(client, options);
 }
 
 function pauseNamed(name: string): AutomationPause {

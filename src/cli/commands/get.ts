@@ -1,6 +1,6 @@
 import type { KubeObject } from "../../kube/index.ts";
 import { isNamed } from "../../resources/short-names/index.ts";
-import { CommandError, type Desk, exitStatus, MisuseError } from "../command.ts";
+import { CommandError, exitStatus, MisuseError, type ServerContext } from "../command.ts";
 import { openView } from "../output/view.ts";
 import { watchObjects } from "../output/watch.ts";
 import { type FilterOptions, openFilter } from "../parsing/filters.ts";
@@ -14,16 +14,16 @@ interface GetOptions extends FilterOptions, NamespaceOptions {
 
 /** `interlock get` */
 export async function get(
-  desk: Desk,
-  word: string,
-  given: readonly string[],
+  context: ServerContext,
+  kind: string,
+  args: readonly string[],
   { output, watch, ...options }: GetOptions,
 ): Promise<number> {
-  const { client, terminal } = desk;
-  const { named, names } = readSubjects(word, given);
-  const namespace = searchedNamespace(options, desk);
+  const { client, terminal } = context;
+  const { named, names } = readSubjects(kind, args);
+  const namespace = searchedNamespace(options, context);
   const query = namespace === undefined ? {} : { namespace };
-  const isWanted = await openFilter(named, options, { nowMs: client.serverNowMs(), kinds: () => desk.kinds() });
+  const isWanted = await openFilter(named, options, { nowMs: client.serverNowMs(), kinds: () => context.kinds() });
   const isAskedFor = (name: string) => names.length === 0 || names.some((text) => isNamed(text, name));
   const select = (objects: readonly KubeObject[]) =>
     objects.filter((object) => isAskedFor(object.metadata.name ?? "") && isWanted(object)).sort(byAgeAndName);
@@ -38,7 +38,7 @@ export async function get(
     terminal,
   );
   if (watch) {
-    await watchObjects({ kind: named.kind, query, select }, view, desk);
+    await watchObjects({ kind: named.kind, query, select }, view, context);
     return exitStatus("interrupted");
   }
 
@@ -49,35 +49,37 @@ export async function get(
   if (found.length > 0 || (!isForPeople && missing.length === 0)) view.show(found, client.serverNowMs());
   else if (missing.length === 0) terminal.printError(noneText(named, namespace, options));
   if (missing.length > 0)
-    throw new CommandError(`there is no ${singular(named)} ${missing.join(", ")}; see: interlock get ${named.word}`);
+    throw new CommandError(
+      `there is no ${singular(named)} ${missing.join(", ")}; see: interlock get ${named.kindName}`,
+    );
   return 0;
 }
 
 /** `incidents a b`, or as kubectl writes names, `incident/a incident/b`. */
 function readSubjects(
-  word: string,
-  given: readonly string[],
+  kind: string,
+  args: readonly string[],
 ): { readonly named: NamedKind; readonly names: readonly string[] } {
-  const first = splitKind(word);
-  const named = first ?? readKind(word);
-  const names = (first ? [word, ...given] : given).map((text) => {
+  const first = splitKind(kind);
+  const named = first ?? readKind(kind);
+  const names = (first ? [kind, ...args] : args).map((text) => {
     const split = splitKind(text);
-    if (split && split.word !== named.word)
-      throw new MisuseError(`${text} is not one of ${named.word}; get one kind at a time`);
+    if (split && split.kindName !== named.kindName)
+      throw new MisuseError(`${text} is not one of ${named.kindName}; get one kind at a time`);
     return split?.name ?? text;
   });
   if (names.includes("")) throw new MisuseError("a name is empty");
   return { named, names };
 }
 
-function noneText({ word }: NamedKind, namespace: string | undefined, options: FilterOptions): string {
+function noneText({ kindName }: NamedKind, namespace: string | undefined, options: FilterOptions): string {
   const { phase, reason, lane, workflow, target, search, since } = options;
   const isFiltered = [phase, reason, lane, workflow, target, search, since].some((one) => one !== undefined);
-  return `there are no ${word}${namespace === undefined ? "" : ` in ${namespace}`}${isFiltered ? " that match" : ""}`;
+  return `there are no ${kindName}${namespace === undefined ? "" : ` in ${namespace}`}${isFiltered ? " that match" : ""}`;
 }
 
-function singular({ word }: NamedKind): string {
-  return word.slice(0, -1);
+function singular({ kindName }: NamedKind): string {
+  return kindName.slice(0, -1);
 }
 
 /** Oldest first; those of one second by name, as people look for names. */

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import { type KubeClient, KubeError, type KubeObject } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import { installCrds, workflowExecutions } from "../../resources/index.ts";
@@ -30,60 +30,60 @@ beforeEach(async () => {
 afterEach(() => rmSync(directory, { recursive: true }));
 
 describe("interlock logs of an execution that was deleted", () => {
-  it("prints what the local engine has kept of its run, which the ledger names", async () => {
+  it("prints the output that the local engine has kept of the run in the ledger", async () => {
     const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
     mkdirSync(step, { recursive: true });
     writeFileSync(join(step, "output"), "freed 3 GB\n");
-    const desk = new TestDesk(client, { directory, events: () => [created, deleted] });
+    const cli = new TestCli(client, { directory, events: () => [created, deleted] });
 
-    expect(await desk.type("logs", "a")).toBe(0);
+    expect(await cli.run("logs", "a")).toBe(0);
 
-    expect(desk.read()).toContain("freed 3 GB");
+    expect(cli.read()).toContain("freed 3 GB");
   });
 
   it("accepts names with their kind before them, as kubectl prints them", async () => {
     const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
     mkdirSync(step, { recursive: true });
     writeFileSync(join(step, "output"), "freed 3 GB\n");
-    const desk = new TestDesk(client, { directory, events: () => [created, deleted] });
+    const cli = new TestCli(client, { directory, events: () => [created, deleted] });
 
-    expect(await desk.type("logs", "execution/a", "workflowexecution.kubernaut.ai/a")).toBe(0);
+    expect(await cli.run("logs", "execution/a", "workflowexecution.kubernaut.ai/a")).toBe(0);
 
     expect(
-      desk
+      cli
         .read()
         .split("\n")
         .filter((line) => line === "freed 3 GB"),
     ).toHaveLength(2);
   });
 
-  it("prints those of several, one after the other, and reports the one that has none", async () => {
+  it("prints the output of several executions in turn, and reports one without output", async () => {
     const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
     mkdirSync(step, { recursive: true });
     writeFileSync(join(step, "output"), "freed 3 GB\n");
-    const desk = new TestDesk(client, { directory, events: () => [created] });
+    const cli = new TestCli(client, { directory, events: () => [created] });
 
-    expect(await desk.type("logs", "b", "a")).toBe(1);
+    expect(await cli.run("logs", "b", "a")).toBe(1);
 
-    expect(desk.read()).toBe("── b\n── a\n── task clean, step 1\nfreed 3 GB");
+    expect(cli.read()).toBe("── b\n── a\n── task clean, step 1\nfreed 3 GB");
   });
 
   it("follows one execution, not several", async () => {
-    const desk = new TestDesk(client, { directory });
+    const cli = new TestCli(client, { directory });
 
-    await expect(desk.type("logs", "-f", "a", "b")).rejects.toThrow("--follow follows one execution");
+    await expect(cli.run("logs", "-f", "a", "b")).rejects.toThrow("--follow follows one execution");
   });
 
-  it("says where the output went if it ran in a cluster", async () => {
-    const desk = new TestDesk(client, { directory, events: () => [created, deleted] });
+  it("prints where the output may be if it ran in a cluster", async () => {
+    const cli = new TestCli(client, { directory, events: () => [created, deleted] });
 
-    const error = await desk.type("logs", "a").catch((error: unknown) => error);
+    const error = await cli.run("logs", "a").catch((error: unknown) => error);
 
     expect(String(error)).toContain("kubectl logs -n kubernaut-workflows -l tekton.dev/pipelineRun=wfe-1");
     expect(String(error)).toContain(`was deleted at ${deleted.at}`);
   });
 
-  it("prints what its pods still have, line by line with task and step", async () => {
+  it("prints the output that its pods still have, each line with task and step", async () => {
     const pods = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
     const labels = { "tekton.dev/pipelineRunUID": runUid, "tekton.dev/pipelineTask": "clean" };
     const metadata = { name: "p", namespace: "kubernaut-workflows", labels };
@@ -95,11 +95,11 @@ describe("interlock logs of an execution that was deleted", () => {
     async function* podLogs() {
       yield Buffer.from("2026-03-01T12:00:00Z freed \u001b[2J3 GB\n");
     }
-    const desk = new TestDesk(client, { directory, events: () => [created, deleted], podLogs });
+    const cli = new TestCli(client, { directory, events: () => [created, deleted], podLogs });
 
-    expect(await desk.type("logs", "a")).toBe(0);
+    expect(await cli.run("logs", "a")).toBe(0);
 
-    expect(desk.read()).toBe(String.raw`clean/remove freed \u001b[2J3 GB`);
+    expect(cli.read()).toBe(String.raw`clean/remove freed \u001b[2J3 GB`);
   });
 
   it("exits with the status for a missing right if its pods may not be read", async () => {
@@ -115,24 +115,24 @@ describe("interlock logs of an execution that was deleted", () => {
     async function* podLogs() {
       throw new Error("no pod is known");
     }
-    const desk = new TestDesk(refusing, { directory, events: () => [created, deleted], podLogs });
+    const cli = new TestCli(refusing, { directory, events: () => [created, deleted], podLogs });
 
-    const error = await desk.type("logs", "a").catch((error: unknown) => error);
+    const error = await cli.run("logs", "a").catch((error: unknown) => error);
 
     expect(String(error)).toContain(message);
     expect(errorStatus(error)).toBe(5);
   });
 
-  it("says that it never had a run", async () => {
-    const desk = new TestDesk(client, { directory, events: () => [deleted] });
+  it("fails with the reason if it never had a run", async () => {
+    const cli = new TestCli(client, { directory, events: () => [deleted] });
 
-    await expect(desk.type("logs", "a")).rejects.toThrow("execution a was deleted, and never had a run");
+    await expect(cli.run("logs", "a")).rejects.toThrow("execution a was deleted and never had a run");
   });
 
-  it("says that the ledger cannot be read here", async () => {
-    const desk = new TestDesk(client, { directory });
+  it("fails with a hint if the ledger cannot be read", async () => {
+    const cli = new TestCli(client, { directory });
 
-    await expect(desk.type("logs", "a")).rejects.toThrow("the ledger cannot be read here");
+    await expect(cli.run("logs", "a")).rejects.toThrow("the ledger cannot be read here");
   });
 });
 
@@ -148,9 +148,9 @@ describe("interlock logs of an execution whose run has printed nothing", () => {
     for (const status of [{ phase: "Pending" }, { phase, pipelineRunRef, startTime: created.at, ...ends[phase] }]) {
       await client.patch(workflowExecutions, ref, { merge: { status } }, { subresource: "status" });
     }
-    const desk = new TestDesk(client, { directory });
+    const cli = new TestCli(client, { directory });
 
-    const error = await desk.type("logs", "a").catch((error: unknown) => error);
+    const error = await cli.run("logs", "a").catch((error: unknown) => error);
 
     expect(String(error)).toContain("there is no output of run wfe-1");
     expect(String(error)).toContain(command);

@@ -4,7 +4,7 @@ import type { KubeClient } from "../../kube/index.ts";
 import { findExecution, findIncident } from "../../operate/find/index.ts";
 import type { WorkflowExecution } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { CommandError, type Desk, MisuseError } from "../command.ts";
+import { CommandError, MisuseError, type ServerContext } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { bareName } from "../parsing/kinds.ts";
 import { readMoment } from "../parsing/options.ts";
@@ -21,36 +21,36 @@ interface LogsOptions {
 }
 
 /** `interlock logs` */
-export async function logs(desk: Desk, given: readonly string[], options: LogsOptions): Promise<number> {
-  const names = given.map(bareName);
+export async function logs(context: ServerContext, args: readonly string[], options: LogsOptions): Promise<number> {
+  const names = args.map(bareName);
   const [only, another] = names;
-  if (only !== undefined && another === undefined) return await printLogs(only, options, desk);
+  if (only !== undefined && another === undefined) return await printLogs(only, options, context);
   if (options.follow) throw new MisuseError("--follow follows one execution; name one");
-  return await forEachName(names, desk, async (name) => {
-    desk.terminal.print(`── ${name}`);
-    await printLogs(name, options, desk);
+  return await forEachName(names, context, async (name) => {
+    context.terminal.print(`── ${name}`);
+    await printLogs(name, options, context);
   });
 }
 
 async function printLogs(
   name: string,
   { namespace, local: folder, since, ...options }: LogsOptions,
-  desk: Desk,
+  context: ServerContext,
 ): Promise<number> {
-  const { client, terminal, directory } = desk;
+  const { client, terminal, directory } = context;
   const local = folder ?? join(directory, "local");
   const sinceMs = readMoment("since", since, client.serverNowMs());
   const { follow = false, ...wanted } = options;
   const filter = { ...wanted, ...(sinceMs !== undefined && { sinceMs }) };
   const execution = (await findExecution(client, name, namespace)) ?? (await findLatest(name, client));
-  if (execution && follow) return await printExecution(execution, { local, filter }, desk);
-  const run = execution ? requireRun(execution) : await recordedRun(name, desk);
+  if (execution && follow) return await printExecution(execution, { local, filter }, context);
+  const run = execution ? requireRun(execution) : await recordedRun(name, context);
 
   const found = (await readLogs(local, run.uid)).filter((step) => isWantedStep(step, filter));
   const written = filter.tail === undefined && sinceMs === undefined ? found : [];
   if (written.length === 0) {
-    if (await printRun(run, { local, filter }, desk)) return 0;
-    const details = [...explainNoOutput(execution), ...whereToLook(run, desk)];
+    if (await printRun(run, { local, filter }, context)) return 0;
+    const details = [...explainNoOutput(execution), ...otherPlaces(run, context)];
     throw new CommandError(`there is no output of run ${run.name} in ${local} or in a pod`, details);
   }
   for (const { task, attempt, step, text } of written) {
@@ -62,16 +62,16 @@ async function printLogs(
   return 0;
 }
 
-/** The execution that an incident had made last. */
+/** The latest execution of an incident. */
 async function findLatest(name: string, client: KubeClient): Promise<WorkflowExecution | undefined> {
   const incident = await findIncident(client, name);
   if (!incident) return undefined;
   const { name: latest } = incident.status?.executionRefs?.at(-1) ?? {};
   if (latest) return findExecution(client, latest, incident.metadata.namespace);
-  throw new CommandError(`incident ${name} has had nothing executed; see: interlock why ${name}`);
+  throw new CommandError(`incident ${name} has no execution; see: interlock why ${name}`);
 }
 
-/** What is known of a run whose output is asked for. */
+/** The run whose output is printed. */
 interface KnownRun {
   readonly name: string;
   readonly uid: string;
@@ -80,9 +80,9 @@ interface KnownRun {
   readonly deletedAt?: string;
 }
 
-/** The run of an execution that was deleted: the ledger has its record. */
-async function recordedRun(name: string, desk: Desk): Promise<KnownRun> {
-  const events = await desk.readEvents({ execution: name });
+/** The run of a deleted execution, from the ledger. */
+async function recordedRun(name: string, context: ServerContext): Promise<KnownRun> {
+  const events = await context.readEvents({ execution: name });
   const created = events?.find(({ type }) => type === "run.created");
   if (created) {
     const { run, run_id, run_kind } = created.facts;
@@ -91,7 +91,7 @@ async function recordedRun(name: string, desk: Desk): Promise<KnownRun> {
     return deletedAt === undefined ? known : { ...known, deletedAt };
   }
   const details = events ? [] : ["the ledger cannot be read here, so deleted executions are not found"];
-  if (events?.length) throw new CommandError(`execution ${name} was deleted, and never had a run`);
+  if (events?.length) throw new CommandError(`execution ${name} was deleted and never had a run`);
   throw new CommandError(`there is no execution and no incident ${name}; see: interlock get executions`, details);
 }
 
@@ -108,8 +108,8 @@ function explainNoOutput(execution: WorkflowExecution | undefined): readonly str
   }
 }
 
-/** Where the output of a run is, if it is anywhere. */
-function whereToLook({ name, kind, deletedAt }: KnownRun, { recordsIn }: Desk): readonly string[] {
+/** Hints at other places that may have the output of a run. */
+function otherPlaces({ name, kind, deletedAt }: KnownRun, { recordsIn }: ServerContext): readonly string[] {
   const label = kind === "Job" ? "batch.kubernetes.io/job-name" : "tekton.dev/pipelineRun";
   return [
     `If it ran in a cluster, its pods have it while they exist: kubectl logs -n ${recordsIn} -l ${label}=${name} --all-containers`,

@@ -1,9 +1,9 @@
 import type { OperationName } from "../../operate/index.ts";
-import type { Desk } from "../command.ts";
+import type { ServerContext } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { bareName } from "../parsing/kinds.ts";
 import { type NamespaceOptions, searchedNamespace } from "../parsing/options.ts";
-import { performAtDesk } from "../perform-at-desk.ts";
+import { performOperation } from "../perform-operation.ts";
 
 interface ObjectOptions extends NamespaceOptions {
   readonly reason: string;
@@ -13,13 +13,12 @@ interface ObjectOptions extends NamespaceOptions {
 
 /** `interlock ack`, `approve`, `reject` and `cancel` */
 export function operateOn(operation: OperationName) {
-  return async (desk: Desk, names: readonly string[], options: ObjectOptions): Promise<number> => {
+  return async (context: ServerContext, names: readonly string[], options: ObjectOptions): Promise<number> => {
     const { reason, block, dryRun } = options;
-    const namespace = searchedNamespace(options, desk);
-    return forEachName(names, desk, async (name) => {
+    const namespace = searchedNamespace(options, context);
+    return forEachName(names, context, async (name) => {
       const object = objectText(bareName(name), namespace);
-      const request = { object, reason, ...(block && { block }), ...(dryRun && { dryRun }) };
-      await performAtDesk(operation, request, desk);
+      await performOperation(operation, { object, reason, block, dryRun }, context);
     });
   };
 }

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import { automationPauses, installCrds, remediationWorkflows } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
 
-let desk: TestDesk;
+let cli: TestCli;
 let clock: ManualClock;
 beforeEach(async () => {
   clock = new ManualClock();
@@ -18,7 +18,7 @@ beforeEach(async () => {
     metadata: { name: "cleanup-1", namespace: "kubernaut-system" },
     spec: { workflowId: "cleanup", version: "1", description: "Cleans up.", containerImage: "x", pipeline: "workflow" },
   });
-  desk = new TestDesk(client);
+  cli = new TestCli(client);
 });
 
 describe("interlock pause", () => {
@@ -27,21 +27,21 @@ describe("interlock pause", () => {
     [["namespace", "payment"], ["payment/deployment/api"]],
     [["target", "payment/deploy/api"], ["payment/deployment/api"]],
     [["workflow", "cleanup"], ["node/worker-1"]],
-  ])("%j stops what it covers and nothing else", async (scope, covered) => {
-    await desk.type("pause", ...scope, "--reason", "release");
+  ])("%j pauses the targets that it covers and no others", async (scope, covered) => {
+    await cli.run("pause", ...scope, "--reason", "release");
 
-    desk.read();
+    cli.read();
     for (const target of covered) expect(await verdict(target)).toContain("not now, Paused");
     expect(await verdict("other/deployment/api")).toContain(
       scope[0] === "all" || scope[0] === "workflow" ? "not now, Paused" : "may run now",
     );
   });
 
-  it("ends by itself when a time is given, and says when", async () => {
-    await desk.type("pause", "all", "--reason", "release", "--for", "2h");
+  it("ends after --for, and prints the time", async () => {
+    await cli.run("pause", "all", "--reason", "release", "--for", "2h");
 
-    const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
-    expect(Date.parse(until)).toBe(desk.client.serverNowMs() + 2 * 3_600_000);
+    const until = /until (\S+)\n/.exec(cli.read())?.[1] ?? "";
+    expect(Date.parse(until)).toBe(cli.client.serverNowMs() + 2 * 3_600_000);
     expect(await verdict("node/worker-1")).toContain(`clears at ${until}`);
     await clock.advance(2 * 3_600_000);
     expect(await verdict("node/worker-1")).toContain("may run now");
@@ -50,17 +50,17 @@ describe("interlock pause", () => {
   it.each([
     ["git:gitlab.example/42@topic", "git:gitlab.example/42@topic"],
     ["git:https://GitLab.example/42", "git:gitlab.example/42"],
-  ])("takes %s for coding tasks, and resume finds it", async (text, targetResource) => {
-    await desk.type("pause", "target", text, "--reason", "release");
+  ])("accepts %s for coding tasks, and resume finds the pause", async (text, targetResource) => {
+    await cli.run("pause", "target", text, "--reason", "release");
 
-    expect((await desk.client.list(automationPauses)).items).toMatchObject([{ spec: { targetResource } }]);
-    await desk.type("resume", "target", targetResource, "--reason", "it is out");
+    expect((await cli.client.list(automationPauses)).items).toMatchObject([{ spec: { targetResource } }]);
+    await cli.run("resume", "target", targetResource, "--reason", "it is out");
   });
 
-  it("keeps who asked for it, and why", async () => {
-    await desk.type("pause", "all", "--reason", "release 4");
+  it("records the operator and the reason", async () => {
+    await cli.run("pause", "all", "--reason", "release 4");
 
-    const { items } = await desk.client.list(automationPauses);
+    const { items } = await cli.client.list(automationPauses);
     expect(items).toMatchObject([{ spec: { scope: "All", reason: "release 4", requestedBy: "kim (unverified)" } }]);
   });
 
@@ -73,41 +73,45 @@ describe("interlock pause", () => {
     [["node/worker-1", "--reason", "x"], '"node/worker-1" is not a scope; write: target node/worker-1'],
     [["workflow", "clean", "--reason", "x"], "there is no workflow clean; the catalog has cleanup"],
     [["target", "widget/one", "--reason", "x"], 'the target "widget/one"'],
-    [["target", "git:gitlab.example/group/app", "--reason", "x"], "go by the number of their project, not by its path"],
+    [
+      ["target", "git:gitlab.example/group/app", "--reason", "x"],
+      "identified by the id of their project, not by its path",
+    ],
     [["target", "git:gitlab.example/42@a..b", "--reason", "x"], "has no valid branch"],
-    [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, got "soon"'],
+    [["all", "--reason", "x", "--for", "soon"], '--for needs a duration such as 30m or 2h, at most 87600h, got "soon"'],
+    [["all", "--reason", "x", "--for", "2500000000h"], "--for needs a duration"],
     [["all", "--reason", "x", "--for", "0s"], "--for needs a duration"],
-  ])("asked with %j pauses nothing and says what to write", async (args, problem) => {
-    await expect(desk.type("pause", ...args)).rejects.toThrow(problem);
+  ])("with %j pauses nothing and prints what to write", async (args, problem) => {
+    await expect(cli.run("pause", ...args)).rejects.toThrow(problem);
 
-    expect((await desk.client.list(automationPauses)).items).toEqual([]);
+    expect((await cli.client.list(automationPauses)).items).toEqual([]);
   });
 });
 
 describe("interlock resume", () => {
-  it("is what a pause and the policy say it is: their next step ends it", async () => {
-    await desk.type("pause", "all", "--reason", "release");
-    const [, printed = ""] = /To end it: interlock resume (\S+) --reason/.exec(desk.read()) ?? [];
+  it("ends a pause with the command that interlock pause and interlock why print", async () => {
+    await cli.run("pause", "all", "--reason", "release");
+    const [, printed = ""] = /To end it: interlock resume (\S+) --reason/.exec(cli.read()) ?? [];
     const [, explained] = /next: wait, or end it: interlock resume (\S+) --reason/.exec(await verdict("node/a")) ?? [];
     expect(explained).toBe(printed);
 
-    await desk.type("resume", printed, "--reason", "it is out");
+    await cli.run("resume", printed, "--reason", "it is out");
 
     expect(await verdict("node/a")).toContain("may run now");
-    const { items } = await desk.client.list(automationPauses);
+    const { items } = await cli.client.list(automationPauses);
     expect(items).toMatchObject([{ status: { endedBy: "kim (unverified)", endReason: "it is out" } }]);
   });
 
   it("ends every pause of a scope, and no other", async () => {
     for (const scope of [["all"], ["all"], ["namespace", "payment"]]) {
-      await desk.type("pause", ...scope, "--reason", "x");
+      await cli.run("pause", ...scope, "--reason", "x");
     }
 
-    await desk.type("resume", "all", "--reason", "over");
+    await cli.run("resume", "all", "--reason", "over");
 
     expect(await verdict("node/a")).toContain("may run now");
     expect(await verdict("payment/deployment/api")).toContain("not now, Paused");
-    await desk.type("resume", "namespace", "payment", "--reason", "over");
+    await cli.run("resume", "namespace", "payment", "--reason", "over");
     expect(await verdict("payment/deployment/api")).toContain("may run now");
   });
 
@@ -115,18 +119,18 @@ describe("interlock resume", () => {
     [["all"], "required option '--reason <TEXT>' not specified"],
     [
       ["all", "--reason", "x"],
-      /all automation is not paused by itself; active pauses: pause-\w+ \(automation on node\/a\)/,
+      /no active pause has exactly the scope "all automation"; active pauses: pause-\w+ \(automation on node\/a\)/,
     ],
     [["pause-2", "--reason", "x"], /no active pause pause-2; active pauses: pause-\w+/],
-  ])("asked with %j fails and lists the active pauses", async (args, problem) => {
-    await desk.type("pause", "target", "node/a", "--reason", "x");
+  ])("with %j fails and lists the active pauses", async (args, problem) => {
+    await cli.run("pause", "target", "node/a", "--reason", "x");
 
-    await expect(desk.type("resume", ...args)).rejects.toThrow(problem);
+    await expect(cli.run("resume", ...args)).rejects.toThrow(problem);
   });
 });
 
 async function verdict(target: string): Promise<string> {
-  desk.read();
-  await desk.type("why", target, "--workflow", "cleanup");
-  return desk.read();
+  cli.read();
+  await cli.run("why", target, "--workflow", "cleanup");
+  return cli.read();
 }

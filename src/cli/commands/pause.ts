@@ -1,7 +1,8 @@
-import type { Desk } from "../command.ts";
+import { exitStatus, type ServerContext } from "../command.ts";
+import { pauseScopes } from "../declare/declare.ts";
 import { forEachName } from "../for-each-name.ts";
 import { bareName } from "../parsing/kinds.ts";
-import { performAtDesk } from "../perform-at-desk.ts";
+import { performOperation } from "../perform-operation.ts";
 
 interface PauseOptions {
   readonly reason: string;
@@ -10,11 +11,9 @@ interface PauseOptions {
 }
 
 /** `interlock pause` */
-export async function pause(desk: Desk, scope: readonly string[], options: PauseOptions): Promise<number> {
-  const { reason, for: length, dryRun } = options;
-  const request = { scope, reason, ...(length !== undefined && { for: length }), ...(dryRun && { dryRun }) };
-  await performAtDesk("pause", request, desk);
-  return 0;
+export async function pause(context: ServerContext, scope: readonly string[], options: PauseOptions): Promise<void> {
+  const { reason, dryRun } = options;
+  await performOperation("pause", { scope, reason, for: options.for, dryRun }, context);
 }
 
 interface ResumeOptions {
@@ -22,17 +21,14 @@ interface ResumeOptions {
   readonly dryRun?: boolean;
 }
 
-/** The words with which a scope begins. */
-const scopeWords = ["all", "namespace", "target", "workflow"];
-
 /** `interlock resume` */
-export async function resume(desk: Desk, words: readonly string[], { reason, dryRun }: ResumeOptions): Promise<number> {
-  const request = { reason, ...(dryRun && { dryRun }) };
-  if (!scopeWords.includes(words[0] ?? "")) {
-    return forEachName(words, desk, async (name) => {
-      await performAtDesk("resume", { ...request, object: bareName(name) }, desk);
+export async function resume(context: ServerContext, args: readonly string[], options: ResumeOptions): Promise<number> {
+  const { reason, dryRun } = options;
+  if (!pauseScopes.includes(args[0] ?? "")) {
+    return forEachName(args, context, async (name) => {
+      await performOperation("resume", { object: bareName(name), reason, dryRun }, context);
     });
   }
-  await performAtDesk("resume", { ...request, scope: words }, desk);
-  return 0;
+  await performOperation("resume", { scope: args, reason, dryRun }, context);
+  return exitStatus("ok");
 }

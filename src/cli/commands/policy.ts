@@ -32,27 +32,27 @@ interface PolicyTestOptions {
 
 /** `interlock policy test` */
 export async function policyTest(
-  around: CommandContext,
+  context: CommandContext,
   files: readonly string[],
   options: PolicyTestOptions,
 ): Promise<number> {
-  const { config } = await configFrom(options.config, around);
+  const { config } = await configFrom(options.config, context);
   const directory = options.rules ?? config.rules.dir;
   const { rules, problems } = await readRulesFolder(directory);
   const wrong = [...problems];
   if (rules.length === 0 && wrong.length === 0) wrong.push(`${directory}: has no rules; name a folder with --rules`);
   const { kinds, problems: unreadable } = await loadKinds(options.crds ?? [], declaredKinds(config));
   const { workflowsDir, engine } = config.execution;
-  const { workflows, problems: faults } = await catalogIn(workflowsDir, engine, kinds);
+  const { workflows, problems: faults } = await loadCatalog(workflowsDir, engine, kinds);
   const paths = files.length > 0 ? files : [join(directory, "tests")];
   const alerts = await openAlertmanagerReader(config);
-  const expectations = await expectationsIn(paths, { alerts, kinds }, [...wrong, ...unreadable, ...faults]);
+  const expectations = await loadExpectations(paths, { alerts, kinds }, [...wrong, ...unreadable, ...faults]);
   const workflow = (id: string) =>
     currentEntry(
       workflows.filter(({ spec }) => spec.workflowId === id),
       kinds,
     );
-  return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, around.terminal);
+  return testPolicy(expectations, { rules, workflow, kinds, settings: policySettings(config) }, context.terminal);
 }
 
 /** The kinds that are defined in files, and those that are declared. */
@@ -60,7 +60,7 @@ async function loadKinds(paths: readonly string[], declared: readonly CustomKind
   const definitions: Parameters<typeof readKinds>[0][number][] = [];
   const problems: string[] = [];
   for (const path of paths) {
-    const readings = (await filesAt(path)).map(readDefinitions);
+    const readings = (await readFiles(path)).map(readDefinitions);
     const found = readings.flatMap((reading) => (reading.kind === "valid" ? reading.definitions : []));
     const wrong = readings.flatMap((reading) => (reading.kind === "invalid" ? reading.problems : []));
     if (found.length === 0 && wrong.length === 0) problems.push(`${path}: has no CustomResourceDefinition`);
@@ -70,27 +70,24 @@ async function loadKinds(paths: readonly string[], declared: readonly CustomKind
   return { kinds: readKinds(definitions, declared, offlineKinds), problems };
 }
 
-/** Where a kind may come from that is not known without a server. */
+/** The hint for a kind that is not defined locally. */
 const offlineKinds = "name its CustomResourceDefinition with --crds, or declare the kind in the setting kinds.declared";
 
-async function catalogIn(directory: string, defaultEngine: Engine, kinds: Kinds) {
-  const isThere = await stat(directory).then(
-    () => true,
-    () => false,
-  );
-  return isThere
+async function loadCatalog(directory: string, defaultEngine: Engine, kinds: Kinds) {
+  const found = await stat(directory).catch(() => undefined);
+  return found
     ? readCatalog(directory, kinds, { defaultEngine })
     : { workflows: [], problems: [`${directory}: there is no such folder of workflows`] };
 }
 
 /** Reports all problems at once, earlier ones included. */
-async function expectationsIn(
+async function loadExpectations(
   paths: readonly string[],
   { alerts, kinds }: { readonly alerts: SignalReader; readonly kinds: Kinds },
   problems: string[],
 ): Promise<readonly Expectation[]> {
   const expectations: Expectation[] = [];
-  for (const file of (await Promise.all(paths.map(filesAt))).flat()) {
+  for (const file of (await Promise.all(paths.map(readFiles))).flat()) {
     if (!file.text) problems.push(`${file.path}: no such file of expectations; see docs/rules.md`);
     const reading = readExpectations(file, { kinds, signals: generic, alerts });
     if (reading.kind === "invalid") problems.push(...(file.text ? reading.problems : []));
@@ -100,8 +97,8 @@ async function expectationsIn(
   return expectations;
 }
 
-/** The files that `path` means, with their texts: itself, or what is in it. */
-async function filesAt(path: string): Promise<readonly TextFile[]> {
+/** The file `path`, or the YAML files in the folder `path`. */
+async function readFiles(path: string): Promise<readonly TextFile[]> {
   const found = await stat(path).catch(() => undefined);
   const paths = found?.isDirectory() ? (await yamlFilesIn(path)).map((name) => join(path, name)) : [];
   if (paths.length === 0) return [{ path, text: found?.isFile() ? await readFile(path, "utf8") : "" }];

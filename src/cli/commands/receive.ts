@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { mappedPath, signalPaths } from "../../app/index.ts";
 import { type SignalPreview, testSignals } from "../../console/read/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import { CommandError, type Desk, exitStatus, MisuseError } from "../command.ts";
+import { CommandError, exitStatus, MisuseError, type ServerContext } from "../command.ts";
 import { startCommand } from "../package.ts";
 import { chooseToken } from "./choose-token.ts";
 
@@ -15,20 +15,20 @@ interface ReceiveOptions {
 }
 
 /** `interlock receive` */
-export async function receive(desk: Desk, source: string, options: ReceiveOptions): Promise<number> {
+export async function receive(context: ServerContext, source: string, options: ReceiveOptions): Promise<number> {
   const sources = signalPaths.map((one) => one.source).join(", ");
   if (!/^[a-z][a-z0-9-]{0,62}$/.test(source)) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
   const path = signalPaths.find((one) => one.source === source)?.path ?? mappedPath(source);
   const body = await readPayload(options.payload);
-  const url = options.gateway ?? (await gatewayUrl(desk.directory));
-  const token = await readToken(options.tokenFile ?? join(desk.directory, "gateway-tokens"), source);
+  const url = options.gateway ?? (await gatewayUrl(context.directory));
+  const token = await readToken(options.tokenFile ?? join(context.directory, "gateway-tokens"), source);
   const place = `${url.replace(/\/$/, "")}${path}`;
-  const { status, answer } = await post({ url: options.dryRun ? `${place}?dryRun=true` : place, token, body });
+  const { status, answer } = await post(options.dryRun ? `${place}?dryRun=true` : place, { token, body });
   if (status === 404) {
     throw new CommandError(`the gateway has no sender ${source}; use ${sources}, or set sources.${source}.map`);
   }
-  const lines = options.dryRun && answer.results ? await previewLines(answer.results, desk) : responseLines(answer);
-  for (const line of lines) desk.terminal.print(line);
+  const lines = options.dryRun && answer.results ? await previewLines(answer.results, context) : responseLines(answer);
+  for (const line of lines) context.terminal.print(line);
   return exitStatus(status < 300 ? "ok" : "failed");
 }
 
@@ -62,27 +62,20 @@ async function readToken(file: string, source: string): Promise<string> {
   return chooseToken(text, source, file);
 }
 
-interface Posting {
-  readonly url: string;
-  readonly token: string;
-  readonly body: string;
-}
-
-async function post({
-  url,
-  token,
-  body,
-}: Posting): Promise<{ readonly status: number; readonly answer: GatewayResponse }> {
+async function post(
+  url: string,
+  { token, body }: { readonly token: string; readonly body: string },
+): Promise<{ readonly status: number; readonly answer: GatewayResponse }> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
-    const because = (error.cause as Error)?.message ?? error.message;
-    throw new CommandError(`no gateway answers at ${url} (${because}); is it running?`, [], "unavailable");
+    const reason = (error.cause as Error)?.message ?? error.message;
+    throw new CommandError(`no gateway answers at ${url} (${reason}); is it running?`, [], "unavailable");
   });
   const answer = await response.json().catch(() => ({}));
   return { status: response.status, answer: answer as GatewayResponse };
 }
 
-/** What the gateway answers: a result for each signal, or one refusal of them all. */
+/** The response of the gateway: a result for each signal, or one refusal of all signals. */
 interface GatewayResponse {
   readonly results?: readonly SignalPreview[];
   readonly truncatedAlerts?: number;
@@ -102,12 +95,15 @@ function responseLines({ results, truncatedAlerts, title, detail, problems = [] 
   const [first] = results.flatMap(({ incident }) => (incident ? [shortNames(incident)] : []));
   return [
     ...lines,
-    ...(truncatedAlerts ? [`its sender left ${truncatedAlerts} more out`] : []),
-    ...(first ? [`See what becomes of it: interlock why ${first}`] : []),
+    ...(truncatedAlerts ? [`the sender left out ${truncatedAlerts} more alerts`] : []),
+    ...(first ? [`See its progress: interlock why ${first}`] : []),
   ];
 }
 
-/** What would become of each signal: at the gateway, by the rules, by the policy. */
-export async function previewLines(results: readonly SignalPreview[], desk: Desk): Promise<readonly string[]> {
-  return (await testSignals(results, await desk.rules(), desk)).flatMap(({ lines }) => lines);
+/** The outcome that each signal would have: at the gateway, by the rules, by the policy. */
+export async function previewLines(
+  results: readonly SignalPreview[],
+  context: ServerContext,
+): Promise<readonly string[]> {
+  return (await testSignals(results, await context.rules(), context)).flatMap(({ lines }) => lines);
 }

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock, settle } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import {
   annotationKeys,
   installCrds,
@@ -16,7 +16,7 @@ import "./run.ts";
 
 const namespace = "kubernaut-system";
 let clock: ManualClock;
-let desk: TestDesk;
+let cli: TestCli;
 beforeEach(async () => {
   clock = new ManualClock();
   const client = testCluster({ clock, random: systemRandom(), namespaces: [namespace] }).client();
@@ -39,12 +39,12 @@ beforeEach(async () => {
       },
     });
   }
-  desk = new TestDesk(client, { clock });
+  cli = new TestCli(client, { clock });
 });
 
 describe("interlock run of a workflow that requires an approval", () => {
   it("requests one, waits for the answer, and creates an execution that refers to it", async () => {
-    const running = desk.type("run", "reboot", "--target", "node/worker-1", "--param", "keep=3");
+    const running = cli.run("run", "reboot", "--target", "node/worker-1", "--param", "keep=3");
     await settle();
 
     const [question] = await questions();
@@ -54,13 +54,13 @@ describe("interlock run of a workflow that requires an approval", () => {
       spec: {
         targetResource: "node/worker-1",
         recommendedWorkflow: { workflowId: "reboot", version: "1", parameters: { keep: 3 } },
-        requiredBy: new Date(desk.client.serverNowMs() + 15 * 60_000).toISOString(),
+        requiredBy: new Date(cli.client.serverNowMs() + 15 * 60_000).toISOString(),
       },
     });
-    expect(desk.read()).toContain(`answer with: interlock approve ${name}`);
+    expect(cli.read()).toContain(`answer with: interlock approve ${name}`);
     expect(await executions()).toEqual([]);
 
-    await desk.type("approve", name, "--reason", "it is idle");
+    await cli.run("approve", name, "--reason", "it is idle");
     await settle();
 
     const [execution] = await executions();
@@ -70,19 +70,19 @@ describe("interlock run of a workflow that requires an approval", () => {
     expect(await running).toBe(3);
   });
 
-  it("starts nothing after a no, and prints who answered and why", async () => {
-    const running = desk.type("run", "reboot", "--target", "node/worker-1");
+  it("starts nothing after a rejection, and prints the operator and the reason", async () => {
+    const running = cli.run("run", "reboot", "--target", "node/worker-1");
     const refused = expect(running).rejects.toThrow("is Rejected by kim (unverified): not today; nothing was started");
     await settle();
 
-    await desk.type("reject", (await questions())[0]?.metadata.name ?? "", "--reason", "not today");
+    await cli.run("reject", (await questions())[0]?.metadata.name ?? "", "--reason", "not today");
 
     await refused;
     expect(await executions()).toEqual([]);
   });
 
-  it("starts nothing when the time is up", async () => {
-    const running = desk.type("run", "reboot", "--target", "node/worker-1");
+  it("starts nothing after the deadline of the approval", async () => {
+    const running = cli.run("run", "reboot", "--target", "node/worker-1");
     const refused = expect(running).rejects.toThrow(/was not answered by .*; nothing was started/);
     await settle();
 
@@ -93,7 +93,7 @@ describe("interlock run of a workflow that requires an approval", () => {
   });
 
   it("only requests it with --no-wait", async () => {
-    expect(await desk.type("run", "reboot", "--target", "node/worker-1", "--no-wait")).toBe(0);
+    expect(await cli.run("run", "reboot", "--target", "node/worker-1", "--no-wait")).toBe(0);
 
     expect(await questions()).toHaveLength(1);
     expect(await executions()).toEqual([]);
@@ -101,7 +101,7 @@ describe("interlock run of a workflow that requires an approval", () => {
 
   it("with --approval requests none, and creates an execution that refers to that one", async () => {
     const args = ["reboot", "--target", "node/worker-1", "--approval", "reboot-a", "--no-wait"];
-    expect(await desk.type("run", ...args)).toBe(0);
+    expect(await cli.run("run", ...args)).toBe(0);
 
     expect(await questions()).toEqual([]);
     expect((await executions())[0]?.metadata.annotations).toMatchObject({ [annotationKeys.approval]: "reboot-a" });
@@ -109,8 +109,8 @@ describe("interlock run of a workflow that requires an approval", () => {
 });
 
 describe("interlock run of a workflow that requires none", () => {
-  it("requests none", async () => {
-    expect(await desk.type("run", "cleanup", "--target", "node/worker-1", "--no-wait")).toBe(0);
+  it("requests no approval", async () => {
+    expect(await cli.run("run", "cleanup", "--target", "node/worker-1", "--no-wait")).toBe(0);
 
     expect(await questions()).toEqual([]);
     expect((await executions())[0]?.metadata.annotations).not.toHaveProperty([annotationKeys.approval]);
@@ -118,34 +118,34 @@ describe("interlock run of a workflow that requires none", () => {
 });
 
 async function questions() {
-  return (await desk.client.list(remediationApprovalRequests)).items;
+  return (await cli.client.list(remediationApprovalRequests)).items;
 }
 
 async function executions() {
-  return (await desk.client.list(workflowExecutions)).items;
+  return (await cli.client.list(workflowExecutions)).items;
 }
 
 async function skip(name: string) {
   const skipDetails = { reason: "Paused", message: "release 4", skippedAt: "2026-11-15T12:00:00Z" };
   for (const status of [{ phase: "Pending" }, { phase: "Skipped", skipDetails }]) {
-    await desk.client.patch(workflowExecutions, { name, namespace }, { merge: { status } }, { subresource: "status" });
+    await cli.client.patch(workflowExecutions, { name, namespace }, { merge: { status } }, { subresource: "status" });
   }
 }
 
 describe("interlock run --dry-run", () => {
   it("prints what would be created and what the policy decides, and creates nothing", async () => {
-    expect(await desk.type("run", "cleanup", "--target", "node/worker-1", "--dry-run")).toBe(0);
+    expect(await cli.run("run", "cleanup", "--target", "node/worker-1", "--dry-run")).toBe(0);
 
-    expect(desk.read()).toMatch(
+    expect(cli.read()).toMatch(
       /^execution cleanup-\w+ would be created\nthe policy decides now: may run now\nthis was a dry run: nothing was changed$/,
     );
     expect(await executions()).toEqual([]);
   });
 
   it("does not wait for an approval that it would request", async () => {
-    expect(await desk.type("run", "reboot", "--target", "node/worker-1", "--dry-run")).toBe(0);
+    expect(await cli.run("run", "reboot", "--target", "node/worker-1", "--dry-run")).toBe(0);
 
-    expect(desk.read()).toMatch(/^approval reboot-\w+ would be requested until \S+\n/);
+    expect(cli.read()).toMatch(/^approval reboot-\w+ would be requested until \S+\n/);
     expect(await questions()).toEqual([]);
   });
 });
@@ -154,12 +154,12 @@ describe("interlock retry", () => {
   const args = ["cleanup", "--target", "node/worker-1", "--param", "keep=3", "--no-wait"];
 
   it("runs the workflow of an ended execution again, and has its exit status", async () => {
-    await desk.type("run", ...args);
+    await cli.run("run", ...args);
     const [first] = await executions();
     const { name = "" } = first?.metadata ?? {};
     await end(name);
 
-    const retrying = desk.type("retry", `execution/${name}`, "--reason", "the registry is back");
+    const retrying = cli.run("retry", `execution/${name}`, "--reason", "the registry is back");
     await settle();
     const second = (await executions()).find(({ metadata }) => metadata.name !== name);
     await skip(second?.metadata.name ?? "");
@@ -173,16 +173,16 @@ describe("interlock retry", () => {
   });
 
   it("refuses an execution that has not ended", async () => {
-    await desk.type("run", ...args);
+    await cli.run("run", ...args);
     const { name = "" } = (await executions())[0]?.metadata ?? {};
 
-    await expect(desk.type("retry", name, "--reason", "x")).rejects.toThrow(
+    await expect(cli.run("retry", name, "--reason", "x")).rejects.toThrow(
       `execution ${name} is new: it can be retried when it has ended`,
     );
   });
 
-  it("fails with what to write for a name that does not exist", async () => {
-    await expect(desk.type("retry", "nothing", "--reason", "x")).rejects.toThrow(
+  it("fails with a hint if the name does not exist", async () => {
+    await expect(cli.run("retry", "nothing", "--reason", "x")).rejects.toThrow(
       "there is no execution and no incident nothing; see: interlock get executions (or incidents)",
     );
   });
@@ -192,8 +192,8 @@ describe("Ctrl-C on interlock run", () => {
   const args = ["cleanup", "--target", "node/worker-1"];
 
   it("asks, and cancels the execution in the caller's name", async () => {
-    const asked = new TestDesk(desk.client, { clock, ask: async () => "c" });
-    const running = asked.type("run", ...args);
+    const asked = new TestCli(cli.client, { clock, ask: async () => "c" });
+    const running = asked.run("run", ...args);
     await settle();
 
     asked.interrupt();
@@ -209,8 +209,8 @@ describe("Ctrl-C on interlock run", () => {
   });
 
   it.each([["d"], [""]])("asks, and detaches when the answer is %o", async (answer) => {
-    const asked = new TestDesk(desk.client, { clock, ask: async () => answer });
-    const running = asked.type("run", ...args);
+    const asked = new TestCli(cli.client, { clock, ask: async () => answer });
+    const running = asked.run("run", ...args);
     await settle();
 
     asked.interrupt();
@@ -221,19 +221,19 @@ describe("Ctrl-C on interlock run", () => {
   });
 
   it("detaches without a terminal, and prints how to cancel", async () => {
-    const running = desk.type("run", ...args);
+    const running = cli.run("run", ...args);
     await settle();
 
-    desk.interrupt();
+    cli.interrupt();
 
     expect(await running).toBe(130);
-    expect(desk.read()).toContain("to stop it: interlock cancel cleanup-");
+    expect(cli.read()).toContain("to stop it: interlock cancel cleanup-");
     expect((await executions())[0]?.metadata.annotations).not.toHaveProperty([annotationKeys.cancelRequested]);
   });
 
   it("detaches at once at a second Ctrl-C while the question is open, and prints how to cancel", async () => {
-    const asked = new TestDesk(desk.client, { clock, ask: neverAnswered });
-    const running = asked.type("run", ...args);
+    const asked = new TestCli(cli.client, { clock, ask: neverAnswered });
+    const running = asked.run("run", ...args);
     await settle();
     asked.interrupt();
     await settle();
@@ -246,8 +246,8 @@ describe("Ctrl-C on interlock run", () => {
   });
 
   it("returns the result of an execution that ends while the question is open", async () => {
-    const asked = new TestDesk(desk.client, { clock, ask: neverAnswered });
-    const running = asked.type("run", ...args);
+    const asked = new TestCli(cli.client, { clock, ask: neverAnswered });
+    const running = asked.run("run", ...args);
     await settle();
     asked.interrupt();
     await settle();
@@ -258,8 +258,8 @@ describe("Ctrl-C on interlock run", () => {
   });
 
   it("after the answer to cancel stops waiting for the end at a second Ctrl-C", async () => {
-    const asked = new TestDesk(desk.client, { clock, ask: async () => "c" });
-    const running = asked.type("run", ...args);
+    const asked = new TestCli(cli.client, { clock, ask: async () => "c" });
+    const running = asked.run("run", ...args);
     await settle();
     asked.interrupt();
     await settle();
@@ -277,7 +277,7 @@ function neverAnswered(_question: string, signal: AbortSignal): Promise<undefine
 }
 
 async function end(name: string): Promise<void> {
-  const at = new Date(desk.client.serverNowMs()).toISOString();
+  const at = new Date(cli.client.serverNowMs()).toISOString();
   const failureDetails = {
     reason: "Cancelled" as const,
     message: "Cancelled by kim: x",
@@ -290,7 +290,7 @@ async function end(name: string): Promise<void> {
     { phase: "Pending" },
     { phase: "Failed", outcome: "Failed", completionTime: at, failureDetails },
   ]) {
-    await desk.client.patch(workflowExecutions, { namespace, name }, { merge: { status } }, { subresource: "status" });
+    await cli.client.patch(workflowExecutions, { namespace, name }, { merge: { status } }, { subresource: "status" });
   }
   await settle();
 }

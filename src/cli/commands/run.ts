@@ -1,4 +1,4 @@
-import { type Desk, MisuseError } from "../command.ts";
+import { MisuseError, type ServerContext } from "../command.ts";
 import { bareName } from "../parsing/kinds.ts";
 import { type NamespaceOptions, searchedNamespace } from "../parsing/options.ts";
 import { objectText } from "./operate-on.ts";
@@ -15,23 +15,16 @@ interface RunOptions {
 }
 
 /** `interlock run` */
-export async function run(desk: Desk, workflow: string, options: RunOptions): Promise<number> {
+export async function run(context: ServerContext, workflow: string, options: RunOptions): Promise<number> {
   const { target, param = [], approval, namespace, reason = "no reason given", dryRun, wait } = options;
-  const request = {
-    workflow,
-    target,
-    reason,
-    parameters: readParameters(param),
-    ...(approval !== undefined && { approval }),
-    ...(namespace !== undefined && { namespace }),
-    ...(dryRun && { dryRun }),
-  };
-  return startAndFollow("run", request, { wait }, desk);
+  const parameters = readParameters(param);
+  const request = { workflow, target, reason, parameters, approval, namespace, dryRun };
+  return startAndFollow("run", request, { wait }, context);
 }
 
-function readParameters(given: readonly string[]): Readonly<Record<string, string>> {
+function readParameters(params: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    given.map((text) => {
+    params.map((text) => {
       const at = text.indexOf("=");
       if (at < 1) throw new MisuseError(`--param needs NAME=VALUE, got ${text}`);
       return [text.slice(0, at), text.slice(at + 1)];
@@ -47,13 +40,8 @@ interface RetryOptions extends NamespaceOptions {
 }
 
 /** `interlock retry` */
-export async function retry(desk: Desk, name: string, options: RetryOptions): Promise<number> {
+export async function retry(context: ServerContext, name: string, options: RetryOptions): Promise<number> {
   const { reason, approval, dryRun, wait } = options;
-  const request = {
-    object: objectText(bareName(name), searchedNamespace(options, desk)),
-    reason,
-    ...(approval !== undefined && { approval }),
-    ...(dryRun && { dryRun }),
-  };
-  return startAndFollow("retry", request, { wait }, desk);
+  const object = objectText(bareName(name), searchedNamespace(options, context));
+  return startAndFollow("retry", { object, reason, approval, dryRun }, { wait }, context);
 }

@@ -1,34 +1,34 @@
 import type { KubeObject, ResourceType } from "../../kube/index.ts";
 import type { OperationOutcome } from "../../operate/index.ts";
 import { remediationApprovalRequests, type WorkflowExecution, workflowExecutions } from "../../resources/index.ts";
-import { CommandError, type Desk, exitStatus } from "../command.ts";
-import { performAtDesk, type TypedRequest } from "../perform-at-desk.ts";
+import { CommandError, exitStatus, type ServerContext } from "../command.ts";
+import { performOperation, type RequestFields } from "../perform-operation.ts";
 import { awaitApproval } from "./await-approval.ts";
 import { follow } from "./follow.ts";
 
 /** Starts an execution, after an approval if its workflow requires one, and follows it to its end unless `wait` is false. */
 export async function startAndFollow(
   operation: "run" | "retry",
-  request: TypedRequest,
+  request: RequestFields,
   { wait }: { readonly wait: boolean },
-  desk: Desk,
+  context: ServerContext,
 ): Promise<number> {
   // The approval and the execution belong to one request.
-  const keyed = { ...request, key: desk.random.id() };
-  let outcome = await performAtDesk(operation, keyed, desk);
+  const keyed = { ...request, key: context.random.id() };
+  let outcome = await performOperation(operation, keyed, context);
   if (!wait || request.dryRun) return 0;
   if (outcome.kind === "approvals") {
-    const approval = await read(remediationApprovalRequests, outcome, desk);
-    await awaitApproval(approval, desk);
-    outcome = await performAtDesk(operation, { ...keyed, approval: approval.metadata.name ?? "" }, desk);
+    const approval = await read(remediationApprovalRequests, outcome, context);
+    await awaitApproval(approval, context);
+    outcome = await performOperation(operation, { ...keyed, approval: approval.metadata.name ?? "" }, context);
   }
-  return await followOrCancel(await read(workflowExecutions, outcome, desk), desk);
+  return await followOrCancel(await read(workflowExecutions, outcome, context), context);
 }
 
 async function read<T extends KubeObject>(
   type: ResourceType<T>,
   { object = "" }: OperationOutcome,
-  { client }: Desk,
+  { client }: ServerContext,
 ): Promise<T> {
   const [namespace = "", name = ""] = object.split("/");
   const found = await client.get(type, { namespace, name });
@@ -36,28 +36,28 @@ async function read<T extends KubeObject>(
   throw new CommandError(`${name} was deleted`);
 }
 
-/** Prints the progress of an execution. Ctrl-C asks once whether to cancel it; detaching leaves it as it is. */
-async function followOrCancel(execution: WorkflowExecution, desk: Desk): Promise<number> {
-  const interrupted = desk.interrupted();
-  const ended = follow(execution, desk);
+/** Prints the progress of an execution. Ctrl-C asks once whether to cancel it; detaching does not change it. */
+async function followOrCancel(execution: WorkflowExecution, context: ServerContext): Promise<number> {
+  const interrupted = context.interrupted();
+  const ended = follow(execution, context);
   const first = await Promise.race([ended, whenAborted(interrupted)]);
   if (first !== "interrupted") return first;
 
-  const interruptedAgain = desk.interrupted();
+  const interruptedAgain = context.interrupted();
   const { name = "", namespace = "" } = execution.metadata;
   const question = `cancel ${name}, or detach and let it run? [c/D] `;
-  const answer = await Promise.race([ended, desk.terminal.ask?.(question, interruptedAgain)]);
+  const answer = await Promise.race([ended, context.terminal.ask?.(question, interruptedAgain)]);
   if (typeof answer === "number") return answer;
   if (!/^c/i.test(answer?.trim() ?? "")) {
-    return detach(ended, `${name} continues; to stop it: interlock cancel ${name} --reason "…"`, desk);
+    return detach(ended, `${name} continues; to stop it: interlock cancel ${name} --reason "…"`, context);
   }
 
-  await performAtDesk("cancel", { object: `${namespace}/${name}`, reason: "Ctrl-C on interlock run" }, desk);
+  await performOperation("cancel", { object: `${namespace}/${name}`, reason: "Ctrl-C on interlock run" }, context);
   const last = await Promise.race([ended, whenAborted(interruptedAgain)]);
-  return last === "interrupted" ? detach(ended, `${name} is still being cancelled`, desk) : last;
+  return last === "interrupted" ? detach(ended, `${name} is still being cancelled`, context) : last;
 }
 
-function detach(ended: Promise<number>, message: string, { terminal }: Desk): number {
+function detach(ended: Promise<number>, message: string, { terminal }: ServerContext): number {
   // The caller no longer waits for the end, so a failure to observe it is no failure of the command.
   ended.catch(() => {});
   terminal.print(`detached: ${message}`);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import {
   type CodingTask,
@@ -16,24 +16,24 @@ import { systemRandom } from "../../time/index.ts";
 const time = "2026-03-01T12:00:00.000Z";
 const branch = "git:gitlab.example/7@topic";
 
-let desk: TestDesk;
+let cli: TestCli;
 let clock: ManualClock;
 beforeEach(async () => {
   clock = new ManualClock();
   const client = testCluster({ clock, random: systemRandom(), namespaces: ["kubernaut-system"] }).client();
   await installCrds(client);
-  desk = new TestDesk(client);
+  cli = new TestCli(client);
 });
 
 describe("interlock get tasks", () => {
-  it("shows what is asked for, how far it has come, and how many wait before it", async () => {
+  it("shows the request of each task, its progress and its place in the queue", async () => {
     const name = await store(command(1), { phase: "Waiting", position: 2, message: "in line" });
 
     await store(command(2), { phase: "Waiting", pause: { name: "pause-1", requestedBy: "kim", reason: "upgrade" } });
 
-    await desk.type("get", "tasks");
+    await cli.run("get", "tasks");
 
-    const [head = "", row = "", paused = ""] = desk.read().split("\n");
+    const [head = "", row = "", paused = ""] = cli.read().split("\n");
     expect(head).toMatch(/^NAME +PHASE +TYPE +PROJECT +MR +ISSUE +POSITION +PAUSED +STALLED +AGE$/);
     expect(row.split(/ +/).slice(0, 6)).toEqual([shortened(name), "Waiting", "Command", "group/app", "3", "2"]);
     expect(paused.split(/ +/).slice(4, 6)).toEqual(["3", "pause-1"]);
@@ -56,7 +56,7 @@ describe("interlock why, of a coding task,", () => {
     expect(text).toContain(`to stop it: interlock cancel ${shortened(name)} --reason`);
   });
 
-  it("names what it waits for", async () => {
+  it("prints the reason of a wait", async () => {
     const holder = { identity: "ct-other", since: time };
     const name = await store(command(1), { phase: "Waiting", position: 1, holder, message: "in line" });
 
@@ -87,8 +87,8 @@ describe("interlock why, of a coding task,", () => {
 
   it("says that it is paused, by whom and why, when that clears, and what can be done", async () => {
     const name = await store(command(1));
-    await desk.type("pause", "target", "git:gitlab.example/7", "--reason", "upgrade", "--for", "2h");
-    const until = /until (\S+)\n/.exec(desk.read())?.[1] ?? "";
+    await cli.run("pause", "target", "git:gitlab.example/7", "--reason", "upgrade", "--for", "2h");
+    const until = /until (\S+)\n/.exec(cli.read())?.[1] ?? "";
 
     const text = await told(name);
 
@@ -101,7 +101,7 @@ describe("interlock why, of a coding task,", () => {
   it("says that it goes on in spite of a pause if it was begun", async () => {
     const steps = [{ name: "started", completedAt: time }];
     const name = await store(command(1), { phase: "Running", startTime: time, steps });
-    await desk.type("pause", "all", "--reason", "upgrade");
+    await cli.run("pause", "all", "--reason", "upgrade");
 
     const text = await told(name);
 
@@ -112,7 +112,7 @@ describe("interlock why, of a coding task,", () => {
   it.each(["git:gitlab.example/7@topic", "git:gitlab.example/7", "git:https://gitlab.example/7.git@nowhere"])(
     "says of %s that nothing is begun there, and why, whether or not something waits",
     async (place) => {
-      await desk.type("pause", "all", "--reason", "upgrade");
+      await cli.run("pause", "all", "--reason", "upgrade");
 
       const text = await told(place);
 
@@ -147,9 +147,9 @@ describe("interlock why, of a coding task,", () => {
 describe("interlock cancel", () => {
   it("asks whoever works on it to stop, in the name that the API server knows", async () => {
     const name = await store(command(1), { phase: "Running", startTime: time });
-    const knowing = new TestDesk(knownAs(desk.client, "kim@example.com"));
+    const knowing = new TestCli(knownAs(cli.client, "kim@example.com"));
 
-    await knowing.type("cancel", shortened(name), "--reason", "not needed");
+    await knowing.run("cancel", shortened(name), "--reason", "not needed");
 
     expect(knowing.read()).toContain(`is being cancelled; see: interlock why ${shortened(name)}`);
     expect(await request(name)).toBe("kim@example.com: not needed");
@@ -158,7 +158,7 @@ describe("interlock cancel", () => {
   it("says that nobody has seen to the name if nobody has", async () => {
     const name = await store(command(1));
 
-    await desk.type("cancel", name, "--reason", "not needed");
+    await cli.run("cancel", name, "--reason", "not needed");
 
     expect(await request(name)).toBe("kim (unverified): not needed");
   });
@@ -166,8 +166,8 @@ describe("interlock cancel", () => {
   it("stops nothing that has ended", async () => {
     const name = await store(command(1), { phase: "Completed", startTime: time, completionTime: time });
 
-    expect(await desk.type("cancel", name, "--reason", "x")).toBe(0);
-    expect(desk.read()).toBe(`${shortened(name)} has ended already, Completed: there is nothing to cancel`);
+    expect(await cli.run("cancel", name, "--reason", "x")).toBe(0);
+    expect(cli.read()).toBe(`${shortened(name)} has ended already, Completed: there is nothing to cancel`);
     expect(await request(name)).toBeUndefined();
   });
 
@@ -183,17 +183,17 @@ describe("interlock cancel", () => {
   ])("asked with %j says what to write", async (args, problem) => {
     await store(command(1));
 
-    await expect(desk.type("cancel", ...args)).rejects.toThrow(problem);
+    await expect(cli.run("cancel", ...args)).rejects.toThrow(problem);
   });
 });
 
 async function told(...args: readonly string[]): Promise<string> {
-  await desk.type("why", ...args);
-  return desk.read();
+  await cli.run("why", ...args);
+  return cli.read();
 }
 
 async function request(name: string): Promise<string | undefined> {
-  const task = await desk.client.get(codingTasks, { name, namespace: "kubernaut-system" });
+  const task = await cli.client.get(codingTasks, { name, namespace: "kubernaut-system" });
   const asked = task && readCancelRequest(task);
   return asked && `${asked.by}: ${asked.reason}`;
 }
@@ -232,8 +232,8 @@ function command(id: number, sourceBranch = "topic", fork?: number): TaskDraft {
 async function store(draft: TaskDraft, status?: CodingTaskStatus): Promise<string> {
   const reading = draftTask(draft, "kubernaut-system");
   if (reading.kind !== "task") throw new Error(reading.problem);
-  const made = await desk.client.create<CodingTask>(codingTasks, reading.task);
+  const made = await cli.client.create<CodingTask>(codingTasks, reading.task);
   if (made.kind !== "created") throw new Error("it is there already");
-  if (status) await desk.client.update(codingTasks, { ...made.object, status }, { subresource: "status" });
+  if (status) await cli.client.update(codingTasks, { ...made.object, status }, { subresource: "status" });
   return made.object.metadata.name ?? "";
 }

@@ -1,6 +1,6 @@
 import { type LocalConsole, loginUrl, openLocalUsers } from "../../app/index.ts";
 import { isUserName, type Role } from "../../console/index.ts";
-import { CommandError, exitStatus, MisuseError } from "../command.ts";
+import { CommandError, MisuseError } from "../command.ts";
 import { type CommandContext, dataDirectory } from "../context.ts";
 import { columnLines } from "../output/columns.ts";
 
@@ -10,63 +10,58 @@ interface UsersOptions {
 
 /** `interlock users add NAME --role ROLE` */
 export async function addUser(
-  around: CommandContext,
+  context: CommandContext,
   name: string,
   options: UsersOptions & { readonly role: Role },
-): Promise<number> {
+): Promise<void> {
   const rule = "up to 63 of A-Z a-z 0-9 . _ @ -, beginning with a letter or digit";
   if (!isUserName(name)) throw new MisuseError(`"${name}" is not a user name; use ${rule}`);
-  const local = openUsers(around, options);
+  const local = openUsers(context, options);
   refuseAdmin(name, local);
   const outcome = await local.users.add(name, options.role);
   const text = outcome === "added" ? `user ${name} added with the role` : `user ${name} has the role`;
-  around.terminal.print(`${text} ${options.role}`);
-  return exitStatus("ok");
+  context.terminal.print(`${text} ${options.role}`);
 }
 
 /** `interlock users list` */
-export async function listUsers(around: CommandContext, options: UsersOptions): Promise<number> {
-  const users = await openUsers(around, options).users.list();
+export async function listUsers(context: CommandContext, options: UsersOptions): Promise<void> {
+  const users = await openUsers(context, options).users.list();
   const rows = users.map(({ name, role }) => [name, role]);
-  for (const line of columnLines(["Name", "Role"], rows)) around.terminal.print(line);
-  return exitStatus("ok");
+  for (const line of columnLines(["Name", "Role"], rows)) context.terminal.print(line);
 }
 
 /** `interlock users remove NAME` */
-export async function removeUser(around: CommandContext, name: string, options: UsersOptions): Promise<number> {
-  const local = openUsers(around, options);
+export async function removeUser(context: CommandContext, name: string, options: UsersOptions): Promise<void> {
+  const local = openUsers(context, options);
   refuseAdmin(name, local);
   if (!(await local.users.remove(name))) throw unknownUser(name);
-  around.terminal.print(`user ${name} removed; all sessions of ${name} have ended`);
-  return exitStatus("ok");
+  context.terminal.print(`user ${name} removed; all sessions of ${name} have ended`);
 }
 
 /** `interlock users logout NAME` */
-export async function logOutUser(around: CommandContext, name: string, options: UsersOptions): Promise<number> {
-  if (!(await openUsers(around, options).users.endSessions(name))) throw unknownUser(name);
-  around.terminal.print(`all sessions of ${name} have ended`);
-  return exitStatus("ok");
+export async function logOutUser(context: CommandContext, name: string, options: UsersOptions): Promise<void> {
+  if (!(await openUsers(context, options).users.endSessions(name))) throw unknownUser(name);
+  context.terminal.print(`all sessions of ${name} have ended`);
 }
 
 /** `interlock users link [NAME]` */
 export async function linkUser(
-  around: CommandContext,
+  context: CommandContext,
   name: string | undefined,
   options: UsersOptions,
-): Promise<number> {
-  const { users, links, admin, url } = openUsers(around, options);
+): Promise<void> {
+  const { users, links, admin, url } = openUsers(context, options);
   const user = name ?? admin;
   if (!(await users.find(user))) throw unknownUser(user);
   const consoleUrl = await url();
   if (consoleUrl === undefined) {
     throw new CommandError("no console runs on this data directory", ["start it with interlock up"], "unavailable");
   }
-  around.terminal.print(loginUrl(consoleUrl, await links.create(user)));
-  return exitStatus("ok");
+  context.terminal.print(loginUrl(consoleUrl, await links.create(user)));
 }
 
-function openUsers(around: CommandContext, { data }: UsersOptions): LocalConsole {
-  return openLocalUsers({ ...around, directory: data ?? dataDirectory(around) });
+function openUsers(context: CommandContext, { data }: UsersOptions): LocalConsole {
+  return openLocalUsers({ ...context, directory: data ?? dataDirectory(context) });
 }
 
 function refuseAdmin(name: string, { admin }: LocalConsole): void {

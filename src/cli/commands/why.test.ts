@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import { withHolder } from "../../policy/index.ts";
 import {
   automationPauses,
@@ -124,9 +124,9 @@ async function cluster() {
       }
     },
     async why(...args: readonly string[]) {
-      const desk = new TestDesk(client, { catalogIn: "default", recordsIn: "default" });
-      await desk.type("why", ...args);
-      return desk.read();
+      const cli = new TestCli(client, { catalogIn: "default", recordsIn: "default" });
+      await cli.run("why", ...args);
+      return cli.read();
     },
   };
 }

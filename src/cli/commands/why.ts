@@ -1,5 +1,5 @@
 import { type Explanation, explain, paragraphLines } from "../../operate/index.ts";
-import type { Desk } from "../command.ts";
+import type { ServerContext } from "../command.ts";
 import { forEachName } from "../for-each-name.ts";
 import { jsonLines } from "../output/terminal.ts";
 import { yamlLines } from "../output/yaml.ts";
@@ -12,14 +12,14 @@ interface WhyOptions extends NamespaceOptions {
 }
 
 /** `interlock why` */
-export async function why(desk: Desk, subjects: readonly string[], options: WhyOptions): Promise<number> {
+export async function why(context: ServerContext, subjects: readonly string[], options: WhyOptions): Promise<number> {
   const { workflow, output } = options;
-  const namespace = searchedNamespace(options, desk);
+  const namespace = searchedNamespace(options, context);
   const found: Explanation[] = [];
-  const status = await forEachName(subjects, desk, async (subject) => {
-    found.push(await explain({ text: bareName(subject), workflow, namespace }, desk));
+  const status = await forEachName(subjects, context, async (subject) => {
+    found.push(await explain({ text: bareName(subject), workflow, namespace }, context));
   });
-  for (const line of outputLines(found, output)) desk.terminal.print(line);
+  for (const line of outputLines(found, output)) context.terminal.print(line);
   return status;
 }
 

@@ -5,7 +5,7 @@ import { type FilterLookup, findCompletion } from "./find-completion.ts";
 import { lookUpFilter } from "./look-up.ts";
 
 const unused = () => Promise.reject(new Error("nothing is opened to find what to look up"));
-const program = createProgram({ inContext: unused, atDesk: unused }, () => {});
+const program = createProgram({ withCommandContext: unused, withServerContext: unused }, () => {});
 
 describe("completion", () => {
   it.each([
@@ -26,7 +26,7 @@ describe("completion", () => {
   ])("of %j offers %j", (line, expected) => {
     const completion = findCompletion(program, line.split(" "));
 
-    const lines = candidateLines(completion, completion.words).slice(0, -1);
+    const lines = candidateLines(completion, completion.candidates).slice(0, -1);
     expect(lines.map((one) => one.split("\t")[0])).toEqual(expected);
   });
 
@@ -65,8 +65,8 @@ describe("completion", () => {
   ])("of %j offers the values %j", (line, expected) => {
     const completion = findCompletion(program, line.split(" "));
 
-    const words = completion.lookups.flatMap((lookup) => lookUpFilter(lookup as FilterLookup));
-    expect(candidateLines(completion, words).slice(0, -1)).toEqual(expected);
+    const candidates = completion.lookups.flatMap((lookup) => lookUpFilter(lookup as FilterLookup));
+    expect(candidateLines(completion, candidates).slice(0, -1)).toEqual(expected);
   });
 
   it("asks the server that the line names", () => {

@@ -1,35 +1,34 @@
 import type { Argument, Command, Option } from "commander";
-import type { DeskOptions } from "../context.ts";
-import { kindWords } from "../declare/declare.ts";
+import type { ContextOptions } from "../context.ts";
+import { kindNames, pauseScopes } from "../declare/declare.ts";
+import type { KindName } from "../parsing/kinds.ts";
 
-/** What the last word of a command line may become. */
+/** The candidates for the last argument of a command line. */
 export interface Completion {
-  /** Words that are known without asking a server, each with a description if there is one. */
-  readonly words: readonly Word[];
-  /** What has to be looked up. */
+  /** Candidates that need no lookup. */
+  readonly candidates: readonly Candidate[];
+  /** Candidates that have to be looked up. */
   readonly lookups: readonly Lookup[];
   /** Put before each candidate: `--target=` in `--target=no`. */
   readonly prefix: string;
   /** The part to complete, without the prefix. */
   readonly text: string;
-  /** The options on the line that name the server to ask. */
-  readonly server: DeskOptions & { readonly namespace?: string };
+  /** The options on the line that name the server. */
+  readonly server: ContextOptions & { readonly namespace?: string };
 }
 
-export interface Word {
+export interface Candidate {
   readonly text: string;
   readonly description?: string;
 }
 
-/** Names of objects by the word for their kind, and other things that a server, a kubeconfig or the disk has. */
-export type Lookup = KindWord | FilterLookup | "contexts" | "namespaces" | "target texts" | "workflow ids" | "files";
+/** Names of objects of a kind, or other things that a server, a kubeconfig or the disk has. */
+export type Lookup = KindName | FilterLookup | "contexts" | "namespaces" | "target texts" | "workflow ids" | "files";
 
 /** Values of the filters of `interlock get`, which the schema of the kind lists. */
-export type FilterLookup = `${"phases" | "reasons"} of ${KindWord}`;
+export type FilterLookup = `${"phases" | "reasons"} of ${KindName}`;
 
-type KindWord = (typeof kindWords)[number];
-
-/** What an argument stands for, by its name in the usage. */
+/** The lookups for an argument, by its name in the usage. */
 const argumentLookups: Readonly<Record<string, readonly Lookup[]>> = {
   subject: ["incidents", "executions", "tasks", "target texts"],
   "execution-or-incident": ["executions", "incidents"],
@@ -41,11 +40,10 @@ const argumentLookups: Readonly<Record<string, readonly Lookup[]>> = {
   files: ["files"],
 };
 
-const scopeWords = ["all", "namespace", "target", "workflow"];
-const argumentWords: Readonly<Record<string, readonly string[]>> = {
-  kind: kindWords,
-  scope: scopeWords,
-  "pause-or-scope": scopeWords,
+const argumentChoices: Readonly<Record<string, readonly string[]>> = {
+  kind: kindNames,
+  scope: pauseScopes,
+  "pause-or-scope": pauseScopes,
   shell: ["bash", "zsh", "fish"],
 };
 
@@ -59,12 +57,12 @@ const optionLookups: Readonly<Record<string, readonly Lookup[]>> = {
   "--approval": ["approvals"],
 };
 
-/** Finds what may follow `given`, whose last word is the one to complete and may be empty. */
-export function findCompletion(program: Command, given: readonly string[]): Completion {
-  const text = given.at(-1) ?? "";
-  const { command, positional, pending, server } = walk(program, given.slice(0, -1));
+/** Finds the candidates for the last of `args`, which may be empty. */
+export function findCompletion(program: Command, args: readonly string[]): Completion {
+  const text = args.at(-1) ?? "";
+  const { command, positional, pending, server } = walk(program, args.slice(0, -1));
   const found = (part: Partial<Completion>): Completion => ({
-    words: [],
+    candidates: [],
     lookups: [],
     prefix: "",
     text,
@@ -76,8 +74,8 @@ export function findCompletion(program: Command, given: readonly string[]): Comp
   const [, name = "", value] = /^(--[^=]+)=(.*)$/s.exec(text) ?? [];
   const option = findOption(command, name);
   if (option && value !== undefined) return found(valuesOf(option, value, `${name}=`));
-  if (text.startsWith("-")) return found({ words: optionWords(command) });
-  if (command.commands.length > 0) return found({ words: commandWords(command) });
+  if (text.startsWith("-")) return found({ candidates: optionCandidates(command) });
+  if (command.commands.length > 0) return found({ candidates: commandCandidates(command) });
   return found(argumentValues(command, positional));
 
   function valuesOf(option: Option, value: string, prefix = ""): Partial<Completion> {
@@ -90,8 +88,8 @@ export function findCompletion(program: Command, given: readonly string[]): Comp
 }
 
 function filterLookups({ long }: Option, [kind = ""]: readonly string[]): readonly FilterLookup[] {
-  if (long === "--phase") return namedKind(kind).map((word) => `phases of ${word}` as const);
-  if (long === "--reason") return namedKind(kind).map((word) => `reasons of ${word}` as const);
+  if (long === "--phase") return findKindName(kind).map((name) => `phases of ${name}` as const);
+  if (long === "--reason") return findKindName(kind).map((name) => `reasons of ${name}` as const);
   return [];
 }
 
@@ -103,31 +101,31 @@ interface Walk {
   readonly server: Completion["server"];
 }
 
-/** Follows the words to the command that they name. */
-function walk(program: Command, words: readonly string[]): Walk {
+/** Finds the command that `args` name. */
+function walk(program: Command, args: readonly string[]): Walk {
   let command = program;
   let pending: Option | undefined;
   const positional: string[] = [];
   const server: Record<string, string> = {};
-  for (const word of words) {
+  for (const arg of args) {
     if (pending) {
-      server[pending.attributeName()] = word;
+      server[pending.attributeName()] = arg;
       pending = undefined;
       continue;
     }
-    const [, name = word, value] = /^(--[^=]+)=(.*)$/s.exec(word) ?? [];
+    const [, name = arg, value] = /^(--[^=]+)=(.*)$/s.exec(arg) ?? [];
     const option = findOption(command, name) ?? leadingOption(command, name);
-    const subcommand = positional.length === 0 ? findCommand(command, word) : undefined;
+    const subcommand = positional.length === 0 ? findCommand(command, arg) : undefined;
     if (option && value !== undefined) server[option.attributeName()] = value;
     else if (option) pending = option.required ? option : undefined;
     else if (subcommand) command = subcommand;
-    else if (!word.startsWith("-")) positional.push(word);
+    else if (!arg.startsWith("-")) positional.push(arg);
   }
   return { command, positional, pending, server };
 }
 
-function findCommand(parent: Command, word: string): Command | undefined {
-  return parent.commands.find((one) => one.name() === word || one.aliases().includes(word));
+function findCommand(parent: Command, name: string): Command | undefined {
+  return parent.commands.find((one) => one.name() === name || one.aliases().includes(name));
 }
 
 function findOption(command: Command, name: string): Option | undefined {
@@ -143,55 +141,53 @@ function ownAndInherited(command: Command): readonly Option[] {
   return [...command.options, ...(command.parent ? ownAndInherited(command.parent) : [])];
 }
 
-function optionWords(command: Command): readonly Word[] {
+function optionCandidates(command: Command): readonly Candidate[] {
   const options = ownAndInherited(command).filter(({ hidden, long }) => !hidden && long && long !== "--version");
   return [...options, ...[{ long: "--help", description: "print the options and an example" }]].map(
     ({ long, description }) => ({ text: long ?? "", description }),
   );
 }
 
-function commandWords(command: Command): readonly Word[] {
-  const isVisible = (one: Command) => !one.name().startsWith("__");
+function commandCandidates(command: Command): readonly Candidate[] {
   return command
     .createHelp()
     .visibleCommands(command)
-    .filter(isVisible)
     .map((one) => ({ text: one.name(), description: one.summary() || one.description() }));
 }
 
-function optionValues({ argChoices, long = "", flags }: Option): Pick<Completion, "words" | "lookups"> {
+function optionValues({ argChoices, long = "", flags }: Option): Pick<Completion, "candidates" | "lookups"> {
   const lookups = optionLookups[long ?? ""] ?? (/<(FILE|DIR)/.test(flags) ? (["files"] as const) : []);
-  return { words: (argChoices ?? []).map((text) => ({ text })), lookups };
+  return { candidates: (argChoices ?? []).map((text) => ({ text })), lookups };
 }
 
-function argumentValues(command: Command, positional: readonly string[]): Pick<Completion, "words" | "lookups"> {
+function argumentValues(command: Command, positional: readonly string[]): Pick<Completion, "candidates" | "lookups"> {
   const { registeredArguments: all } = command;
   const last = all.at(-1);
   const argument: Argument | undefined = all[positional.length] ?? (last?.variadic ? last : undefined);
-  if (!argument) return { words: [], lookups: [] };
+  if (!argument) return { candidates: [], lookups: [] };
   const name = argument.name();
   const [first = ""] = positional;
-  if (command.name() === "get" && name === "name") return { words: [], lookups: namedKind(first) };
-  // The scope of a pause is two words: the second depends on the first.
+  if (command.name() === "get" && name === "name") return { candidates: [], lookups: findKindName(first) };
+  // The scope of a pause is two arguments: the second depends on the first.
   if (name === "scope" || name === "pause-or-scope") return scopeValues(name, positional);
   return {
-    words: (argumentWords[name] ?? argument.argChoices ?? []).map((text) => ({ text })),
+    candidates: (argumentChoices[name] ?? argument.argChoices ?? []).map((text) => ({ text })),
     lookups: argumentLookups[name] ?? [],
   };
 }
 
-function scopeValues(name: string, [first, second]: readonly string[]): Pick<Completion, "words" | "lookups"> {
-  const words = first === undefined ? scopeWords.map((text) => ({ text })) : [];
-  if (second !== undefined) return { words: [], lookups: [] };
+function scopeValues(name: string, [first, second]: readonly string[]): Pick<Completion, "candidates" | "lookups"> {
+  const candidates = first === undefined ? pauseScopes.map((text) => ({ text })) : [];
+  if (second !== undefined) return { candidates: [], lookups: [] };
   const below: Readonly<Record<string, readonly Lookup[]>> = {
     namespace: ["namespaces"],
     target: ["target texts"],
     workflow: ["workflow ids"],
   };
-  return { words, lookups: first === undefined ? (argumentLookups[name] ?? []) : (below[first] ?? []) };
+  return { candidates, lookups: first === undefined ? (argumentLookups[name] ?? []) : (below[first] ?? []) };
 }
 
-/** Only our own words: the short names of kubectl would need the schemas of all kinds. */
-function namedKind(word: string): readonly KindWord[] {
-  return kindWords.filter((kind) => kind === word || kind.slice(0, -1) === word);
+/** Only our own names: the short names of kubectl would need the schemas of all kinds. */
+function findKindName(text: string): readonly KindName[] {
+  return kindNames.filter((kind) => kind === text || kind.slice(0, -1) === text);
 }

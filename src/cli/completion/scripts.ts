@@ -5,16 +5,15 @@ import type { CommandContext } from "../context.ts";
 export const shells = ["bash", "zsh", "fish"] as const;
 
 /** `interlock completion` */
-export async function completion({ terminal }: CommandContext, shell: string): Promise<number> {
+export async function completion({ terminal }: CommandContext, shell: string): Promise<void> {
   const script = shell === "bash" ? bash : shell === "zsh" ? zsh : shell === "fish" ? fish : undefined;
   if (script === undefined) throw new MisuseError(`unknown shell "${shell}"; use one of ${shells.join(", ")}`);
   terminal.printOutput(script);
-  return 0;
 }
 
 /**
- * Words are read from the line, as bash splits COMP_WORDS at colons and equals signs, which are part of our words. What stands
- * before the last of these is cut from candidates again, as bash only replaces what stands behind it.
+ * Arguments are read from the line, because bash splits COMP_WORDS at colons and equals signs, which arguments may contain.
+ * The part up to the last of these is removed from candidates, because bash replaces only the part behind it.
  */
 const bash = `# bash completion for interlock. To load it: source <(interlock completion bash)
 _interlock() {

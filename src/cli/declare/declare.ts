@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Desk } from "../command.ts";
+import type { ServerContext } from "../command.ts";
 import type { CommandContext } from "../context.ts";
-import { meantValue } from "../parsing/arguments.ts";
+import { optionValue } from "../parsing/arguments.ts";
 
 /** The description of a command in the help. */
-export interface About {
+export interface CommandHelp {
   /** Starts with an imperative verb; for the list of commands and the first line of the help. */
   readonly summary: string;
   readonly details?: string;
@@ -12,31 +12,31 @@ export interface About {
   readonly group?: string;
 }
 
-/** A command that can be performed. Its code is imported only then. */
-export interface Performable<Environment> extends About {
-  readonly load: () => Promise<Implementation<Environment>>;
+/** A command with its implementation, which is imported when the command is performed. */
+export interface CommandSpec<Context> extends CommandHelp {
+  readonly load: () => Promise<Implementation<Context>>;
 }
 
-/** A command's code: it receives its environment, the arguments and the options. Undefined: the process keeps running. */
-export type Implementation<Environment> = (
-  environment: Environment,
-  ...given: never[]
-) => Promise<number | undefined> | Promise<void>;
+/** The code of a command: it receives its context, the arguments and the options. Without an exit status, it is ok. */
+export type Implementation<Context> = (
+  context: Context,
+  ...argumentsAndOptions: never[]
+) => Promise<number> | Promise<void>;
 
 /** Adds commands, such as `get <kind> [name]`, below `parent` or at the top. */
-export interface Declare {
+export interface ProgramBuilder {
   /** A command with subcommands. */
-  family(name: string, about: About): Command;
-  inContext(usage: string, about: Performable<CommandContext>, parent?: Command): Command;
+  parentCommand(name: string, about: CommandHelp): Command;
+  command(usage: string, about: CommandSpec<CommandContext>, parent?: Command): Command;
   /** A command that calls the API server: it has the options that name the server. */
-  atDesk(usage: string, about: Performable<Desk>): Command;
+  serverCommand(usage: string, about: CommandSpec<ServerContext>): Command;
 }
 
-/** A value that is given. An option behind an option is a forgotten value, unless an equals sign joins them. */
+/** The value of an option. An option behind an option is a forgotten value, unless an equals sign joins them. */
 export function value(text: string): string {
-  const meant = meantValue(text);
-  if (meant) return meant;
-  throw new InvalidArgumentError(meant === "" ? "It is empty." : "It is an option.");
+  const found = optionValue(text);
+  if (found) return found;
+  throw new InvalidArgumentError(found === "" ? "It is empty." : "It is an option.");
 }
 
 /** For options that may be repeated. */
@@ -70,12 +70,12 @@ export function withDryRun(command: Command): Command {
   return command.option("--dry-run", "change nothing: make all checks, and print what would be done");
 }
 
-/** For commands that take long, and show how far they have come. */
+/** For commands that show their progress. */
 export function quietOption(): Option {
   return new Option("-q, --quiet", "show no progress");
 }
 
-/** For commands that read what `up` has written. */
+/** For commands that read the files of `up`. */
 export function withData(command: Command): Command {
   return command.option("--data <DIR>", "data directory of up; default INTERLOCK_DATA, else .data", value);
 }
@@ -114,8 +114,8 @@ export function withApiOptions(command: Command): Command {
     .option("--kubeconfig-out <FILE>", "where the kubeconfig is written; default DIR/kubeconfig", value);
 }
 
-/** The words for our kinds, as `interlock get` takes them. */
-export const kindWords = [
+/** The names of our kinds on the command line. */
+export const kindNames = [
   "incidents",
   "executions",
   "targets",
@@ -126,5 +126,8 @@ export const kindWords = [
   "tasks",
 ] as const;
 
-/** Where `interlock ledger` reads rows from. */
+/** The sources from which `interlock ledger` reads rows. */
 export const ledgerSources = ["database", "journal"] as const;
+
+/** The first argument of the scope of a pause. */
+export const pauseScopes: readonly string[] = ["all", "namespace", "target", "workflow"];

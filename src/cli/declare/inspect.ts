@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CommandContext } from "../context.ts";
 import {
-  type Declare,
-  kindWords,
+  type CommandSpec,
+  kindNames,
   ledgerSources,
   outputOption,
-  type Performable,
+  type ProgramBuilder,
   quietOption,
   value,
   values,
@@ -18,13 +18,13 @@ import {
 const group = "Inspect";
 
 /** Declares the commands that only read. */
-export function declareInspection(declare: Declare): void {
-  const { family, inContext, atDesk } = declare;
+export function declareInspection(builder: ProgramBuilder): void {
+  const { parentCommand, command, serverCommand } = builder;
 
   withNamespace(
-    atDesk("get <kind> [name...]", {
+    serverCommand("get <kind> [name...]", {
       group,
-      summary: `List ${kindWords.join(", ")}`,
+      summary: `List ${kindNames.join(", ")}`,
       details: getDetails,
       example: "interlock get incidents --phase Blocked --since 2h",
       load: async () => (await import("../commands/get.ts")).get,
@@ -42,7 +42,7 @@ export function declareInspection(declare: Declare): void {
     .option("--since <WHEN>", "only created since: 2026-11-15T10:00:00Z, or 2h for two hours ago", value)
     .option("-w, --watch", "also print each object that changes from then on, until Ctrl-C");
 
-  atDesk("status", {
+  serverCommand("status", {
     group,
     summary: "Show whether everything is healthy, and what to do if not",
     details:
@@ -52,7 +52,7 @@ export function declareInspection(declare: Declare): void {
   }).addOption(outputOption(["json", "yaml"], "instead of text"));
 
   withNamespace(
-    atDesk("why <subject...>", {
+    serverCommand("why <subject...>", {
       group,
       summary: "Explain the state of an incident, an execution, a coding task, a target or a signal",
       details: subjects,
@@ -63,11 +63,11 @@ export function declareInspection(declare: Declare): void {
     .option("--workflow <WORKFLOW>", "of a target: only this workflow", value)
     .addOption(outputOption(["json", "yaml"], "instead of text"));
 
-  atDesk("logs <execution-or-incident...>", {
+  serverCommand("logs <execution-or-incident...>", {
     group,
     summary: "Print the output of an execution's steps",
     details:
-      "Of an incident, the output of its latest execution; of several, one after the other. With --follow, the lines of all steps as they are written, each with its task and step, until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. In a cluster, output is read from pods through the API server, for which you need the right to get pods/log, and to list and watch pods. A local step has no times for its lines: --since leaves out steps that ended before. On a terminal, colours are left out and other escapes are shown as text, such as \\u001b; a file or pipe receives exactly what was written.",
+      "For an incident, prints the output of its latest execution; for several, one after the other. With --follow, prints the lines of all steps while they are written, each with its task and step, until the execution has ended: exit status 0 if it completed, 1 if it failed, 3 if it was skipped. In a cluster, output is read from pods through the API server, for which you need the right to get pods/log, and to list and watch pods. A local step has no times for its lines: --since leaves out steps that ended before. On a terminal, colours are left out and other escapes are shown as text, such as \\u001b; a file or pipe receives exactly what was written.",
     example: "interlock logs -f rr-s3rd7pvp-1-1",
     load: async () => (await import("../commands/logs.ts")).logs,
   })
@@ -79,13 +79,13 @@ export function declareInspection(declare: Declare): void {
     .option("--namespace <NS>", "namespace of the execution", value)
     .option("--local <DIR>", "where the local engine keeps its runs; default: the data directory", value);
 
-  declareLedger(declare);
-  declareConfig(declare);
+  declareLedger(builder);
+  declareConfig(builder);
 
   const example = "interlock policy test --rules rules";
   const summary = "Test rules and policy against expectations, for continuous integration";
-  const policy = family("policy", { group, summary, example });
-  const test = inContext(
+  const policy = parentCommand("policy", { group, summary, example });
+  const test = command(
     "test [files...]",
     {
       summary,
@@ -129,21 +129,21 @@ a signal (signal:NAME, by the name of its alert or of its source, or its fingerp
 const ledgerSubject =
   "SUBJECT is a target, or the name of an incident or of an execution, as the other commands print them. Without it, all events.";
 
-function declareLedger({ family, inContext }: Declare): void {
+function declareLedger({ parentCommand, command }: ProgramBuilder): void {
   const example = "interlock ledger show node/worker-1 --since 2h";
-  const ledger = withConfig(family("ledger", { group, summary: "Show, export and verify the ledger", example }))
+  const ledger = withConfig(parentCommand("ledger", { group, summary: "Show, export and verify the ledger", example }))
     .alias("audit")
     .option(
       "--data <DIR>",
       "data directory of the process whose ledger it is; default INTERLOCK_DATA, else .data",
       value,
     );
-  const add = (usage: string, about: Performable<CommandContext>) => inContext(usage, about, ledger);
+  const add = (usage: string, about: CommandSpec<CommandContext>) => command(usage, about, ledger);
   const code = () => import("../commands/ledger/ledger.ts");
 
   withFilters(
     add("show [subject]", {
-      summary: "Print events for people, one line each, oldest first",
+      summary: "Print events as text, one line each, oldest first",
       details: ledgerSubject,
       example,
       load: async () => (await code()).show,
@@ -151,7 +151,7 @@ function declareLedger({ family, inContext }: Declare): void {
   );
   withFilters(
     add("export [subject]", {
-      summary: "Print events as JSON lines, with the chain they stand in",
+      summary: "Print events as JSON lines, each with its chain",
       details: ledgerSubject,
       example: "interlock ledger export --type execution.skipped",
       load: async () => (await code()).exportRows,
@@ -184,11 +184,11 @@ function declareLedger({ family, inContext }: Declare): void {
   }).requiredOption("--out <FILE>", "where the private key is written", value);
 }
 
-function declareConfig({ family, inContext }: Declare): void {
+function declareConfig({ parentCommand, command }: ProgramBuilder): void {
   const example = "interlock config view --changed";
   const summary = "Print the settings, each with its value and where that comes from";
-  const config = family("config", { group, summary, example });
-  const view = inContext(
+  const config = parentCommand("config", { group, summary, example });
+  const view = command(
     "view",
     {
       summary,

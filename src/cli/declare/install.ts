@@ -1,13 +1,13 @@
 import type { Command } from "commander";
-import { type Declare, quietOption, value } from "./declare.ts";
+import { type ProgramBuilder, quietOption, value } from "./declare.ts";
 
 /** Declares the commands that put Interlock into a Kubernetes cluster. */
-export function declareInstallation({ inContext, atDesk }: Declare): void {
+export function declareInstallation({ command, serverCommand }: ProgramBuilder): void {
   const group = "Install";
   const code = () => import("../commands/install/install.ts");
 
   withRelease(
-    inContext("manifests", {
+    command("manifests", {
       group,
       summary: "Print the manifests that run all stages in a Kubernetes cluster",
       details:
@@ -19,11 +19,11 @@ export function declareInstallation({ inContext, atDesk }: Declare): void {
 
   withRelease(
     withProgress(
-      atDesk("install", {
+      serverCommand("install", {
         group,
         summary: "Install Interlock in a Kubernetes cluster",
         details:
-          "Applies what interlock manifests prints, each object after those that it needs, and creates a token for Alertmanager if no sender has one. Objects that belong to another tool are never changed. May be repeated: what is as it should be stays as it is. The nodes pull interlock:VERSION unless --image names another one, such as that of your own registry.",
+          "Applies what interlock manifests prints, each object after those that it needs, and creates a token for Alertmanager if no sender has one. Objects that belong to another tool are never changed. May be repeated: objects without a difference are not changed. The nodes pull interlock:VERSION unless --image names another one, such as that of your own registry.",
         example: "interlock install --image registry.example/interlock:0.1.0 --wait",
         load: async () => (await code()).install,
       }),
@@ -32,7 +32,7 @@ export function declareInstallation({ inContext, atDesk }: Declare): void {
 
   withRelease(
     withProgress(
-      atDesk("upgrade", {
+      serverCommand("upgrade", {
         group,
         summary: "Upgrade an installation to the version of this command",
         details:
@@ -43,7 +43,7 @@ export function declareInstallation({ inContext, atDesk }: Declare): void {
     ),
   );
 
-  atDesk("uninstall", {
+  serverCommand("uninstall", {
     group,
     summary: "Uninstall Interlock from a Kubernetes cluster",
     details:

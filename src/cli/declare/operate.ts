@@ -1,20 +1,20 @@
 import type { Command } from "commander";
-import { type Declare, quietOption, value, values, withDryRun, withNamespace, withReason } from "./declare.ts";
+import { type ProgramBuilder, quietOption, value, values, withDryRun, withNamespace, withReason } from "./declare.ts";
 
 const scopes = "all | namespace NS | target TARGET | workflow WORKFLOW";
 
 /** Declares the commands that change something. */
-export function declareOperations(declare: Declare): void {
+export function declareOperations(builder: ProgramBuilder): void {
   const group = "Operate";
-  declareStarts(declare, group);
-  declareAnswers(declare, group);
-  declarePauses(declare, group);
-  declareCancel(declare, group);
+  declareStarts(builder, group);
+  declareAnswers(builder, group);
+  declarePauses(builder, group);
+  declareCancel(builder, group);
 }
 
 /** The commands that start something: incidents and executions. */
-function declareStarts({ atDesk }: Declare, group: string): void {
-  atDesk("receive <source>", {
+function declareStarts({ serverCommand }: ProgramBuilder, group: string): void {
+  serverCommand("receive <source>", {
     group,
     summary: "Post a saved payload to the gateway",
     details:
@@ -31,7 +31,7 @@ function declareStarts({ atDesk }: Declare, group: string): void {
     .option("--token-file <FILE>", "file of senders and tokens; default: gateway-tokens in the data directory", value);
 
   withFollowing(
-    atDesk("run <workflow>", {
+    serverCommand("run <workflow>", {
       group,
       summary: "Run a workflow on a target",
       details: runDetails,
@@ -47,7 +47,7 @@ function declareStarts({ atDesk }: Declare, group: string): void {
   withFollowing(
     withNamespace(
       withReason(
-        atDesk("retry <execution-or-incident>", {
+        serverCommand("retry <execution-or-incident>", {
           group,
           summary: "Repeat an execution",
           details: `Creates an execution with the same workflow, target and parameters as one that has ended, or as the last one of an incident. The version of the workflow is the current one of the catalog. Everything is decided again, as for interlock run: a failure that waits for interlock ack still blocks.`,
@@ -59,10 +59,10 @@ function declareStarts({ atDesk }: Declare, group: string): void {
   );
 }
 
-/** The commands that answer a question to the operator. */
-function declareAnswers({ atDesk }: Declare, group: string): void {
+/** The commands that answer a request for an acknowledgement or approval. */
+function declareAnswers({ serverCommand }: ProgramBuilder, group: string): void {
   withObjects(
-    atDesk("ack <execution-or-incident...>", {
+    serverCommand("ack <execution-or-incident...>", {
       group,
       summary: "Acknowledge a failure, so that it may be retried",
       details:
@@ -74,7 +74,7 @@ function declareAnswers({ atDesk }: Declare, group: string): void {
 
   for (const name of ["approve", "reject"] as const) {
     withObjects(
-      atDesk(`${name} <approval-or-incident...>`, {
+      serverCommand(`${name} <approval-or-incident...>`, {
         group,
         summary: `${name === "approve" ? "Approve" : "Reject"} a workflow that waits for an operator`,
         details:
@@ -108,9 +108,9 @@ const runDetails = `The policy decides as for every execution. Waits until the e
 
 If the workflow requires an approval, one is requested first and waited for. With --no-wait it is only requested: run the same command with --approval NAME once it is answered.`;
 
-function declarePauses({ atDesk }: Declare, group: string): void {
+function declarePauses({ serverCommand }: ProgramBuilder, group: string): void {
   withChange(
-    atDesk("pause <scope...>", {
+    serverCommand("pause <scope...>", {
       group,
       summary: "Pause automation everywhere, in a namespace, on a target, or for one workflow",
       details: `SCOPE is ${scopes}.
@@ -124,7 +124,7 @@ Coding tasks are paused by all, by their namespace, and by a target git:host/42 
   );
 
   withChange(
-    atDesk("resume <pause-or-scope...>", {
+    serverCommand("resume <pause-or-scope...>", {
       group,
       summary: "End a pause",
       details: `End the pauses with these names, or every pause of exactly this scope: ${scopes}. Incidents that waited for it are decided again.`,
@@ -134,9 +134,9 @@ Coding tasks are paused by all, by their namespace, and by a target git:host/42 
   );
 }
 
-function declareCancel({ atDesk }: Declare, group: string): void {
+function declareCancel({ serverCommand }: ProgramBuilder, group: string): void {
   withObjects(
-    atDesk("cancel <execution-incident-or-task...>", {
+    serverCommand("cancel <execution-incident-or-task...>", {
       group,
       summary: "Stop an execution, an incident or a coding task",
       details:

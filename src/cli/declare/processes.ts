@@ -1,12 +1,12 @@
-import { type Declare, value, withApiOptions, withConfig, withServer } from "./declare.ts";
+import { type ProgramBuilder, value, withApiOptions, withConfig, withServer } from "./declare.ts";
 
 /** Declares the commands that start single stages, and those that run within runs and Jobs. */
-export function declareProcesses({ family, inContext }: Declare): void {
+export function declareProcesses({ parentCommand, command }: ProgramBuilder): void {
   const group = "Processes";
   const withinRuns = "Used by runs and Jobs";
 
   withApiOptions(
-    inContext("api", {
+    command("api", {
       group,
       summary: "Start only the embedded API server",
       details: "It serves the Kubernetes API from a directory, for other processes of this machine.",
@@ -16,7 +16,7 @@ export function declareProcesses({ family, inContext }: Declare): void {
   );
 
   for (const [name, summary, directory] of stages) {
-    const stage = inContext(name, {
+    const stage = command(name, {
       group,
       summary: `Start only ${summary}`,
       details: "It works on the API server that --kubeconfig names.",
@@ -31,7 +31,7 @@ export function declareProcesses({ family, inContext }: Declare): void {
     );
   }
 
-  inContext("action <name>", {
+  command("action <name>", {
     group: withinRuns,
     summary: "Perform a ready-made action, within a run of its workflow",
     details:
@@ -40,18 +40,21 @@ export function declareProcesses({ family, inContext }: Declare): void {
     load: async () => (await import("../commands/processes/action.ts")).action,
   });
 
-  declareCoder({ family, inContext }, withinRuns);
+  declareCoder({ parentCommand, command }, withinRuns);
 }
 
-function declareCoder({ family, inContext }: Pick<Declare, "family" | "inContext">, group: string): void {
+function declareCoder(
+  { parentCommand, command }: Pick<ProgramBuilder, "parentCommand" | "command">,
+  group: string,
+): void {
   const details = "Run by the Jobs that the agent creates (agent.executor: job). Not for use by hand.";
   const summary = "Fetch the files and collect the result of a coder, within its Job";
-  const coder = family("coder", { group, summary, details, example: "interlock coder fetch" });
+  const coder = parentCommand("coder", { group, summary, details, example: "interlock coder fetch" });
   const code = () => import("../commands/processes/coder.ts");
   const fetch = { summary: "Fetch the files", details, example: "interlock coder fetch" };
-  inContext("fetch", { ...fetch, load: async () => (await code()).fetchFiles }, coder);
+  command("fetch", { ...fetch, load: async () => (await code()).fetchFiles }, coder);
   const collect = { summary: "Collect the result", details, example: "interlock coder collect" };
-  inContext("collect", { ...collect, load: async () => (await code()).collectResult }, coder);
+  command("collect", { ...collect, load: async () => (await code()).collectResult }, coder);
 }
 
 const stages = [

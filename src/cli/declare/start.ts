@@ -1,15 +1,15 @@
 import { Option } from "commander";
 import type { Role } from "../../console/index.ts";
 import { channels, sources, targetKinds } from "../commands/init/choices.ts";
-import { type Declare, quietOption, withApiOptions, withConfig, withData } from "./declare.ts";
+import { type ProgramBuilder, quietOption, withApiOptions, withConfig, withData } from "./declare.ts";
 
 const group = "Start";
 
 /** Declares the commands that a new user begins with. */
-export function declareStart(declare: Declare): void {
-  const { inContext } = declare;
+export function declareStart(builder: ProgramBuilder): void {
+  const { command } = builder;
 
-  inContext("init [dir]", {
+  command("init [dir]", {
     group,
     summary: "Write a first configuration, rule, workflow and test",
     details:
@@ -24,7 +24,7 @@ export function declareStart(declare: Declare): void {
 
   withConfig(
     withApiOptions(
-      inContext("up", {
+      command("up", {
         group,
         summary: "Start the embedded API server and all stages in one process",
         details: "All servers listen on loopback, and all data is in one directory.",
@@ -34,9 +34,9 @@ export function declareStart(declare: Declare): void {
     ),
   ).addOption(quietOption());
 
-  declareUsers(declare);
+  declareUsers(builder);
 
-  inContext("completion <shell>", {
+  command("completion <shell>", {
     group,
     summary: "Print the script that completes commands, options and names in bash, zsh or fish",
     details: "Names of objects are read from the API server that the command line names, for at most two seconds.",
@@ -48,9 +48,9 @@ export function declareStart(declare: Declare): void {
 /** Not read from the console, whose code only some commands load. */
 const userRoles = ["viewer", "operator", "admin"] satisfies readonly Role[];
 
-function declareUsers({ family, inContext }: Declare): void {
+function declareUsers({ parentCommand, command }: ProgramBuilder): void {
   const kept = "Users are stored in the data directory of up, which does not have to be running.";
-  const users = family("users", {
+  const users = parentCommand("users", {
     group,
     summary: "Manage the users of the console that up serves",
     details: `${kept} In a cluster, users are those of the API server.`,
@@ -59,7 +59,7 @@ function declareUsers({ family, inContext }: Declare): void {
   const code = () => import("../commands/users.ts");
 
   withData(
-    inContext(
+    command(
       "add <name>",
       {
         summary: "Add a user, or give a user another role",
@@ -88,6 +88,6 @@ function declareUsers({ family, inContext }: Declare): void {
       example: `interlock users ${example}`,
       load: async () => (await code())[load],
     };
-    withData(inContext(usage, about, users));
+    withData(command(usage, about, users));
   }
 }

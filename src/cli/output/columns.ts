@@ -4,10 +4,10 @@ import type { Line, Span, Tone } from "./terminal.ts";
 /** Blanks between two columns. */
 const gap = 3;
 
-/** Cells in aligned columns. They stay aligned when more rows follow later, as far as these are not wider. */
+/** Cells in aligned columns. Later rows stay aligned unless one of their cells is wider. */
 export class Columns {
   readonly #tone: (cell: string, column: number) => Tone | undefined;
-  /** Of the columns: as wide as their widest cell so far. */
+  /** The width of each column: that of its widest cell so far. */
   #widths: readonly number[] = [];
 
   constructor(tone: (cell: string, column: number) => Tone | undefined = () => undefined) {
@@ -17,21 +17,14 @@ export class Columns {
   /** One line per row, below one for the headings. */
   lines(headings: readonly string[], rows: readonly (readonly string[])[]): readonly Line[] {
     const heading = headings.map((name) => name.toUpperCase());
-    this.#widen([heading, ...rows]);
+    this.#widths = columnWidths([heading, ...rows], this.#widths);
     return [this.#line(heading, () => "heading"), ...rows.map((row) => this.#line(row, this.#tone))];
   }
 
   /** One more line below those before. */
   line(row: readonly string[]): readonly Span[] {
-    this.#widen([row]);
+    this.#widths = columnWidths([row], this.#widths);
     return this.#line(row, this.#tone);
-  }
-
-  #widen(rows: readonly (readonly string[])[]): void {
-    const count = Math.max(this.#widths.length, ...rows.map((row) => row.length));
-    this.#widths = Array.from({ length: count }, (_, i) =>
-      Math.max(this.#widths[i] ?? 0, ...rows.map((row) => toPrintable(row[i] ?? "").length)),
-    );
   }
 
   /** The cells in their columns, without blanks behind the last one. */
@@ -49,11 +42,17 @@ export class Columns {
 
 /** How wide a table with these rows would be. */
 export function tableWidth(rows: readonly (readonly string[])[]): number {
-  const count = Math.max(0, ...rows.map((row) => row.length));
-  const widths = Array.from({ length: count }, (_, i) =>
-    Math.max(...rows.map((row) => toPrintable(row[i] ?? "").length)),
-  );
-  return widths.reduce((total, width) => total + width, gap * (count - 1));
+  const widths = columnWidths(rows);
+  return widths.reduce((total, width) => total + width, gap * (widths.length - 1));
+}
+
+/** The width of the widest cell of each column, or its width in `before` if that is larger. */
+function columnWidths(rows: readonly (readonly string[])[], before: readonly number[] = []): readonly number[] {
+  const widths = [...before];
+  for (const row of rows) {
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, toPrintable(cell).length);
+  }
+  return widths;
 }
 
 /** A whole table of text. */

@@ -42,7 +42,7 @@ describe("a jsonpath template", () => {
     '{"\\q"}',
     "{}",
     "{.items[?(@.a>1)]}",
-  ])("%s is refused rather than guessed", (template) => {
+  ])("%s is refused", (template) => {
     expect(() => parseTemplate(template)).toThrow(SyntaxError);
   });
 });

@@ -19,7 +19,7 @@ export function parseTemplate(text: string): Template {
   return (data) => render(parts, data);
 }
 
-/** A string is literal text; an object is what stands between two braces. */
+/** A string is literal text; an object is an expression between two braces. */
 type Token = string | { readonly expression: string };
 
 const tokenAt = /\{(?<expression>(?:"(?:\\.|[^"\\])*"|'[^']*'|[^{}"'])*)\}|(?<text>[^{}]+)/y;

@@ -5,7 +5,7 @@ import { printTo } from "./terminal.ts";
 const clear = "\r\u001b[2K";
 
 describe("progress on a terminal", () => {
-  it("is one line, which each text replaces", () => {
+  it("is one line, in which a new text replaces the old one", () => {
     const { progress, written, pass } = open({ isTerminal: true });
 
     progress.show("1 of 3");
@@ -15,7 +15,7 @@ describe("progress on a terminal", () => {
     expect(written()).toBe(`${clear}1 of 3${clear}2 of 3`);
   });
 
-  it("is not redrawn more often than a reader can follow", () => {
+  it("is not redrawn too often to be read", () => {
     const { progress, written, pass } = open({ isTerminal: true });
 
     for (let i = 1; i <= 50; i++) {
@@ -26,7 +26,7 @@ describe("progress on a terminal", () => {
     expect(written().split(clear).slice(1)).toEqual(["1 of 50", "11 of 50", "21 of 50", "31 of 50", "41 of 50"]);
   });
 
-  it("makes room for other output, and is shown below it again", () => {
+  it("is cleared for other output, and redrawn below it", () => {
     const { progress, terminal, written } = open({ isTerminal: true });
 
     progress.show("1 of 3");
@@ -36,7 +36,7 @@ describe("progress on a terminal", () => {
     expect(written()).toBe(`${clear}1 of 3${clear}a line\n${clear}1 of 3${clear}a problem\n${clear}1 of 3`);
   });
 
-  it("leaves nothing behind when the work has ended", () => {
+  it("is cleared at the end", () => {
     const { progress, terminal, written } = open({ isTerminal: true });
 
     progress.show("1 of 3");
@@ -61,7 +61,7 @@ describe("progress on a terminal", () => {
     expect(written()).toBe(`${clear}1 of 3${clear}cancel?\n${clear}3 of 3`);
   });
 
-  it("fits into the line, and obeys no text from outside", () => {
+  it("is cut to the width of the terminal, without escapes of external text", () => {
     const { progress, written } = open({ isTerminal: true, columns: () => 10 });
 
     progress.show("\u001b[2Jabcdefghijk");
@@ -70,7 +70,7 @@ describe("progress on a terminal", () => {
   });
 });
 
-describe("progress elsewhere", () => {
+describe("progress in a file or pipe", () => {
   it("is a line every few seconds, without escapes", () => {
     const { progress, terminal, written, pass } = open({ isTerminal: false });
 

@@ -1,19 +1,19 @@
 import { toPrintable } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 
-/** Shows how far long work has come: what is done, and how much is left. */
+/** Shows the progress of a long operation. */
 export interface Progress {
-  /** Shows this in place of the text before. */
+  /** Replaces the text that is shown. */
   show(text: string): void;
-  /** Shows nothing any more. */
+  /** Removes the text. */
   clear(): void;
-  /** Prints something else on the screen, with the progress out of the way. */
+  /** Prints something else, above the text. */
   print(write: () => void): void;
-  /** Keeps the progress off the screen until the returned function is called. */
+  /** Hides the text until the returned function is called. */
   hide(): () => void;
 }
 
-/** A terminal is not redrawn more often: a reader could not follow. */
+/** A terminal is redrawn at most this often, so that the text can be read. */
 const redrawMs = 100;
 /** Between two lines of a log. */
 const plainLineMs = 5_000;
@@ -82,7 +82,7 @@ export const noProgress: Progress = { show() {}, clear() {}, print: (write) => w
 /** Where text is written: a terminal, a file or a pipe. */
 export interface Screen {
   write(text: string): void;
-  /** Whether this is a terminal, which obeys escapes. */
+  /** Whether this is a terminal, which interprets escapes. */
   readonly isTerminal: boolean;
   readonly hasColours: boolean;
   /** The width of the terminal; 80 if it is not known. */

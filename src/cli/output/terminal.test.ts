@@ -7,7 +7,7 @@ import { hasColours, jsonLines, printTo } from "./terminal.ts";
 const hostile = "a\u001b]0;x\u0007\u009b2J\u202e\r\nFORGED";
 
 describe("a terminal", () => {
-  it("prints one line, whatever is in it", () => {
+  it("prints one line, even if the text has newlines or escapes", () => {
     expect(printed(true).print(hostile)).toBe(`${String.raw`a\u001b]0;x\u0007\u009b2J\u202e\r\nFORGED`}\n`);
     expect(printed(false).print(hostile)).toBe(printed(true).print(hostile));
   });
@@ -19,11 +19,11 @@ describe("a terminal", () => {
     ["other escapes are shown", "\u001b]0;x\u0007\u001b[2J\n", `${String.raw`\u001b]0;x\u0007\u001b[2J`}\n`],
     ["a carriage return is shown", "50 %\r100 %\n", `${String.raw`50 %\r100 %`}\n`],
     ["C1 and direction overrides are shown", "\u009b2J\u202e\n", `${String.raw`\u009b2J\u202e`}\n`],
-  ])("shows the output of a program without obeying it: %s", (_what, output, expected) => {
+  ])("prints the output of a program without its escapes: %s", (_what, output, expected) => {
     expect(printed(true).printOutput(output)).toBe(expected);
   });
 
-  it("passes the output of a program on unchanged to a file or pipe", () => {
+  it("writes the output of a program unchanged to a file or pipe", () => {
     expect(printed(false).printOutput(`${hostile}\n`)).toBe(`${hostile}\n`);
   });
 
@@ -34,7 +34,7 @@ describe("a terminal", () => {
     expect(lines.join("")).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
   });
 
-  it("prints an error with external text in it as the lines that it has, and no more", () => {
+  it("prints an error with external text without additional lines", () => {
     const error = new CommandError(`there is no ${hostile}`, [`see ${hostile}`]);
 
     expect(errorLines(error)).toHaveLength(2);

@@ -1,7 +1,7 @@
 import { toPrintable } from "../../telemetry/index.ts";
 import { noProgress, type Progress, type Screen } from "./progress.ts";
 
-/** What a piece of text means; a terminal with colours shows it. */
+/** The meaning of a text, which a terminal shows as a colour. */
 export type Tone = "good" | "bad" | "warning" | "active" | "heading";
 
 /** A part of a line. */
@@ -10,7 +10,7 @@ export type Span = string | { readonly text: string; readonly tone: Tone };
 /** One line of output, as a whole or in parts. */
 export type Line = string | readonly Span[];
 
-/** The input and output of a command, besides its arguments. */
+/** The input and output of a command. */
 export interface Terminal {
   /**
    * Prints one line. The line may contain text from outside: a newline or escape in it is printed as `\n` or `\u001b`, so
@@ -19,16 +19,14 @@ export interface Terminal {
   print(line: Line): void;
   /** The same on standard error: for problems that must not end up in the output. */
   printError(line: Line): void;
-  /** Prints the output of a program: exactly as it is to a file or pipe, without escapes on a terminal. */
+  /** Prints the output of a program: unchanged to a file or pipe, without escapes on a terminal. */
   printOutput(text: string): void;
   /** How many columns the terminal has; absent if the output is a file or a pipe. */
   readonly width?: () => number;
-  /** Shows how far long work has come. */
+  /** Shows the progress of a long operation. */
   readonly progress: Progress;
-  /** Asks the person at the terminal; undefined if there is no answer until `signal`. Absent without a terminal. */
+  /** Asks the operator at the terminal; undefined if `signal` aborts first. Absent without a terminal. */
   readonly ask?: (question: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** Letters and digits for a unique name. */
-  id(): string;
   /** The user name on this machine. */
   readonly user: string;
 }
@@ -54,7 +52,7 @@ export function hasColours(isTerminal: boolean, env: Env): boolean {
 /** The codes that select a colour or bold text, for each tone. */
 const codes: Readonly<Record<Tone, number>> = { good: 32, bad: 31, warning: 33, active: 36, heading: 1 };
 
-/** The one place through which everything passes that commands print. */
+/** The output of commands: all their text passes through here. */
 export function printTo(
   output: Screen,
   errors: Screen,
@@ -75,7 +73,7 @@ export function printTo(
 
 /** Prints lines to one screen. */
 export function linePrinter({ write, hasColours }: Screen): (line: Line) => void {
-  /** Escapes of the text itself are removed first, so that only ours reach the terminal. */
+  /** Escapes in the text are removed first, so that only those added here reach the terminal. */
   function toText(span: Span): string {
     if (typeof span === "string") return toPrintable(span);
     const text = toPrintable(span.text);
@@ -84,7 +82,7 @@ export function linePrinter({ write, hasColours }: Screen): (line: Line) => void
   return (line) => write(`${(typeof line === "string" ? [line] : line).map(toText).join("")}\n`);
 }
 
-/** Colours are left out, as they mean nothing; every other escape is shown, as it may mean harm. */
+/** Removes colours. Every other escape may be harmful, and is printed as text. */
 function toPrintableLines(text: string): string {
   const lines = text.replace(colour, "").split(/\r?\n/);
   return lines.map((line) => line.split("\t").map(toPrintable).join("\t")).join("\n");
@@ -93,7 +91,7 @@ function toPrintableLines(text: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequence that sets a colour begins with a control character.
 const colour = /\u001b\[[0-9;]*m/g;
 
-/** Data for programs. JSON has no newline within a text, so its lines are lines of ours. */
+/** Data as JSON. A string in JSON has no newline, so every line break is part of the format. */
 export function jsonLines(data: unknown): readonly string[] {
   return JSON.stringify(data, null, 2).split("\n");
 }

@@ -1,6 +1,6 @@
 import { informer, type KubeObject, type ListQuery, objectKey } from "../../kube/index.ts";
 import type { Kind } from "../../resources/index.ts";
-import type { Desk } from "../command.ts";
+import type { ServerContext } from "../command.ts";
 import type { View } from "./view.ts";
 
 interface Selection {
@@ -11,9 +11,13 @@ interface Selection {
 }
 
 /** Shows objects, and then each one that changes, until the user interrupts it. It reconnects to a server that restarts. */
-export async function watchObjects({ kind, query, select }: Selection, view: View, desk: Desk): Promise<void> {
-  const { client, clock, random, terminal } = desk;
-  const signal = desk.interrupted();
+export async function watchObjects(
+  { kind, query, select }: Selection,
+  view: View,
+  context: ServerContext,
+): Promise<void> {
+  const { client, clock, random, terminal } = context;
+  const signal = context.interrupted();
   const objects = informer<KubeObject>({
     client,
     type: kind,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { arrangeArguments, meantValue } from "./arguments.ts";
+import { arrangeArguments, optionValue } from "./arguments.ts";
 
 describe("arguments", () => {
   it.each([
@@ -23,14 +23,14 @@ describe("arguments", () => {
   ])("%j have the value %j", (given, value) => {
     const [word = ""] = arrangeArguments([given]);
 
-    expect(meantValue(word.slice("--reason=".length))).toBe(value);
+    expect(optionValue(word.slice("--reason=".length))).toBe(value);
   });
 
-  it("leave words behind -- as they are", () => {
+  it("behind -- are unchanged", () => {
     expect(arrangeArguments(["a", "--", "--x=--y"])).toEqual(["a", "--", "--x=--y"]);
   });
 
   it("have no value where an option follows", () => {
-    expect(meantValue("--force")).toBeUndefined();
+    expect(optionValue("--force")).toBeUndefined();
   });
 });

@@ -6,29 +6,29 @@ const leadingOptions = ["--context", "--kubeconfig", "--namespace", "-n", "--con
 
 /**
  * Arguments in the order that commands are declared for: options before the command go behind it, as in
- * `--context prod get incidents`. The value of `--reason=--force` is marked as one that was meant.
+ * `--context prod get incidents`. The value of `--reason=--force` is marked as intended.
  */
 export function arrangeArguments(args: readonly string[]): readonly string[] {
   const [leading, rest] = takeLeading(args);
   const end = rest.indexOf("--");
-  const [words, verbatim] = end < 0 ? [rest, []] : [rest.slice(0, end), rest.slice(end)];
-  const marked = [...words, ...leading].map((word) => word.replace(/^(--[^=]+=)(?=--)/, `$1${mark}`));
+  const [parsed, verbatim] = end < 0 ? [rest, []] : [rest.slice(0, end), rest.slice(end)];
+  const marked = [...parsed, ...leading].map((arg) => arg.replace(/^(--[^=]+=)(?=--)/, `$1${mark}`));
   return [...marked, ...verbatim];
 }
 
 function takeLeading(args: readonly string[]): readonly [readonly string[], readonly string[]] {
   let count = 0;
   for (;;) {
-    const word = args[count] ?? "";
-    if (leadingOptions.includes(word)) count += 2;
-    else if (leadingOptions.some((option) => word.startsWith(`${option}=`))) count++;
+    const arg = args[count] ?? "";
+    if (leadingOptions.includes(arg)) count += 2;
+    else if (leadingOptions.some((option) => arg.startsWith(`${option}=`))) count++;
     else break;
   }
   return count < args.length ? [args.slice(0, count), args.slice(count)] : [[], args];
 }
 
 /** The value of an option. Undefined if it looks like an option, whose own value was forgotten. */
-export function meantValue(text: string): string | undefined {
+export function optionValue(text: string): string | undefined {
   if (text.startsWith(mark)) return text.slice(mark.length);
   return text.startsWith("--") ? undefined : text;
 }

@@ -49,7 +49,7 @@ async function openRowFilter(
   { phase, reason, lane, workflow, search }: FilterOptions,
   nowMs: number,
 ): Promise<Predicate | undefined> {
-  const { word } = named;
+  const { kindName } = named;
   const filter: RowFilter = {
     ...(phase && { phase: await readPhases(named, phase) }),
     ...(reason && { reason: await readReasons(named, reason) }),
@@ -58,12 +58,12 @@ async function openRowFilter(
     ...(search !== undefined && { search }),
   };
   if (Object.keys(filter).length === 0) return undefined;
-  if (word === "workflows") return workflowFilter(filter);
+  if (kindName === "workflows") return workflowFilter(filter);
   const { EntryMaker, readFilter, RequestError } = await import("../../console/projection/index.ts");
   const maker = new EntryMaker();
   try {
-    const { matches } = readFilter(word, filter, nowMs);
-    return (object) => matches(maker.make(word, object));
+    const { matches } = readFilter(kindName, filter, nowMs);
+    return (object) => matches(maker.make(kindName, object));
   } catch (error) {
     throw error instanceof RequestError ? new MisuseError(error.message) : error;
   }
@@ -78,38 +78,38 @@ function workflowFilter({ phase, ...others }: RowFilter): Predicate {
 }
 
 /** The words come from the schemas, which take longer to load than most commands run. */
-const filterWords = () => import("./filter-words.ts");
+const filterValues = () => import("./filter-values.ts");
 
-async function readPhases(named: NamedKind, given: readonly string[]): Promise<string> {
-  const known = (await filterWords()).phaseWords(named);
-  if (known === undefined) throw new MisuseError(`${named.word} have no phase`);
-  return readValues("phase", given, known);
+async function readPhases(named: NamedKind, texts: readonly string[]): Promise<string> {
+  const known = (await filterValues()).phaseValues(named);
+  if (known === undefined) throw new MisuseError(`${named.kindName} have no phase`);
+  return readValues("phase", texts, known);
 }
 
-async function readReasons(named: NamedKind, given: readonly string[]): Promise<string> {
-  const known = (await filterWords()).reasonWords(named);
-  if (known === undefined) throw new MisuseError(`${named.word} have no reason`);
-  return known.length === 0 ? given.join() : readValues("reason", given, known);
+async function readReasons(named: NamedKind, texts: readonly string[]): Promise<string> {
+  const known = (await filterValues()).reasonValues(named);
+  if (known === undefined) throw new MisuseError(`${named.kindName} have no reason`);
+  return known.length === 0 ? texts.join() : readValues("reason", texts, known);
 }
 
-function readLanes({ word }: NamedKind, given: readonly string[]): string {
-  if (word !== "incidents") throw new MisuseError(`${word} have no lane`);
-  return readValues("lane", given, lanes);
+function readLanes({ kindName }: NamedKind, texts: readonly string[]): string {
+  if (kindName !== "incidents") throw new MisuseError(`${kindName} have no lane`);
+  return readValues("lane", texts, lanes);
 }
 
 async function targetFilter(
-  { word }: NamedKind,
+  { kindName }: NamedKind,
   text: string,
   { kinds: readKinds }: FilterContext,
 ): Promise<Predicate> {
-  if (word === "workflows") throw new MisuseError(`${word} have no target`);
+  if (kindName === "workflows") throw new MisuseError(`${kindName} have no target`);
   const kinds = await readKinds();
   const parsed = parsePauseTarget(text, kinds);
   if (parsed.kind === "problem") throw new MisuseError(`the target "${text}" ${parsed.problem}`);
   return (object) => {
-    if (word === "tasks") return isOn(pausableTask(object as CodingTask), parsed.text);
-    const subject = word === "incidents" ? subjectText(object as RemediationRequest, kinds) : undefined;
-    return subject === parsed.text || rowFacts(word, object).target === parsed.text;
+    if (kindName === "tasks") return isOn(pausableTask(object as CodingTask), parsed.text);
+    const subject = kindName === "incidents" ? subjectText(object as RemediationRequest, kinds) : undefined;
+    return subject === parsed.text || rowFacts(kindName, object).target === parsed.text;
   };
 }
 
@@ -127,11 +127,11 @@ function sinceFilter(since: string | undefined, nowMs: number): Predicate | unde
 }
 
 /** The values of an option as the list spells them, with commas between them. Any case is accepted, and repetition. */
-function readValues(option: string, given: readonly string[], known: readonly string[]): string {
-  const values = given
+function readValues(option: string, texts: readonly string[], known: readonly string[]): string {
+  const values = texts
     .flatMap((list) => list.split(","))
     .map((text) => {
-      const found = known.find((word) => word.toLowerCase() === text.toLowerCase());
+      const found = known.find((value) => value.toLowerCase() === text.toLowerCase());
       if (found) return found;
       const meant = nearest(text, known);
       const hint = meant ? `did you mean ${meant}?` : `write one of ${known.join(", ")}`;

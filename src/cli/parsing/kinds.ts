@@ -12,17 +12,17 @@ import {
 } from "../../resources/index.ts";
 import { nearest } from "../../schema/index.ts";
 import { MisuseError } from "../command.ts";
-import { kindWords } from "../declare/declare.ts";
+import { kindNames } from "../declare/declare.ts";
 
-export type KindWord = (typeof kindWords)[number];
+export type KindName = (typeof kindNames)[number];
 
-/** One of our kinds, with the word for it on the command line. */
+/** One of our kinds, with its name on the command line. */
 export interface NamedKind {
-  readonly word: KindWord;
+  readonly kindName: KindName;
   readonly kind: Kind;
 }
 
-const kinds: Readonly<Record<KindWord, Kind>> = {
+const kinds: Readonly<Record<KindName, Kind>> = {
   incidents: remediationRequests,
   executions: workflowExecutions,
   targets: remediationTargets,
@@ -33,29 +33,31 @@ const kinds: Readonly<Record<KindWord, Kind>> = {
   tasks: codingTasks,
 };
 
-/** The kind that `text` means: our word for it, in the singular too, or a name that kubectl accepts. */
+/** The kind that `text` names: our name for it, in the singular too, or a name that kubectl accepts. */
 function findKind(text: string): NamedKind | undefined {
   const lower = text.toLowerCase();
-  return kindWords.map((word) => ({ word, kind: kinds[word] })).find((one) => spellings(one).includes(lower));
+  return kindNames
+    .map((kindName) => ({ kindName, kind: kinds[kindName] }))
+    .find((one) => spellings(one).includes(lower));
 }
 
 /** The same, for an argument that must be a kind. */
 export function readKind(text: string): NamedKind {
   const found = findKind(text);
   if (found) return found;
-  const meant = nearest(text, kindWords);
-  const hint = meant ? `did you mean ${meant}?` : `write one of ${kindWords.join(", ")}`;
+  const meant = nearest(text, kindNames);
+  const hint = meant ? `did you mean ${meant}?` : `write one of ${kindNames.join(", ")}`;
   throw new MisuseError(`unknown kind "${text}" (${hint})`);
 }
 
-function spellings({ word, kind }: NamedKind): readonly string[] {
+function spellings({ kindName, kind }: NamedKind): readonly string[] {
   const [group = "", version = ""] = kind.apiVersion.split("/");
   const names = [kind.plural, kind.singular].flatMap((name) => [
     name,
     `${name}.${group}`,
     `${name}.${version}.${group}`,
   ]);
-  return [word, word.slice(0, -1), kind.shortName, ...names];
+  return [kindName, kindName.slice(0, -1), kind.shortName, ...names];
 }
 
 /** The name of an object as `kubectl get` prints and accepts it: `remediationrequest.kubernaut.ai/NAME`. */
@@ -63,7 +65,7 @@ export function kubectlName({ singular, apiVersion }: Kind, { metadata }: KubeOb
   return `${singular}.${apiVersion.split("/")[0]}/${metadata.name}`;
 }
 
-/** Splits `incident/rr-abc`, or `remediationrequest.kubernaut.ai/rr-abc`. Undefined if no kind of ours precedes the slash. */
+/** Splits `incident/rr-abc`, or `remediationrequest.kubernaut.ai/rr-abc`. Undefined if none of our kinds precedes the slash. */
 export function splitKind(text: string): (NamedKind & { readonly name: string }) | undefined {
   const slash = text.indexOf("/");
   const found = slash < 0 ? undefined : findKind(text.slice(0, slash));

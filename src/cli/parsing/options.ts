@@ -1,5 +1,5 @@
 import { parseDuration } from "../../time/index.ts";
-import { type Desk, MisuseError } from "../command.ts";
+import { MisuseError, type ServerContext } from "../command.ts";
 
 /** The options for the namespace that a command searches. */
 export interface NamespaceOptions {
@@ -10,14 +10,14 @@ export interface NamespaceOptions {
 /** The one namespace to search; undefined for all of them. An option wins over the setting. */
 export function searchedNamespace(
   { namespace, allNamespaces = false }: NamespaceOptions,
-  desk: Pick<Desk, "namespace">,
+  context: Pick<ServerContext, "namespace">,
 ): string | undefined {
-  if (!allNamespaces) return namespace ?? desk.namespace;
+  if (!allNamespaces) return namespace ?? context.namespace;
   if (namespace === undefined) return undefined;
   throw new MisuseError("--namespace and --all-namespaces exclude each other; use one of them");
 }
 
-/** The time that the option `name` means: `2026-11-15T10:00:00Z`, or `2h` for two hours ago. In milliseconds since 1970. */
+/** The time in the option `name`: `2026-11-15T10:00:00Z`, or `2h` for two hours ago. In milliseconds since 1970. */
 export function readMoment(name: string, text: string | undefined, nowMs: number): number | undefined {
   if (text === undefined) return undefined;
   const agoMs = parseDuration(text);

@@ -28,7 +28,7 @@ export const webConsole = {
   }),
   oidcIssuer: optional(httpUrl(), {
     path: "console.oidc.issuer",
-    about: "The identity provider (OpenID Connect) that people log in with, in a cluster.",
+    about: "The identity provider (OpenID Connect) that users log in with, in a cluster.",
   }),
   oidcClientId: optional(text("the client id that the identity provider gave to the console"), {
     path: "console.oidc.clientId",

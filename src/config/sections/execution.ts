@@ -38,7 +38,7 @@ export const execution = {
   }),
   runTtlMs: setting(duration({ atLeast: "1m" }), {
     default: "1h",
-    about: "How long the run of a failed execution is kept, for people to look at. Never shortens a cooldown.",
+    about: "How long the run of a failed execution is kept for inspection. Never shortens a cooldown.",
   }),
   retentionMs: setting(duration({ atLeast: "1m" }), {
     default: "168h",

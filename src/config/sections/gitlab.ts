@@ -27,7 +27,7 @@ export const gitlab = {
   }),
   webhookNetworks: optional(networks(), {
     env: "GITLAB_WEBHOOK_NETWORKS",
-    about: "The networks that webhooks may come from, as the gateway sees their address; any unless set.",
+    about: "The networks that webhooks may come from, by the address of the connection; any unless set.",
   }),
   projects: optional(gitlabProjects(), {
     env: "GITLAB_PROJECTS",

@@ -32,7 +32,7 @@ export const ledger = {
   checkpointTrustedKeysFile: optional(file(), {
     env: "LEDGER_CHECKPOINT_TRUSTED_KEYS_FILE",
     about:
-      "A file with public keys in PEM whose checkpoints count besides those of the private key: the keys before it.",
+      "A file with public keys in PEM whose checkpoints are accepted in addition to those of the private key: the earlier keys.",
   }),
   checkpointIntervalMs: setting(duration({ atLeast: "10s" }), {
     default: "1h",

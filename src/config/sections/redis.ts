@@ -41,7 +41,7 @@ export const azure = {
   }),
   identityEndpoint: optional(httpUrl(), {
     env: "IDENTITY_ENDPOINT",
-    about: "Where a managed identity is asked for. Azure sets this and the next in its container apps.",
+    about: "The endpoint that issues tokens of a managed identity. Azure sets this and the next in its container apps.",
   }),
   identityHeader: optional(secret("the secret header of the endpoint"), {
     env: "IDENTITY_HEADER",

@@ -18,7 +18,7 @@ export const log = {
   format: setting(oneOf("json", "text"), {
     default: "json",
     about:
-      "`json` for machines, one object per line; `text` for people at a terminal, as `interlock up` does unless this is set.",
+      "`json` for machines, one object per line; `text` for a terminal, as `interlock up` does unless this is set.",
   }),
 };
 

@@ -15,12 +15,12 @@ interface ErrorFacts {
   readonly details?: readonly string[];
   /** The next step of the caller, for display behind a semicolon. */
   readonly hint?: string;
-  /** For a conflict: the object as it is now. */
+  /** For a conflict: the current object. */
   readonly current?: KubeObject;
   readonly cause?: unknown;
 }
 
-/** An operation or explanation cannot be given. Nothing was changed, unless the code is `unavailable`. */
+/** An operation or explanation failed. Nothing was changed, unless the code is `unavailable`. */
 export class OperationError extends Error {
   override readonly name = "OperationError";
   readonly code: OperationErrorCode;
@@ -45,7 +45,7 @@ const codes: Readonly<Record<KubeErrorCode, OperationErrorCode>> = {
   invalid: "invalid",
 };
 
-/** An error of the API server as an error of the operation; any other error is returned as it is. */
+/** Converts an error of the API server to an error of the operation; returns any other error unchanged. */
 export function toOperationError(error: unknown): unknown {
   if (!(error instanceof KubeError)) return error;
   return new OperationError(codes[error.code], error.message, { cause: error });

@@ -1,6 +1,6 @@
 import { iso } from "../../kube/index.ts";
 import type { LedgerEvent } from "../../ledger/index.ts";
-import type { PolicyDecision, PolicyReport, StoredCheck } from "../../policy/index.ts";
+import type { PolicyReport, StoredCheck } from "../../policy/index.ts";
 import { blockText } from "../../resources/index.ts";
 
 /** One check of the policy with its result, for programs and pages. */
@@ -8,12 +8,12 @@ export interface Check {
   /** The condition, such as "automation is not paused". */
   readonly name: string;
   readonly passed: boolean;
-  /** Whether it is the first that blocks, and so the reason of the decision. */
+  /** Whether it is the first check that blocks: the reason of the decision. */
   readonly isDeciding: boolean;
   readonly evidence: string;
-  /** When it clears by itself, if that is known. */
+  /** When it clears without an operator, if that is known. */
   readonly clearsAt?: string;
-  /** When it clears, to stand after "clears". */
+  /** When it clears, as text that follows "clears". */
   readonly clears?: string;
 }
 
@@ -21,16 +21,16 @@ export interface Check {
 export interface WorkflowVerdict {
   readonly workflow: string;
   readonly isAllowed: boolean;
-  /** Why not. */
+  /** The reason of the first check that blocks. */
   readonly reason?: string;
-  /** When that ends by itself, if that is known. */
+  /** When the block ends without an operator, if that is known. */
   readonly until?: string;
   readonly checks: readonly Check[];
 }
 
 /** The decision about one workflow as data. */
 export function toVerdict({ request, decision }: PolicyReport): WorkflowVerdict {
-  const checks = checksOf(decision);
+  const checks = toChecks(decision.checks);
   if (decision.verdict === "allow") return { workflow: request.workflowId, isAllowed: !decision.observeOnly, checks };
   const { reason, cause, clearsAtMs } = decision;
   return {
@@ -42,18 +42,14 @@ export function toVerdict({ request, decision }: PolicyReport): WorkflowVerdict 
   };
 }
 
-/** The checks of a decision. */
-export function checksOf({ checks }: PolicyDecision): readonly Check[] {
-  return toChecks(checks);
-}
-
 /** The checks of a decision in the ledger; none if it is not there. */
 export function recordedChecks(event: LedgerEvent | undefined): readonly Check[] {
   const checks = event?.facts["checks"];
   return Array.isArray(checks) ? toChecks(checks as unknown as readonly StoredCheck[]) : [];
 }
 
-function toChecks(checks: readonly (StoredCheck & { readonly clearsAtMs?: number })[]): readonly Check[] {
+/** Checks as data. */
+export function toChecks(checks: readonly (StoredCheck & { readonly clearsAtMs?: number })[]): readonly Check[] {
   const deciding = checks.find(({ answer }) => answer === "blocks");
   return checks.map((check) => {
     const { asks, answer, evidence, clears, clearsAtMs } = check;

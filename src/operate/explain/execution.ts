@@ -6,17 +6,17 @@ import { queryPolicy } from "../query-policy.ts";
 import type { Explanation } from "./explanation.ts";
 import { decisionLines, findRecorded } from "./recorded-decision.ts";
 
-/** What became of an execution, by which decision, and what would be decided now. */
+/** Explains the outcome of an execution, the decision behind it, and the current decision of the policy. */
 export async function explainExecution(execution: WorkflowExecution, context: OperateContext): Promise<Explanation> {
   const { spec, status } = execution;
   const isSkipped = status?.phase === "Skipped";
-  const decided = isSkipped ? await skipOf(execution, context) : undefined;
-  const now = await askNow(execution, context);
+  const decided = isSkipped ? await findSkip(execution, context) : undefined;
+  const now = await queryNow(execution, context);
   return {
     facts: { target: spec.targetResource, recorded: status, decided, now },
     text: [
-      ...became(execution),
-      ...ranAs(execution),
+      ...outcomeLines(execution),
+      ...workloadLines(execution),
       ...(isSkipped ? [decisionLines(decided)] : []),
       ...now.map(({ request, decision }) => explain(request, decision)),
     ],
@@ -24,7 +24,7 @@ export async function explainExecution(execution: WorkflowExecution, context: Op
 }
 
 /** The decision not to run it, with every check. */
-function skipOf({ metadata }: WorkflowExecution, context: OperateContext): Promise<LedgerEvent | undefined> {
+function findSkip({ metadata }: WorkflowExecution, context: OperateContext): Promise<LedgerEvent | undefined> {
   return findRecorded({ execution: metadata.uid }, context, {
     pick: (events) => events.find(({ type }) => type === "execution.skipped"),
     isAwaited: true,
@@ -32,7 +32,7 @@ function skipOf({ metadata }: WorkflowExecution, context: OperateContext): Promi
 }
 
 /** The policy cannot be queried for a target that cannot be parsed; the failure of the execution explains it. */
-async function askNow(
+async function queryNow(
   { metadata, spec }: WorkflowExecution,
   context: OperateContext,
 ): Promise<readonly PolicyReport[]> {
@@ -40,13 +40,13 @@ async function askNow(
   const read = parseTarget(spec.targetResource, kinds);
   if (read.kind === "problem" || read.target.type !== "object") return [];
   const { workflowRef } = spec;
-  // An execution that holds its target does not stand in its own way.
+  // An execution that holds its target does not block itself.
   const asker = metadata.uid === undefined ? {} : { executionUid: metadata.uid };
   return queryPolicy({ target: read.target, workflow: workflowRef.workflowId, workflowRef, ...asker }, kinds, context);
 }
 
-/** What ran, by what and as whom, and with whose approval. */
-function ranAs({ status }: WorkflowExecution): readonly (readonly string[])[] {
+/** The image, engine and service account of the run, and its approval. */
+function workloadLines({ status }: WorkflowExecution): readonly (readonly string[])[] {
   if (!status || !("workload" in status || "approvalRef" in status)) return [];
   const { workload, approvalRef } = status;
   const { engine, image, serviceAccountName = "default", imageDigests = [] } = workload ?? {};
@@ -59,7 +59,7 @@ function ranAs({ status }: WorkflowExecution): readonly (readonly string[])[] {
   ];
 }
 
-function became(execution: WorkflowExecution): readonly (readonly string[])[] {
+function outcomeLines(execution: WorkflowExecution): readonly (readonly string[])[] {
   const { name } = execution.metadata;
   const { status } = execution;
   const stall = findStall(execution);

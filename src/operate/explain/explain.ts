@@ -13,7 +13,7 @@ import { explainTasks } from "./task.ts";
 
 /** The subject of an explanation. */
 export interface ExplainedSubject {
-  /** An incident, execution, task, target, signal, merge request, comment or issue, as people write it. */
+  /** An incident, execution, task, target, signal, merge request, comment or issue, as an operator writes it. */
   readonly text: string;
   /** For a target: only this workflow. */
   readonly workflow?: string | undefined;
@@ -21,7 +21,7 @@ export interface ExplainedSubject {
   readonly namespace?: string | undefined;
 }
 
-/** Explains why something happened, or does not happen. Throws OperationError. */
+/** Explains why something happened, or did not happen. Throws OperationError. */
 export async function explain(subject: ExplainedSubject, context: OperateContext): Promise<Explanation> {
   const { text, workflow, namespace } = subject;
   try {
@@ -36,7 +36,7 @@ export async function explain(subject: ExplainedSubject, context: OperateContext
   }
 }
 
-/** The decision about every workflow of the catalog on a target, as it is now. Throws OperationError. */
+/** The current decision about every workflow of the catalog on a target. Throws OperationError. */
 export async function explainWorkflows(text: string, context: OperateContext): Promise<readonly WorkflowVerdict[]> {
   try {
     const kinds = await context.kinds();
@@ -62,15 +62,15 @@ async function explainTarget(
   };
 }
 
-/** Of several workflows, only those that may not run now with all their checks. */
+/** All checks of one workflow; of several, only those of the workflows that may not run now. */
 function explainReports(reports: readonly PolicyReport[], target: string): readonly (readonly string[])[] {
-  const inFull = ({ request, decision }: PolicyReport) => explainDecision(request, decision);
-  if (reports.length <= 1) return reports.map(inFull);
+  const fullLines = ({ request, decision }: PolicyReport) => explainDecision(request, decision);
+  if (reports.length <= 1) return reports.map(fullLines);
   const allowed = reports.filter(({ decision }) => decision.verdict === "allow");
-  const headlines = allowed.flatMap((report) => inFull(report).slice(0, 1));
+  const headlines = allowed.flatMap((report) => fullLines(report).slice(0, 1));
   const hint = `  all checks of one: interlock why ${target} --workflow ${allowed[0]?.request.workflowId}`;
   return [
-    ...reports.filter((report) => !allowed.includes(report)).map(inFull),
+    ...reports.filter((report) => !allowed.includes(report)).map(fullLines),
     ...(headlines.length > 0 ? [[...headlines, hint]] : []),
   ];
 }

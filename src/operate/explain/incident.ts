@@ -16,18 +16,18 @@ import {
 } from "../../resources/index.ts";
 import type { OperateContext } from "../context.ts";
 import { queryPolicy } from "../query-policy.ts";
-import { type Check, checksOf, recordedChecks } from "./checks.ts";
+import { type Check, recordedChecks, toChecks } from "./checks.ts";
 import type { Explanation } from "./explanation.ts";
 import { decisionLines, decisionOn, findRecorded, hasDecision } from "./recorded-decision.ts";
 import { seriesLines } from "./series-lines.ts";
 
 /** The explanation of an incident, with every check of its decision. */
 export interface IncidentExplanation extends Explanation {
-  /** As they are now; those of the recorded decision, if no workflow was found for the incident. */
+  /** The current checks; those of the recorded decision if no workflow was found for the incident. */
   readonly checks: readonly Check[];
 }
 
-/** Everything that is known about an incident: for machines, and in paragraphs for people. */
+/** Explains an incident: its state, its decision, its executions and approvals. */
 export async function explainIncident(
   incident: RemediationRequest,
   context: OperateContext,
@@ -38,20 +38,20 @@ export async function explainIncident(
     pick: (events) => decisionOn(incident, events),
     isAwaited: isDecided,
   });
-  const seen: IncidentFacts = {
+  const facts: IncidentFacts = {
     incident,
     decided,
-    executions: await executionsOf(incident, context.client),
-    approvals: await approvalsOf(incident, context.client),
-    now: await askNow(incident, context),
+    executions: await listExecutions(incident, context.client),
+    approvals: await listApprovals(incident, context.client),
+    now: await queryNow(incident, context),
   };
-  const { executions, approvals, now } = seen;
+  const { executions, approvals, now } = facts;
   const [report] = now;
   return {
-    checks: report ? checksOf(report.decision) : recordedChecks(decided),
+    checks: report ? toChecks(report.decision.checks) : recordedChecks(decided),
     facts: { incident: metadata.name, spec, status, decided, executions, approvals, now },
     text: [
-      stateLines(seen, context),
+      stateLines(facts, context),
       ...(decided || isDecided ? [decisionLines(decided)] : []),
       ...now.map(({ request, decision }) => {
         const [head = "", ...rest] = explain(request, decision);
@@ -63,15 +63,18 @@ export async function explainIncident(
 
 interface IncidentFacts {
   readonly incident: RemediationRequest;
-  /** The decision that counts, with every check as it was made. */
+  /** The recorded decision, with every check. */
   readonly decided: LedgerEvent | undefined;
-  /** Those started for it, and the one it follows. */
+  /** The executions started for the incident, and the one it follows. */
   readonly executions: readonly WorkflowExecution[];
   readonly approvals: readonly RemediationApprovalRequest[];
   readonly now: readonly PolicyReport[];
 }
 
-async function executionsOf({ status }: RemediationRequest, client: KubeClient): Promise<readonly WorkflowExecution[]> {
+async function listExecutions(
+  { status }: RemediationRequest,
+  client: KubeClient,
+): Promise<readonly WorkflowExecution[]> {
   const refs = [...(status?.executionRefs ?? []), ...(status?.follows ? [status.follows] : [])];
   const found = await Promise.all(
     refs.map(({ name, namespace }) => client.get(workflowExecutions, { name, namespace })),
@@ -81,13 +84,13 @@ async function executionsOf({ status }: RemediationRequest, client: KubeClient):
   ) as WorkflowExecution[];
 }
 
-async function approvalsOf({ metadata }: RemediationRequest, client: KubeClient) {
+async function listApprovals({ metadata }: RemediationRequest, client: KubeClient) {
   const { items } = await client.list(remediationApprovalRequests, { namespace: metadata.namespace ?? "" });
   return items.filter(({ spec }) => spec.remediationRequestRef?.name === metadata.name);
 }
 
-/** An execution that acts for the incident never stands in its way. */
-async function askNow(incident: RemediationRequest, context: OperateContext): Promise<readonly PolicyReport[]> {
+/** An execution that acts for the incident never blocks it. */
+async function queryNow(incident: RemediationRequest, context: OperateContext): Promise<readonly PolicyReport[]> {
   const { status } = incident;
   if (!status?.diagnosis) return [];
   const { items } = status.diagnosis.deferWhile ? await context.client.list(remediationRequests) : { items: [] };
@@ -123,7 +126,7 @@ function stateLines(
   addLine("stalled", stalledText(incident));
   addLine("reported", reportedText(incident));
   for (const line of seriesLines(incident)) addLine("series", line);
-  addLine("over", status?.resolvedAt && `since ${status.resolvedAt}, according to its senders`);
+  addLine("resolved", status?.resolvedAt && `at ${status.resolvedAt}, according to its senders`);
   if (status?.diagnosis) {
     const { rule, workflowId, target, deferWhile } = status.diagnosis;
     addLine("diagnosis", `${workflowId} on ${target}${rule ? `, by rule ${rule}` : ""}`);
@@ -139,7 +142,7 @@ function stateLines(
   for (const approval of approvals) for (const line of approvalLines(approval)) addLine("approval", line);
   addLine("verification", verificationText(incident, verification));
   if (status && "outcome" in status) addLine("outcome", `${status.outcome}, at ${status.completedAt}`);
-  if (status?.requiresManualReview) addLine("review", "a person has to look");
+  if (status?.requiresManualReview) addLine("review", "an operator has to review it");
   return lines;
 }
 
@@ -156,8 +159,8 @@ function reportedText({ status, spec }: RemediationRequest): string {
 
 function waitText(until: string | undefined): string {
   return until
-    ? `until ${until}; then it is decided again by itself`
-    : "until that has changed; then it is decided again by itself";
+    ? `until ${until}; it is then decided again automatically`
+    : "for a change of that; it is then decided again automatically";
 }
 
 function executionText({ metadata, status }: WorkflowExecution): string {
@@ -181,7 +184,7 @@ function approvalLines({ metadata, spec, status }: RemediationApprovalRequest): 
   const { name } = metadata;
   if (!status) {
     return [
-      `${name} waits for a person until ${spec.requiredBy}; no answer is a no`,
+      `${name} waits for an answer until ${spec.requiredBy}, and expires without one`,
       `interlock approve ${name} --reason "…", or interlock reject ${name} --reason "…"`,
     ];
   }
@@ -198,5 +201,5 @@ function verificationText(
   const executed = status.conditions?.find(({ type }) => type === "Executed");
   if (!executed) return undefined;
   const at = (ms: number) => new Date(Date.parse(executed.lastTransitionTime) + ms).toISOString();
-  return `it is closed when it resolves, or at ${at(windowMs)} if nothing is reported after ${at(graceMs)}; else it is decided again`;
+  return `it is closed when it resolves, or at ${at(windowMs)} if nothing is reported after ${at(graceMs)}; otherwise it is decided again`;
 }

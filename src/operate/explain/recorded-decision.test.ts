@@ -29,7 +29,7 @@ describe("the recorded decision on an incident", () => {
     expect(decisionOn({ status } as unknown as RemediationRequest, known)?.id).toBe(id);
   });
 
-  it("is printed with its reason, for every decider", () => {
+  it("is printed with its reason, whichever stage decided", () => {
     expect(decisionLines(events[1] as LedgerEvent)).toEqual([
       "Decided at 2026-03-01T12:00:00.000Z: skip, ResourceBusy",
       "  busy",

@@ -25,23 +25,23 @@ export async function findRecorded(
 }
 
 /**
- * The recorded decision by which an incident is where it is. Not just the latest: replicas may decide about one version of
- * an incident differently, only one of them can write that into it, and at admission the executor has the last word.
+ * The recorded decision that led to the current phase of an incident. It need not be the latest: replicas may decide
+ * differently about one version of an incident, only one of them can write its decision, and the executor decides at admission.
  */
 export function decisionOn({ status }: RemediationRequest, events: readonly LedgerEvent[]): LedgerEvent | undefined {
   if (status?.phase === "Blocked") return events.find(({ id }) => id === status.block.decision);
   const decided = events.filter(({ type }) => type === "incident.decided");
-  const verdict = verdictBehind(status);
+  const verdict = expectedVerdict(status);
   return decided.findLast(({ facts }) => verdict === undefined || facts["verdict"] === verdict);
 }
 
-/** Whether an incident cannot be where it is without a decision on record. */
+/** Whether an incident in this phase must have a recorded decision. */
 export function hasDecision({ status }: RemediationRequest): boolean {
-  return status?.phase === "Blocked" || verdictBehind(status) !== undefined;
+  return status?.phase === "Blocked" || expectedVerdict(status) !== undefined;
 }
 
-/** The verdict that must have been recorded, if only one leads to this phase. */
-function verdictBehind(status: RemediationRequest["status"]): string | undefined {
+/** The verdict that must have been recorded, if only one verdict leads to this phase. */
+function expectedVerdict(status: RemediationRequest["status"]): string | undefined {
   switch (status?.phase) {
     case "AwaitingApproval":
       return "ask";
@@ -55,7 +55,7 @@ function verdictBehind(status: RemediationRequest["status"]): string | undefined
   }
 }
 
-/** The recorded decision of the orchestrator or of admission in lines, or a line that it was not found. */
+/** The lines of a recorded decision of the orchestrator or of admission. */
 export function decisionLines(event: LedgerEvent | undefined): readonly string[] {
   if (!event) return ["The decision is not in the ledger that is read here, or not yet."];
   const { at, facts } = event;

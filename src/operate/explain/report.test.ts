@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import type { LedgerEvent } from "../../ledger/index.ts";
 import { type CodingTask, codingTasks, installCrds } from "../../resources/index.ts";
 import { draftTask, type IgnoredReport, reportIgnoredEvent } from "../../tasks/index.ts";
@@ -11,14 +11,14 @@ import { parseReported } from "./report.ts";
 const at = "2026-03-01T12:00:00.000Z";
 const url = "https://gitlab.example.com/group/app/-/merge_requests/7";
 
-let desk: TestDesk;
+let cli: TestCli;
 let events: LedgerEvent[];
 beforeEach(async () => {
   events = [];
   const clock = new ManualClock();
   const client = testCluster({ clock, random: systemRandom(), namespaces: ["kubernaut-system"] }).client();
   await installCrds(client);
-  desk = new TestDesk(client, { events: () => events });
+  cli = new TestCli(client, { events: () => events });
 });
 
 describe("interlock why, of a merge request or a comment that was ignored,", () => {
@@ -85,6 +85,7 @@ describe("a name of something that is reported", () => {
     ["https://gitlab.example.com/a/b/c/merge_requests/3", { host: "gitlab.example.com", path: "a/b/c", iid: 3 }],
     ["http://gitlab:8080/a/b/-/merge_requests/3#note_5", { host: "gitlab:8080", path: "a/b", iid: 3, noteId: 5 }],
     ["a/b!3", { path: "a/b", iid: 3 }],
+    ["https://gitlab.example.com/%E0%A4%A/-/merge_requests/3", { path: "%E0%A4%A", iid: 3 }],
   ])("%s: %o", (text, expected) => {
     const read = parseReported(text);
 
@@ -102,8 +103,8 @@ function record(report: Partial<IgnoredReport>) {
 }
 
 async function told(name: string): Promise<string> {
-  await desk.type("why", name);
-  return desk.read();
+  await cli.run("why", name);
+  return cli.read();
 }
 
 async function storeNotServed() {
@@ -115,9 +116,9 @@ async function storeNotServed() {
     "kubernaut-system",
   );
   if (reading.kind !== "task") throw new Error(reading.problem);
-  const made = await desk.client.create<CodingTask>(codingTasks, reading.task);
+  const made = await cli.client.create<CodingTask>(codingTasks, reading.task);
   if (made.kind !== "created") throw new Error("it is there already");
   const message = "not served: the author is not a member: ada needs the role Developer in the project";
   const status = { phase: "Cancelled", completionTime: at, reason: "NotAMember", message } as const;
-  await desk.client.update(codingTasks, { ...made.object, status }, { subresource: "status" });
+  await cli.client.update(codingTasks, { ...made.object, status }, { subresource: "status" });
 }

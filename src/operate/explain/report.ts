@@ -20,11 +20,11 @@ export interface ReportedItem {
 const jiraKey = /^[A-Z][A-Z0-9_]+-\d+$/;
 
 /**
- * Reads the address of a merge request, of a comment on one or of an issue in Jira, and what people call them:
- * `group/app!7`, `note:123` and `APP-7`. Undefined: it is none of them.
+ * Parses the address of a merge request, of a comment on one or of an issue in Jira, or a short form: `group/app!7`,
+ * `note:123` or `APP-7`. Undefined for any other text.
  */
 export function parseReported(text: string): ReportedItem | undefined {
-  if (URL.canParse(text) && /^https?:/.test(text)) return inUrl(new URL(text));
+  if (URL.canParse(text) && /^https?:/.test(text)) return parseUrl(new URL(text));
   const [, noteId] = /^note:(\d{1,15})$/.exec(text) ?? [];
   if (noteId !== undefined) return { noteId: Number(noteId) };
   if (jiraKey.test(text)) return { issue: text };
@@ -33,29 +33,30 @@ export function parseReported(text: string): ReportedItem | undefined {
   return path === undefined ? undefined : { host, path, iid: Number(iid) };
 }
 
-function inUrl({ host, pathname, hash }: URL): ReportedItem | undefined {
+function parseUrl({ host, pathname, hash }: URL): ReportedItem | undefined {
   const [, path, iid] = /^\/(.+?)(?:\/-)?\/merge_requests\/(\d{1,9})(?:\/|$)/.exec(pathname) ?? [];
   const [, noteId] = /^#note_(\d{1,15})$/.exec(hash) ?? [];
-  if (path !== undefined) {
-    return { host, path: decodeURIComponent(path), iid: Number(iid), ...(noteId && { noteId: Number(noteId) }) };
-  }
+  // A path of GitLab has no character that a URL would encode, so it needs no decoding.
+  if (path !== undefined) return { host, path, iid: Number(iid), ...(noteId && { noteId: Number(noteId) }) };
   const issue = pathname.split("/").at(-1) ?? "";
   return /\/browse\//.test(pathname) && jiraKey.test(issue) ? { issue } : undefined;
 }
 
-/** What became of a merge request, a comment or an issue that was reported; undefined if `subject` is none of them. */
+/** Explains the tasks of a merge request, a comment or an issue, and ignored reports of it; undefined if `subject` is none of them. */
 export async function explainReported(subject: string, context: OperateContext): Promise<Explanation | undefined> {
   const reported = parseReported(subject);
   if (!reported) return undefined;
   const { items } = await context.client.list(codingTasks);
-  const tasks = items.filter((task) => isTaskOf(task, reported)).sort(byAge);
-  const events = await context.readEvents(filterOf(reported));
-  const ignored = (events ?? []).filter((event) => isIgnoredOf(event, reported)).slice(-maxShown);
+  const tasks = items.filter((task) => isAboutTask(task, reported)).sort(byAge);
+  const events = await context.readEvents(eventFilter(reported));
+  const ignored = (events ?? []).filter((event) => isAboutEvent(event, reported)).slice(-maxShown);
   if (tasks.length === 0 && ignored.length === 0) {
     const where = events
       ? "neither a task nor the ledger has it: no webhook and no poll has reported it"
       : "no task is about it, and the ledger cannot be read here";
-    throw new OperationError("not-found", `${subject}: ${where}`, { hint: "see docs/agent.md for how tasks come in" });
+    throw new OperationError("not-found", `${subject}: ${where}`, {
+      hint: "see docs/agent.md for the sources of tasks",
+    });
   }
   return {
     facts: { tasks, ignored },
@@ -65,14 +66,14 @@ export async function explainReported(subject: string, context: OperateContext):
 
 const maxShown = 10;
 
-/** Only the whole name of a merge request, and an issue, is what the ledger can look up directly. */
-function filterOf({ host, path, iid, issue }: ReportedItem) {
+/** The ledger can only look up an issue, or a merge request with its host. */
+function eventFilter({ host, path, iid, issue }: ReportedItem) {
   const type = "task.ignored" as const;
   if (issue !== undefined) return { type, target: issue };
   return host !== undefined && path !== undefined ? { type, target: `${host}/${path}!${iid}` } : { type };
 }
 
-function isTaskOf({ spec }: CodingTask, { host, path, iid, noteId, issue }: ReportedItem): boolean {
+function isAboutTask({ spec }: CodingTask, { host, path, iid, noteId, issue }: ReportedItem): boolean {
   if (spec.type === "Issue") return spec.issue.key === issue;
   if (issue !== undefined) return false;
   if (noteId !== undefined && (spec.type !== "Command" || spec.note.id !== noteId)) return false;
@@ -81,7 +82,7 @@ function isTaskOf({ spec }: CodingTask, { host, path, iid, noteId, issue }: Repo
   return isThere && (host === undefined || spec.project.host === host);
 }
 
-function isIgnoredOf({ type, facts }: LedgerEvent, { path, iid, noteId, issue }: ReportedItem): boolean {
+function isAboutEvent({ type, facts }: LedgerEvent, { path, iid, noteId, issue }: ReportedItem): boolean {
   if (type !== "task.ignored") return false;
   if (issue !== undefined) return facts["issue"] === issue;
   if (noteId !== undefined && facts["note"] !== noteId) return false;

@@ -25,7 +25,7 @@ it("prints the number of series that are not listed, and that more exist than th
 
   expect(seriesLines(incident({ series, hasMoreSeries: true })).slice(10)).toEqual([
     "and 2 more",
-    "more series than the 12 listed fired; rules do not see the others",
+    "more series than the 12 listed fired; rules do not read the others",
   ]);
 });
 

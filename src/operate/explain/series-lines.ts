@@ -2,7 +2,7 @@ import { type IncidentSeries, type RemediationRequest, seriesLabels, severityRan
 
 const maxListed = 10;
 
-/** The series that an incident is made of: those that fire first, the most severe first. None if there is only one. */
+/** One line per series of an incident: firing ones first, the most severe first. Empty if there is only one series. */
 export function seriesLines({ spec, status }: Pick<RemediationRequest, "spec" | "status">): readonly string[] {
   const { series = {}, hasMoreSeries = false } = status?.deduplication ?? {};
   const all = Object.values(series);
@@ -16,12 +16,12 @@ export function seriesLines({ spec, status }: Pick<RemediationRequest, "spec" | 
   );
   const names = distinguishingLabels(all);
   const lines = sorted.slice(0, maxListed).map((one) => {
-    const labels = one.isTooLarge ? "labels too large to keep" : labelText(seriesLabels(one, spec), names);
+    const labels = one.isTooLarge ? "labels too large to store" : labelText(seriesLabels(one, spec), names);
     const time = one.resolvedAt === undefined ? `fires since ${one.firingAt}` : `ended at ${one.resolvedAt}`;
     return [severityOf(one), labels, time].filter(Boolean).join(", ");
   });
   if (all.length > maxListed) lines.push(`and ${all.length - maxListed} more`);
-  if (hasMoreSeries) lines.push(`more series than the ${all.length} listed fired; rules do not see the others`);
+  if (hasMoreSeries) lines.push(`more series than the ${all.length} listed fired; rules do not read the others`);
   return lines;
 }
 

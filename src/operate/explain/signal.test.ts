@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
+import { TestCli } from "../../../test/doubles/test-cli.ts";
 import { testCluster } from "../../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../../test/doubles/test-desk.ts";
 import type { LedgerEvent } from "../../ledger/index.ts";
 import { installCrds } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
@@ -9,7 +9,7 @@ import { systemRandom } from "../../time/index.ts";
 const fingerprint = `v1:${"a".repeat(64)}`;
 
 describe("interlock why, of a signal without effect,", () => {
-  let desk: TestDesk;
+  let cli: TestCli;
   let events: LedgerEvent[];
   beforeEach(async () => {
     const client = testCluster({ clock: new ManualClock(), random: systemRandom(), namespaces: ["payment"] }).client();
@@ -33,7 +33,7 @@ describe("interlock why, of a signal without effect,", () => {
       }),
       row("signal.ignored", 3, { signal_source: "pagerduty", sender: "pagerduty", because: "another type of event" }),
     ];
-    desk = new TestDesk(client, { events: () => events });
+    cli = new TestCli(client, { events: () => events });
   });
 
   it.each([
@@ -47,16 +47,16 @@ describe("interlock why, of a signal without effect,", () => {
       "to change it kubectl label node worker-1",
     ],
   ])("finds it by %s", async (subject, first, second) => {
-    const status = await desk.type("why", ...subject.split(" "));
+    const status = await cli.run("why", ...subject.split(" "));
 
-    const text = desk.read();
+    const text = cli.read();
     expect(status).toBe(0);
     expect(text).toContain(first);
     expect(text).toContain(second);
   });
 
   it("prints that the ledger has none", async () => {
-    await expect(desk.type("why", "signal:Unheard")).rejects.toThrow("the ledger has no signal of that kind");
+    await expect(cli.run("why", "signal:Unheard")).rejects.toThrow("the ledger has no signal of that kind");
   });
 });
 

@@ -5,27 +5,30 @@ import { OperationError } from "../errors/index.ts";
 import { findTasks, parseGitTarget } from "../find/index.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** Every task that is meant, for machines and for people; undefined if no task is. */
+/** Explains every task that `subject` names; undefined if it names none. */
 export async function explainTasks(
   subject: string,
   { client, incidentsIn }: OperateContext,
 ): Promise<Explanation | undefined> {
   const tasks = await findTasks(client, subject);
-  const isPlace = subject.startsWith("git:");
-  if (tasks.length === 0 && !isPlace) return undefined;
+  const isGitTarget = subject.startsWith("git:");
+  if (tasks.length === 0 && !isGitTarget) return undefined;
   const nowMs = client.serverNowMs();
   const pauses = lastingPauses((await client.list(automationPauses)).items, nowMs, builtInKinds);
-  const place = isPlace && explainPlace(parseGitTarget(subject), { pauses, nowMs, namespace: incidentsIn });
-  if (tasks.length === 0 && !place) {
+  const gitTarget = isGitTarget && explainGitTarget(parseGitTarget(subject), { pauses, nowMs, namespace: incidentsIn });
+  if (tasks.length === 0 && !gitTarget) {
     throw new OperationError("not-found", `there are no tasks on ${subject}`, {
       hint: "see: interlock get tasks --output wide",
     });
   }
-  const facts = { ...(place && { paused: place.paused }), tasks };
-  return { facts, text: [...(place ? [place.text] : []), ...tasks.map((task) => explainTask(task, pauses, nowMs))] };
+  const facts = { ...(gitTarget && { paused: gitTarget.paused }), tasks };
+  return {
+    facts,
+    text: [...(gitTarget ? [gitTarget.text] : []), ...tasks.map((task) => explainTask(task, pauses, nowMs))],
+  };
 }
 
-/** Each of the tasks, for people. */
+/** One paragraph per task. */
 export async function explainTaskList(
   tasks: readonly CodingTask[],
   { client }: OperateContext,
@@ -36,8 +39,8 @@ export async function explainTaskList(
   return tasks.map((task) => explainTask(task, pauses, nowMs));
 }
 
-/** Why nothing is begun on a branch, or in a repository; undefined if it may be. */
-function explainPlace(
+/** The pause of a branch or repository; undefined if tasks may start there. */
+function explainGitTarget(
   target: string,
   { pauses, nowMs, namespace }: { pauses: readonly Pause[]; nowMs: number; namespace: string },
 ) {
@@ -57,8 +60,8 @@ function explainPlace(
 /** The subject of a task, its progress, the reason of its wait and the next step. */
 function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number): readonly string[] {
   const { metadata, spec, status } = task;
-  const stop = standstill(task, pauses, nowMs);
-  const lines = [`${metadata.name}: ${subjectOf(task)}${stop.nextStep ? ": not now, Paused" : ""}`];
+  const pause = describePause(task, pauses, nowMs);
+  const lines = [`${metadata.name}: ${describeSubject(task)}${pause.nextStep ? ": not now, Paused" : ""}`];
   const addLine = (label: string, text: string | undefined) => text && lines.push(`  ${label.padEnd(12)} ${text}`);
   // The message of a failure has a line of its own.
   const message = status?.phase === "Failed" ? undefined : status?.message;
@@ -71,27 +74,27 @@ function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number):
   );
   addLine("branch", spec.targetResource);
   addLine("claim key", spec.claimKey);
-  addLine("paused", stop.paused);
-  addLine("clears", stop.clears);
+  addLine("paused", pause.paused);
+  addLine("clears", pause.clears);
   if (status?.phase === "Waiting") {
     const { holder, nextAttemptTime } = status;
     addLine("waits for", holder && `${holder.identity}${holder.since ? `, at work since ${holder.since}` : ""}`);
     addLine("next attempt", holder ? undefined : nextAttemptTime);
   }
   for (const { name, completedAt, result } of (status?.steps ?? []).filter(isWork)) {
-    addLine("done", `${name} at ${completedAt}${factsOf(result)}`);
+    addLine("done", `${name} at ${completedAt}${resultFacts(result)}`);
   }
   if (status?.attempts) addLine("attempts", String(status.attempts));
   if (status?.phase === "Completed") addLine("result", resultText(status.result));
   if (status?.phase === "Failed") addLine("failed", `${status.failure.reason}: ${status.failure.message}`);
   if (status?.phase === "Cancelled") addLine("not served", status.reason);
-  addLine("next", stop.nextStep);
+  addLine("next", pause.nextStep);
   addLine("next", nextStep(task));
   return lines;
 }
 
-/** By which pause it has to wait, or goes on in spite of it. */
-function standstill(task: CodingTask, pauses: readonly Pause[], nowMs: number) {
+/** The pause that covers a task, which waits for its end unless it is running already. */
+function describePause(task: CodingTask, pauses: readonly Pause[], nowMs: number) {
   const { status } = task;
   const isClosed = status !== undefined && "completionTime" in status;
   const over = isClosed ? undefined : pauseOver(task, pauses, nowMs);
@@ -101,7 +104,7 @@ function standstill(task: CodingTask, pauses: readonly Pause[], nowMs: number) {
   return { paused: by, clears: over.clears, nextStep: over.nextStep };
 }
 
-function subjectOf({ spec }: CodingTask): string {
+function describeSubject({ spec }: CodingTask): string {
   switch (spec.type) {
     case "Review":
       return `review of ${spec.project.path}!${spec.mergeRequest.iid} at ${spec.mergeRequest.headSha.slice(0, 8)}`;
@@ -112,13 +115,13 @@ function subjectOf({ spec }: CodingTask): string {
   }
 }
 
-/** Long results were for the work alone. */
 /** The other steps record the end, which has lines of its own. */
 function isWork({ name }: { readonly name: string }): boolean {
   return name !== "failed" && name !== "cancelled";
 }
 
-function factsOf(result: Readonly<Record<string, string>> = {}): string {
+/** Long results are left out. */
+function resultFacts(result: Readonly<Record<string, string>> = {}): string {
   const short = Object.entries(result).filter(([, value]) => value.length <= 100 && !value.includes("\n"));
   return short.map(([name, value]) => `, ${name} ${value}`).join("");
 }

@@ -1,4 +1,4 @@
-import { byAge, type KubeClient, type KubeObject, type ResourceType } from "../../kube/index.ts";
+import { byAge, type KubeClient, type KubeObject } from "../../kube/index.ts";
 import { isOn, pausableTask } from "../../policy/index.ts";
 import {
   type CodingTask,
@@ -25,43 +25,33 @@ export function readObjectName(text: string): ObjectName {
   return { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
-/** The execution with this name, complete or shortened, in any namespace unless one is given. */
+/** The execution with this name, complete or shortened, in any namespace unless `namespace` is set. */
 export async function findExecution(
   client: KubeClient,
   text: string,
   namespace?: string,
 ): Promise<WorkflowExecution | undefined> {
-  const exact = await getExactly(client, workflowExecutions, text, namespace);
+  const exact = namespace && (await client.get(workflowExecutions, { name: text, namespace }));
   if (exact) return exact;
   const { items } = await client.list(workflowExecutions, namespace ? { namespace } : {});
-  const found = items.filter(({ metadata }) => isNamed(text, metadata.name ?? ""));
-  if (new Set(found.map(({ metadata }) => metadata.name)).size <= 1 && found.length > 1) {
-    const namespaces = found.map(({ metadata }) => metadata.namespace).join(", ");
-    throw new OperationError("invalid", `execution ${text} exists in the namespaces ${namespaces}`, {
-      hint: "choose one with --namespace",
-    });
-  }
-  return onlyMatch(text, found);
+  return onlyMatch(text, items);
 }
 
-/** The incident with this name, complete or shortened, in any namespace unless one is given. */
+/** The incident with this name, complete or shortened, in any namespace unless `namespace` is set. */
 export async function findIncident(
   client: KubeClient,
   text: string,
   namespace?: string,
 ): Promise<RemediationRequest | undefined> {
-  const exact = await getExactly(client, remediationRequests, text, namespace);
-  // There may be very many incidents, and only names that begin so can be shortened.
+  const exact = namespace ? await client.get(remediationRequests, { name: text, namespace }) : undefined;
+  // There may be very many incidents, and only names with this prefix can be shortened.
   const canBeShortened = text.startsWith("rr-");
   if (exact || (namespace !== undefined && !canBeShortened)) return exact;
   const { items } = await client.list(remediationRequests, {
     ...(namespace ? { namespace } : {}),
     ...(canBeShortened ? {} : { fieldSelector: `metadata.name=${text}` }),
   });
-  return onlyMatch(
-    text,
-    items.filter(({ metadata }) => isNamed(text, metadata.name ?? "")),
-  );
+  return onlyMatch(text, items);
 }
 
 /** The coding task with this name, complete or shortened, or the tasks on a branch or in a repository, oldest first. */
@@ -72,10 +62,7 @@ export async function findTasks(client: KubeClient, text: string): Promise<reado
     const target = parseGitTarget(text);
     return items.filter((task) => isOn(pausableTask(task), target)).sort(byAge);
   }
-  const task = onlyMatch(
-    text,
-    items.filter(({ metadata }) => isNamed(text, metadata.name ?? "")),
-  );
+  const task = onlyMatch(text, items);
   return task ? [task] : [];
 }
 
@@ -86,21 +73,16 @@ export function parseGitTarget(text: string): string {
   throw new OperationError("invalid", `the target "${text}" ${read.problem}`);
 }
 
-/** A name that is complete needs no list, if its namespace is known. */
-async function getExactly<T extends KubeObject>(
-  client: KubeClient,
-  type: ResourceType<T>,
-  name: string,
-  namespace: string | undefined,
-): Promise<T | undefined> {
-  return namespace ? client.get(type, { name, namespace }) : undefined;
-}
-
-function onlyMatch<T extends { readonly metadata: { readonly name?: string } }>(
-  text: string,
-  found: readonly T[],
-): T | undefined {
+/** The one object whose name is `text`, complete or shortened. */
+function onlyMatch<T extends KubeObject>(text: string, items: readonly T[]): T | undefined {
+  const found = items.filter(({ metadata }) => isNamed(text, metadata.name ?? ""));
   if (found.length <= 1) return found[0];
-  const names = found.map(({ metadata }) => metadata.name).join(", ");
-  throw new OperationError("invalid", `"${text}" matches ${names}`, { hint: "write more characters of the name" });
+  const names = new Set(found.map(({ metadata }) => metadata.name));
+  if (names.size > 1) {
+    const hint = "write more characters of the name";
+    throw new OperationError("invalid", `"${text}" matches ${[...names].join(", ")}`, { hint });
+  }
+  const namespaces = found.map(({ metadata }) => metadata.namespace).join(", ");
+  const message = `${text} exists in the namespaces ${namespaces}`;
+  throw new OperationError("invalid", message, { hint: "choose one with --namespace" });
 }

@@ -8,8 +8,8 @@ import {
   defineOperation,
   isOrWouldBe,
   type Operation,
+  type OperationCall,
   type OperationResult,
-  type Order,
   objectKey,
 } from "../operation.ts";
 import { onObject } from "../request/index.ts";
@@ -17,35 +17,35 @@ import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
 const schema = z.strictObject(onObject);
 
-type AnswerOrder = Order<Wire<typeof schema>>;
+type ApprovalCall = OperationCall<Wire<typeof schema>>;
 type Decision = "Approved" | "Rejected";
 
-/** Approves a workflow that waits for a person. */
-export const approve = answerWith("Approved");
+/** Approves a workflow that waits for an operator. */
+export const approve = answerOperation("Approved");
 
-/** Rejects a workflow that waits for a person. */
-export const reject = answerWith("Rejected");
+/** Rejects a workflow that waits for an operator. */
+export const reject = answerOperation("Rejected");
 
-function answerWith(decision: Decision): Operation {
-  return defineOperation({ schema, perform: (order) => answer(decision, order) });
+function answerOperation(decision: Decision): Operation {
+  return defineOperation({ schema, perform: (call) => writeAnswer(decision, call) });
 }
 
-async function answer(decision: Decision, order: AnswerOrder): Promise<OperationResult> {
-  const { request, caller, context } = order;
+async function writeAnswer(decision: Decision, call: ApprovalCall): Promise<OperationResult> {
+  const { request, caller, context } = call;
   const found = await findApproval(readObjectName(request.object), { decision, by: caller.name }, context.client);
-  await writeAtVersion(remediationApprovalRequests, found, order, (current) => answerChange(current, decision, order));
+  await writeAtVersion(remediationApprovalRequests, found, call, (current) => answerChange(current, decision, call));
   const { recommendedWorkflow, targetResource } = found.spec;
   const what = `${recommendedWorkflow.workflowId} on ${targetResource}`;
   const name = shortNames(found.metadata.name ?? "");
-  const message = `${name} ${isOrWouldBe(order)} ${decision} by ${caller.name}: ${what}`;
+  const message = `${name} ${isOrWouldBe(call)} ${decision} by ${caller.name}: ${what}`;
   return { message, kind: "approvals", object: objectKey(found) };
 }
 
-/** An answer is given once. The same answer of the same caller is one that arrives again. */
+/** An approval is answered once. The same answer of the same caller is a repeated request. */
 function answerChange(
   current: RemediationApprovalRequest,
   decision: Decision,
-  { request, caller, context }: AnswerOrder,
+  { request, caller, context }: ApprovalCall,
 ): VersionedChange | undefined {
   const { metadata, spec, status } = current;
   const name = shortNames(metadata.name ?? "");
@@ -57,11 +57,11 @@ function answerChange(
   }
   const nowMs = context.client.serverNowMs();
   if (Date.parse(spec.requiredBy) <= nowMs) {
-    const message = `${name} was to be answered by ${spec.requiredBy}; no answer was a no`;
+    const message = `${name} expired at ${spec.requiredBy} without an answer`;
     throw new OperationError("conflict", message, { current });
   }
-  const given = { decision, decidedBy: caller.name, decidedVia: caller.via, decisionMessage: request.reason };
-  return { status: { ...given, decidedAt: iso(nowMs) } };
+  const answer = { decision, decidedBy: caller.name, decidedVia: caller.via, decisionMessage: request.reason };
+  return { status: { ...answer, decidedAt: iso(nowMs) } };
 }
 
 interface ApprovalAnswer {
@@ -73,7 +73,7 @@ function isAnswer({ status }: RemediationApprovalRequest, { decision, by }: Appr
   return status !== undefined && "decidedBy" in status && status.decidedBy === by && status.decision === decision;
 }
 
-/** The approval of that name, or the one that an incident waits for; else its last one, which shows how it was answered. */
+/** The approval of that name, or the open approval of that incident; if it has none, the one with this answer or the last one. */
 async function findApproval(
   { name, namespace }: ObjectName,
   answer: ApprovalAnswer,

@@ -4,7 +4,7 @@ import { type AutomationPause, automationPauses } from "../../resources/index.ts
 import { type Wire, z } from "../../schema/index.ts";
 import { OperationError } from "../errors/index.ts";
 import { readObjectName } from "../find/index.ts";
-import { defineOperation, type OperationResult, type Order, objectKey } from "../operation.ts";
+import { defineOperation, type OperationCall, type OperationResult, objectKey } from "../operation.ts";
 import { pauseScopeText, readPauseScope } from "../pause-scope.ts";
 import { fields, onObject } from "../request/index.ts";
 import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
@@ -18,39 +18,40 @@ const schema = z
     error: "must have an object for ifVersion, as a scope may have several pauses",
   });
 
-type ResumeOrder = Order<Wire<typeof schema>>;
+type ResumeCall = OperationCall<Wire<typeof schema>>;
 
 /** Ends one pause, or every pause of exactly one scope. */
 export const resume = defineOperation({
   schema,
-  async perform(order) {
-    const { object, scope } = order.request;
-    const { items } = await order.context.client.list(automationPauses);
-    const found = scope ? await inScope(scope, items, order) : [findNamed(object ?? "", items, order)];
+  async perform(call) {
+    const { object, scope } = call.request;
+    const { items } = await call.context.client.list(automationPauses);
+    const found = scope ? await findInScope(scope, items, call) : [findNamed(object ?? "", items, call)];
     for (const pause of found) {
-      await writeAtVersion(automationPauses, pause, order, (current) => endChange(current, items, order));
+      await writeAtVersion(automationPauses, pause, call, (current) => endChange(current, items, call));
     }
-    return describe(found, order);
+    return describe(found, call);
   },
 });
 
-function findNamed(text: string, items: readonly AutomationPause[], { context }: ResumeOrder): AutomationPause {
-  const { name, namespace = context.incidentsIn } = readObjectName(text);
+function findNamed(text: string, items: readonly AutomationPause[], { context }: ResumeCall): AutomationPause {
+  const { name, namespace } = readObjectName(text);
   const found = items.filter(({ metadata }) => metadata.name === name);
-  const pause = found.find(({ metadata }) => metadata.namespace === namespace) ?? found[0];
+  const isIn = (where: string) => found.find(({ metadata }) => metadata.namespace === where);
+  const pause = namespace === undefined ? (isIn(context.incidentsIn) ?? found[0]) : isIn(namespace);
   if (pause) return pause;
   throw notActive(name, items, context.client.serverNowMs());
 }
 
-/** A request that arrives again may find the pauses that it ended before. */
+/** A repeated request finds the pauses that it ended before. */
 const repeatedWithinMs = 10 * 60_000;
 
-async function inScope(
-  words: readonly string[],
+async function findInScope(
+  scopeArgs: readonly string[],
   items: readonly AutomationPause[],
-  { request, caller, context }: ResumeOrder,
+  { request, caller, context }: ResumeCall,
 ): Promise<readonly AutomationPause[]> {
-  const scope = pauseScopeText(await readPauseScope(words, context));
+  const scope = pauseScopeText(await readPauseScope(scopeArgs, context));
   const nowMs = context.client.serverNowMs();
   const found = items.filter((pause) => {
     if (pauseScopeText(pause.spec) !== scope) return false;
@@ -60,13 +61,15 @@ async function inScope(
     return isOwn && Date.parse(status.endedAt) > nowMs - repeatedWithinMs;
   });
   if (found.length > 0) return found;
-  throw new OperationError("conflict", `${scope} is not paused by itself`, { hint: activeText(items, nowMs) });
+  throw new OperationError("conflict", `no active pause has exactly the scope "${scope}"`, {
+    hint: activeText(items, nowMs),
+  });
 }
 
 function endChange(
   pause: AutomationPause,
   items: readonly AutomationPause[],
-  { request, caller, context }: ResumeOrder,
+  { request, caller, context }: ResumeCall,
 ): VersionedChange | undefined {
   const nowMs = context.client.serverNowMs();
   const { metadata, status } = pause;
@@ -79,7 +82,7 @@ function endChange(
   return { status: { endedAt: iso(nowMs), endedBy: caller.name, endReason: request.reason } };
 }
 
-function describe(found: readonly AutomationPause[], { request }: ResumeOrder): OperationResult {
+function describe(found: readonly AutomationPause[], { request }: ResumeCall): OperationResult {
   const names = found.map(({ metadata }) => metadata.name).join(" and ");
   const [first] = found;
   if (!first) throw new TypeError("no pause was found");

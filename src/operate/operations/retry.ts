@@ -12,7 +12,7 @@ import { type Wire, z } from "../../schema/index.ts";
 import { keyedName } from "../create-once.ts";
 import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
-import { defineOperation, type OperationResult, type Order } from "../operation.ts";
+import { defineOperation, type OperationCall, type OperationResult } from "../operation.ts";
 import { fields, onObject } from "../request/index.ts";
 import { approvalResult, rationale } from "../start-run/request-approval.ts";
 import { executionResult, startRun } from "../start-run/start-run.ts";
@@ -20,18 +20,17 @@ import { requireVersion } from "../write-at-version.ts";
 
 const schema = z.strictObject({ ...onObject, approval: fields.approval });
 
-type RetryOrder = Order<Wire<typeof schema>>;
+type RetryCall = OperationCall<Wire<typeof schema>>;
 
 /** Repeats an ended execution, or the last execution of an incident: the same workflow, target and parameters. */
 export const retry = defineOperation({
   schema,
-  async perform(order) {
-    const name = keyedName("retry", order);
-    const earlier = await findEarlier(name, order);
+  async perform(call) {
+    const name = keyedName("retry", call);
+    const earlier = await findEarlier(name, call);
     if (earlier) return earlier;
-    const { metadata, spec } = await findEnded(order);
+    const { metadata, spec } = await findEnded(call);
     const { workflowRef, targetResource, parameters = {} } = spec;
-    const { approval } = order.request;
     return startRun(
       {
         name,
@@ -39,31 +38,31 @@ export const retry = defineOperation({
         target: targetResource,
         parametersFor: () => parameters,
         retryOf: metadata.name ?? "",
-        ...(approval === undefined ? {} : { approval }),
+        approval: call.request.approval,
       },
-      order,
+      call,
     );
   },
 });
 
 /**
- * The result of an earlier attempt of this request. It is looked for first: the last execution of an incident, or the version
- * of the object, may be another one by now.
+ * The result of an earlier attempt of this request. It is read first, because the last execution of an incident, or the
+ * version of the object, may have changed since.
  */
-async function findEarlier(name: string, order: RetryOrder): Promise<OperationResult | undefined> {
-  const { request, context } = order;
+async function findEarlier(name: string, call: RetryCall): Promise<OperationResult | undefined> {
+  const { request, context } = call;
   const ref = { name, namespace: context.incidentsIn };
   const execution = await context.client.get(workflowExecutions, ref);
   const isSame = execution?.metadata.annotations?.[annotationKeys.requestReason] === request.reason;
-  if (execution) return isSame ? executionResult(execution, order) : undefined;
+  if (execution) return isSame ? executionResult(execution, call) : undefined;
   if (request.approval !== undefined) return undefined;
   const requested = await context.client.get(remediationApprovalRequests, ref);
-  return requested?.spec.recommendedWorkflow.rationale === rationale(order)
-    ? approvalResult(requested, order)
+  return requested?.spec.recommendedWorkflow.rationale === rationale(call)
+    ? approvalResult(requested, call)
     : undefined;
 }
 
-async function findEnded({ request, context: { client } }: RetryOrder): Promise<WorkflowExecution> {
+async function findEnded({ request, context: { client } }: RetryCall): Promise<WorkflowExecution> {
   const { name, namespace } = readObjectName(request.object);
   const incident = await findIncident(client, name, namespace);
   const execution = incident ? await lastExecution(incident, client) : await findExecution(client, name, namespace);
@@ -79,13 +78,13 @@ async function findEnded({ request, context: { client } }: RetryOrder): Promise<
   throw new OperationError("conflict", message, { current: execution });
 }
 
-/** The execution that was made last for the incident, or that it follows. */
+/** The last execution of the incident, or the one that it follows. */
 async function lastExecution(incident: RemediationRequest, client: KubeClient): Promise<WorkflowExecution> {
   const { metadata, status } = incident;
   const name = shortNames(metadata.name ?? "");
   const last = status?.executionRefs?.at(-1) ?? status?.follows;
   if (!last) {
-    throw new OperationError("conflict", `incident ${name} has had nothing executed`, {
+    throw new OperationError("conflict", `incident ${name} has no execution`, {
       hint: `see: interlock why ${name}`,
       current: incident,
     });

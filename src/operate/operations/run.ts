@@ -10,30 +10,29 @@ const { workflow, target, parameters, approval, namespace } = fields;
 /** Runs a workflow on a target, if the policy allows it. */
 export const run = defineOperation({
   schema: z.strictObject({ ...common, workflow, target, parameters, approval, namespace }),
-  perform(order) {
-    const { workflow: workflowId, parameters: given = {}, ...request } = order.request;
-    const { target, approval, namespace } = request;
+  perform(call) {
+    const { workflow: workflowId, parameters: texts = {}, target, approval, namespace } = call.request;
     return startRun(
       {
-        name: keyedName(workflowId, order),
+        name: keyedName(workflowId, call),
         workflowId,
         target,
-        parametersFor: (entry) => toParameterValues(given, entry),
-        ...(approval === undefined ? {} : { approval }),
-        ...(namespace === undefined ? {} : { namespace }),
+        approval,
+        namespace,
+        parametersFor: (entry) => toParameterValues(texts, entry),
       },
-      order,
+      call,
     );
   },
 });
 
 /** Parameters are written as text; the types that the workflow declares define their values. */
 function toParameterValues(
-  given: Readonly<Record<string, string>>,
+  texts: Readonly<Record<string, string>>,
   { spec }: RemediationWorkflow,
 ): Readonly<Record<string, ParameterValue>> {
   return Object.fromEntries(
-    Object.entries(given).map(([name, text]) => [name, toValue(text, spec.parameters?.properties[name]?.type)]),
+    Object.entries(texts).map(([name, text]) => [name, toValue(text, spec.parameters?.properties[name]?.type)]),
   );
 }
 

@@ -1,6 +1,6 @@
 import { type Wire, z } from "../../schema/index.ts";
 
-/** Every operation that a person or program can perform. */
+/** Every operation. */
 export const operationNames = ["ack", "approve", "reject", "pause", "resume", "cancel", "run", "retry"] as const;
 export type OperationName = (typeof operationNames)[number];
 
@@ -49,18 +49,8 @@ export const common = { reason: fields.reason, key: fields.key, dryRun: fields.d
 /** A request about one object. */
 export const onObject = { ...common, object: fields.object, ifVersion: fields.ifVersion };
 
-const { reason, key, object, scope, workflow, target, ...optional } = fields;
-
 /** All fields, for a request of any operation. */
-export const anyRequest = z.strictObject({
-  reason,
-  key,
-  object: object.optional(),
-  scope: scope.optional(),
-  workflow: workflow.optional(),
-  target: target.optional(),
-  ...optional,
-});
+export const anyRequest = z.strictObject(fields).partial({ object: true, scope: true, workflow: true, target: true });
 
 /** A request for any of the operations. */
 export type OperationRequest = Wire<typeof anyRequest>;

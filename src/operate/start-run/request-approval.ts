@@ -8,7 +8,7 @@ import {
 } from "../../resources/index.ts";
 import { parseDuration } from "../../time/index.ts";
 import { createOnce } from "../create-once.ts";
-import { type OperationResult, type Order, objectKey } from "../operation.ts";
+import { type OperationCall, type OperationResult, objectKey } from "../operation.ts";
 
 /** A run that passed all checks before the policy's. */
 export interface PlannedRun {
@@ -20,14 +20,14 @@ export interface PlannedRun {
   readonly parameters: Readonly<Record<string, ParameterValue>>;
 }
 
-export type RunOrder = Order<{ readonly reason: string; readonly key: string; readonly dryRun?: boolean }>;
+export type RunCall = OperationCall<{ readonly reason: string; readonly key: string; readonly dryRun?: boolean }>;
 
 /** Requests the approval of one run. It is requested where incidents are: only there an answer counts. */
 export async function requestApproval(
   { name, entry, target, parameters }: PlannedRun,
-  order: RunOrder,
+  call: RunCall,
 ): Promise<OperationResult> {
-  const { context } = order;
+  const { context } = call;
   const { workflowId, version, approval } = entry.spec;
   const waitMs = parseDuration(approval?.expiresAfter ?? "") ?? context.approvalExpiresAfterMs;
   const draft: RemediationApprovalRequest = {
@@ -40,22 +40,22 @@ export async function requestApproval(
         workflowId,
         version,
         parameters,
-        rationale: rationale(order),
+        rationale: rationale(call),
       },
       whyApprovalRequired: `workflow ${workflowId} requires an approval before each run`,
       requiredBy: iso(context.client.serverNowMs() + waitMs),
     },
   };
-  return approvalResult(await createOnce(remediationApprovalRequests, draft, order, contentOf), order);
+  return approvalResult(await createOnce(remediationApprovalRequests, draft, call, contentOf), call);
 }
 
 /** Why the workflow is to run. */
-export function rationale({ request, caller }: RunOrder): string {
+export function rationale({ request, caller }: RunCall): string {
   return `${caller.name} wants to run it: ${request.reason}`;
 }
 
 /** The result of a request that needs an approval first. */
-export function approvalResult(requested: RemediationApprovalRequest, { request }: RunOrder): OperationResult {
+export function approvalResult(requested: RemediationApprovalRequest, { request }: RunCall): OperationResult {
   const { name } = requested.metadata;
   const verb = request.dryRun ? "would be" : "was";
   const answer = request.dryRun ? "" : `; answer with: interlock approve ${name} --reason "…"`;

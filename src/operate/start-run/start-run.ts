@@ -19,48 +19,48 @@ import { createOnce } from "../create-once.ts";
 import { noWorkflow, OperationError } from "../errors/index.ts";
 import { type OperationResult, objectKey } from "../operation.ts";
 import { queryPolicy, readObjectTarget } from "../query-policy.ts";
-import { type PlannedRun, type RunOrder, requestApproval } from "./request-approval.ts";
+import { type PlannedRun, type RunCall, requestApproval } from "./request-approval.ts";
 
-/** A run that a person or program wants. */
-export interface WantedRun {
+/** The run to start. */
+export interface RunDraft {
   /** Of the execution, and of the approval that it needs; derived from the key of the request. */
   readonly name: string;
   readonly workflowId: string;
   readonly target: string;
   /** The parameters for the catalog entry that will run. */
   parametersFor(entry: RemediationWorkflow): Readonly<Record<string, ParameterValue>>;
-  /** An approval that covers it. */
-  readonly approval?: string;
+  /** The approval of this run. */
+  readonly approval?: string | undefined;
   /** Of the execution. Default: that of incidents. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** The execution that this run repeats. */
   readonly retryOf?: string;
 }
 
 /**
- * Creates an execution, or requests the approval that its workflow requires. The executor asks the policy, as for every
- * execution; a dry run asks it here.
+ * Creates an execution, or requests the approval that its workflow requires. The executor evaluates the policy, as for every
+ * execution; a dry run does so here.
  */
-export async function startRun(wanted: WantedRun, order: RunOrder): Promise<OperationResult> {
-  const kinds = await kindsIfReadable(order.context);
-  const planned = await plan(wanted, kinds, order);
-  const { approval } = wanted;
+export async function startRun(draft: RunDraft, call: RunCall): Promise<OperationResult> {
+  const kinds = await kindsIfReadable(call.context);
+  const planned = await plan(draft, kinds, call);
+  const { approval } = draft;
   const needsApproval = planned.entry.spec.approval?.required === true && approval === undefined;
-  const result = needsApproval ? await requestApproval(planned, order) : await createExecution(planned, wanted, order);
-  if (!order.request.dryRun || !kinds) return result;
-  return { ...result, notes: await policyNotes(planned, kinds, order.context) };
+  const result = needsApproval ? await requestApproval(planned, call) : await createExecution(planned, draft, call);
+  if (!call.request.dryRun || !kinds) return result;
+  return { ...result, notes: await policyNotes(planned, kinds, call.context) };
 }
 
-async function plan(wanted: WantedRun, kinds: Kinds | undefined, order: RunOrder): Promise<PlannedRun> {
-  const { workflowId } = wanted;
-  const entry = await findEntry(workflowId, kinds ?? builtInKinds, order.context);
-  const parameters = wanted.parametersFor(entry);
-  const target = canonicalTarget(wanted.target, entry, kinds);
+async function plan(draft: RunDraft, kinds: Kinds | undefined, call: RunCall): Promise<PlannedRun> {
+  const { workflowId } = draft;
+  const entry = await findEntry(workflowId, kinds ?? builtInKinds, call.context);
+  const parameters = draft.parametersFor(entry);
+  const target = canonicalTarget(draft.target, entry, kinds);
   const checked = checkParameters(entry.spec.parameters, parameters);
   if (checked.kind === "invalid") {
     throw new OperationError("invalid", "the parameters do not fit the workflow:", { details: checked.problems });
   }
-  return { name: wanted.name, entry, target, parameters };
+  return { name: draft.name, entry, target, parameters };
 }
 
 async function findEntry(
@@ -75,7 +75,7 @@ async function findEntry(
   throw noWorkflow(workflowId, items);
 }
 
-/** Undefined if the caller may not read which kinds are defined. */
+/** The kinds; undefined if the caller may not read their definitions. */
 async function kindsIfReadable(context: OperateContext): Promise<Kinds | undefined> {
   return context.kinds().catch((error: unknown) => {
     if (error instanceof KubeError && error.code === "forbidden") return undefined;
@@ -83,7 +83,7 @@ async function kindsIfReadable(context: OperateContext): Promise<Kinds | undefin
   });
 }
 
-/** The target in canonical form; as it is if the kinds are not known, as the executor checks it again. */
+/** The target in canonical form; unchanged if the kinds are not known, as the executor checks it again. */
 function canonicalTarget(text: string, { spec }: RemediationWorkflow, kinds: Kinds | undefined): string {
   if (!kinds) return text;
   const target = readObjectTarget(text, kinds);
@@ -94,10 +94,10 @@ function canonicalTarget(text: string, { spec }: RemediationWorkflow, kinds: Kin
 
 async function createExecution(
   { name, entry, target, parameters }: PlannedRun,
-  { approval, retryOf, namespace }: WantedRun,
-  order: RunOrder,
+  { approval, retryOf, namespace }: RunDraft,
+  call: RunCall,
 ): Promise<OperationResult> {
-  const { request, caller, context } = order;
+  const { request, caller, context } = call;
   const { workflowId, version, containerImage, engine } = entry.spec;
   const draft: WorkflowExecution = {
     apiVersion: workflowExecutions.apiVersion,
@@ -119,11 +119,11 @@ async function createExecution(
       parameters,
     },
   };
-  return executionResult(await createOnce(workflowExecutions, draft, order, contentOf), order);
+  return executionResult(await createOnce(workflowExecutions, draft, call, contentOf), call);
 }
 
 /** The result of a request that created an execution. */
-export function executionResult(execution: WorkflowExecution, { request }: RunOrder): OperationResult {
+export function executionResult(execution: WorkflowExecution, { request }: RunCall): OperationResult {
   const verb = request.dryRun ? "would be" : "was";
   const message = `execution ${execution.metadata.name} ${verb} created`;
   return { message, kind: "executions", object: objectKey(execution) };
@@ -136,7 +136,7 @@ function contentOf({ metadata, spec }: WorkflowExecution): unknown {
   return { workflowId: workflowRef.workflowId, targetResource, parameters, approval, reason };
 }
 
-/** The decision of the policy if it were asked now. */
+/** The current decision of the policy. */
 async function policyNotes(
   { entry, target, parameters }: PlannedRun,
   kinds: Kinds,

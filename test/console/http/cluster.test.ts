@@ -8,7 +8,7 @@ import { automationPauses, installCrds } from "../../../src/resources/index.ts";
 import { type Clock, systemClock, systemRandom } from "../../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../../conformance/server-under-test.ts";
 import { recordingLogger } from "../../doubles/recording-logger.ts";
-import { TestDesk } from "../../doubles/test-desk.ts";
+import { TestCli } from "../../doubles/test-cli.ts";
 import { OidcServer } from "../../services/oidc-server.ts";
 import { type TokenReviewServer, tokenReviewServer } from "../../services/token-review-server.ts";
 import { cookieIn } from "./console-under-test.ts";
@@ -75,7 +75,7 @@ beforeAll(async () => {
     });
   server = await serveConsole({
     ...{ identity, log, version: "1.2.3", hosts: [], files: new Map(), clock },
-    routes: operationRoutes((one) => new TestDesk(one)),
+    routes: operationRoutes((one) => new TestCli(one)),
     listen: { host: "127.0.0.1", port: 0 },
   });
 });

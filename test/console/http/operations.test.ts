@@ -3,14 +3,14 @@ import { operationRoutes } from "../../../src/console/http/operation-routes.ts";
 import { namespaces } from "../../../src/kube/index.ts";
 import { operationNames } from "../../../src/operate/index.ts";
 import { type AutomationPause, automationPauses } from "../../../src/resources/index.ts";
-import { TestDesk } from "../../doubles/test-desk.ts";
+import { TestCli } from "../../doubles/test-cli.ts";
 import { adminToken, type ConsoleUnderTest, consoleUnderTest } from "./console-under-test.ts";
 
 let server: ConsoleUnderTest;
 let keys = 0;
 
 beforeAll(async () => {
-  server = await consoleUnderTest({ routes: () => operationRoutes((client) => new TestDesk(client)) });
+  server = await consoleUnderTest({ routes: () => operationRoutes((client) => new TestCli(client)) });
   await server.client.create(namespaces, {
     apiVersion: "v1",
     kind: "Namespace",

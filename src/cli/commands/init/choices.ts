@@ -1,18 +1,18 @@
-/** The first alert that a new installation answers. */
+/** The choices for a new installation. */
 export interface Choices {
   readonly source: keyof typeof sources;
   readonly kind: keyof typeof targetKinds;
   readonly notify: keyof typeof channels;
 }
 
-/** Where alerts come from. */
+/** The sources of alerts. */
 export const sources = {
   alertmanager: "Alertmanager of Prometheus",
   grafana: "Grafana unified alerting",
   generic: "another program, which posts a name and a target as JSON",
 } as const;
 
-/** What the first workflow acts on, with an alert of kube-prometheus about it. */
+/** The kinds of the first target, each with an alert of kube-prometheus about it. */
 export const targetKinds = {
   node: {
     about: "a node",
@@ -44,7 +44,7 @@ export const targetKinds = {
   },
 } as const;
 
-/** Where notices go. */
+/** The channels of notices. */
 export const channels = {
   console: "the terminal of the process",
   file: "a file, one line of JSON each",
@@ -53,13 +53,13 @@ export const channels = {
 
 export const defaultChoices: Choices = { source: "alertmanager", kind: "node", notify: "console" };
 
-/** The option that an answer names: its number, counted from 1, or its name. No answer is the default. */
+/** The option that an answer selects by its name or its number, counted from 1. An empty answer selects the default. */
 export function readAnswer<Name extends string>(
   answer: string,
   options: readonly Name[],
-  usual: Name,
+  fallback: Name,
 ): Name | undefined {
   const text = answer.trim().toLowerCase();
-  if (text === "") return usual;
+  if (text === "") return fallback;
   return options.find((option, i) => option === text || String(i + 1) === text);
 }

@@ -16,9 +16,9 @@ export async function init(
   { terminal }: CommandContext,
   directory: string | undefined,
   options: InitOptions,
-): Promise<number> {
+): Promise<void> {
   const folder = directory ?? ".";
-  // Before the questions: their answers would not be used.
+  // Checked before the questions, whose answers would be lost.
   if (!options.force) await refuseToOverwrite(folder, scaffold(defaultChoices));
   const choices = await choose(options, terminal);
   for (const file of scaffold(choices)) {
@@ -26,14 +26,15 @@ export async function init(
     terminal.print(`wrote ${join(folder, file.path)}`);
   }
   for (const line of nextSteps(folder, choices)) terminal.print(line);
-  return 0;
 }
 
 async function choose({ source, kind, notify }: InitOptions, terminal: Terminal): Promise<Choices> {
   const kinds = Object.fromEntries(Object.entries(targetKinds).map(([name, { about }]) => [name, about]));
   return {
     source: source ?? (await ask("Where do alerts come from?", sources, defaultChoices.source, terminal)),
-    kind: kind ?? (await ask<Choices["kind"]>("What shall be remediated first?", kinds, defaultChoices.kind, terminal)),
+    kind:
+      kind ??
+      (await ask<Choices["kind"]>("Which kind of object is remediated first?", kinds, defaultChoices.kind, terminal)),
     notify: notify ?? (await ask("Where do notices go?", channels, defaultChoices.notify, terminal)),
   };
 }
@@ -42,17 +43,17 @@ async function choose({ source, kind, notify }: InitOptions, terminal: Terminal)
 async function ask<Name extends string>(
   question: string,
   options: Readonly<Record<string, string>>,
-  usual: Name,
+  fallback: Name,
   terminal: Terminal,
 ): Promise<Name> {
-  if (!terminal.ask) return usual;
+  if (!terminal.ask) return fallback;
   const names = Object.keys(options) as Name[];
   terminal.print(question);
   for (const [i, name] of names.entries()) terminal.print(`  ${i + 1}  ${name.padEnd(22)} ${options[name]}`);
   for (;;) {
-    const answer = await terminal.ask(`Number or name [${usual}]: `, new AbortController().signal);
+    const answer = await terminal.ask(`Number or name [${fallback}]: `, new AbortController().signal);
     if (answer === undefined) throw new CommandError("interrupted; nothing was written");
-    const chosen = readAnswer(answer, names, usual);
+    const chosen = readAnswer(answer, names, fallback);
     if (chosen !== undefined) return chosen;
     terminal.print(`"${answer.trim()}" is none of ${names.join(", ")}`);
   }

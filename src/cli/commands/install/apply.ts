@@ -1,10 +1,10 @@
 import { type KubeClient, KubeError, type KubeObject, refOf } from "../../../kube/index.ts";
 import { releaseKind } from "../../../manifests/index.ts";
 import { waitUntilEstablished } from "../../../resources/index.ts";
-import { CommandError, type Desk } from "../../command.ts";
+import { CommandError, type ServerContext } from "../../command.ts";
 import { describeObject, type ObjectStep, objectKey, planObject } from "./plan.ts";
 
-/** How a command shows what it does: `changes` prints each changed field as well. */
+/** Whether the steps are only printed, and whether each changed field is printed, too. */
 export interface ApplyMode {
   readonly isDryRun: boolean;
   readonly changes: boolean;
@@ -29,7 +29,7 @@ export function planRemoval(before: readonly KubeObject[], after: readonly KubeO
 /** Performs the steps in order, and prints one line for each. A command that was interrupted may be repeated. */
 export async function performAll(
   steps: readonly ObjectStep[],
-  { client, terminal, clock }: Desk,
+  { client, terminal, clock }: ServerContext,
   mode: ApplyMode,
 ): Promise<void> {
   for (const [i, step] of steps.entries()) {
@@ -58,21 +58,21 @@ const planned: Readonly<Record<ObjectStep["do"], string>> = {
   delete: "would be deleted",
 };
 
-const maxLooks = 10;
+const maxAttempts = 10;
 
-type Server = Pick<Desk, "client" | "clock">;
+type Server = Pick<ServerContext, "client" | "clock">;
 
-/** Plans again where another writer was faster. */
+/** Plans again if another writer has changed the object. */
 async function perform(first: ObjectStep, server: Server): Promise<void> {
   let step = first;
-  for (let look = 1; look <= maxLooks; look++) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     if (await performOnce(step, server)) return;
     if (first.do !== "delete") [step = first] = await planAll(server.client, [first.object]);
   }
   throw new KubeError("unavailable", `${describeObject(first.object)} changed each time it was about to be changed`);
 }
 
-/** False if the object is not as it was when the step was planned. */
+/** False if the object has changed since the step was planned. */
 async function performOnce(step: ObjectStep, { client, clock }: Server): Promise<boolean> {
   const type = releaseKind(step.object);
   switch (step.do) {

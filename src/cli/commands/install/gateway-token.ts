@@ -1,5 +1,5 @@
 import type { KubeObject, ResourceType } from "../../../kube/index.ts";
-import type { Desk } from "../../command.ts";
+import type { ServerContext } from "../../command.ts";
 
 interface TokenSecret extends KubeObject {
   readonly type?: string;
@@ -12,7 +12,7 @@ const name = "interlock-gateway-tokens";
 
 /** Creates a token for Alertmanager if no sender has one: the gateway does not start without. An existing Secret is not changed. */
 export async function provideGatewayToken(
-  { client, random, terminal }: Desk,
+  { client, random, terminal }: ServerContext,
   namespace: string,
   isDryRun: boolean,
 ): Promise<void> {

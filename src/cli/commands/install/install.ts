@@ -1,7 +1,7 @@
 import { KubeError } from "../../../kube/index.ts";
 import { type ReleaseOptions, releaseObjects, version } from "../../../manifests/index.ts";
 import { parseDuration } from "../../../time/index.ts";
-import { CommandError, type Desk, MisuseError } from "../../command.ts";
+import { CommandError, MisuseError, type ServerContext } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
 import { jsonLines } from "../../output/terminal.ts";
 import { type ApplyMode, performAll, planAll, planRemoval } from "./apply.ts";
@@ -18,30 +18,30 @@ export interface InstallArguments extends ReleaseArguments {
 }
 
 /** `interlock install` */
-export async function install(desk: Desk, given: InstallArguments): Promise<number> {
-  return explainingForbidden(async () => {
-    const options = releaseOptions(given);
-    const before = await readRelease(desk.client, options.places.locks);
+export async function install(context: ServerContext, args: InstallArguments): Promise<void> {
+  return withHints(async () => {
+    const options = releaseOptions(args);
+    const before = await readRelease(context.client, options.places.locks);
     if (before && before.version !== version) {
       throw new CommandError(`Interlock ${before.version} is installed here; run interlock upgrade`);
     }
-    const record = { version, options: before ? releaseOptions(given, before.options) : options };
-    return applyRelease(desk, { ...record, before: before?.objects ?? [], prunes: false }, given);
+    const record = { version, options: before ? releaseOptions(args, before.options) : options };
+    return applyRelease(context, { ...record, before: before?.objects ?? [], prunes: false }, args);
   });
 }
 
 /** `interlock upgrade` */
-export async function upgrade(desk: Desk, given: InstallArguments): Promise<number> {
-  return explainingForbidden(async () => {
-    const { places } = releaseOptions(given);
-    const before = await readRelease(desk.client, places.locks);
+export async function upgrade(context: ServerContext, args: InstallArguments): Promise<void> {
+  return withHints(async () => {
+    const { places } = releaseOptions(args);
+    const before = await readRelease(context.client, places.locks);
     if (!before) {
       throw new CommandError(`no installation in the namespace ${places.locks}; run interlock install`, [
         "It was installed in another namespace? Name it with --namespace",
       ]);
     }
-    const options = releaseOptions({ ...given, image: given.image ?? nextImage(before) }, before.options);
-    return applyRelease(desk, { options, before: before.objects, prunes: true }, given);
+    const options = releaseOptions({ ...args, image: args.image ?? nextImage(before) }, before.options);
+    return applyRelease(context, { options, before: before.objects, prunes: true }, args);
   });
 }
 
@@ -53,35 +53,34 @@ function nextImage({ version: from, options }: ReleaseRecord): string {
 
 interface Release {
   readonly options: ReleaseOptions;
-  /** The objects of the installation that is there. */
+  /** The objects of the existing installation. */
   readonly before: ReleaseRecord["objects"];
   /** Whether objects that this version does not have are deleted. */
   readonly prunes: boolean;
 }
 
-async function applyRelease(desk: Desk, release: Release, given: InstallArguments): Promise<number> {
+async function applyRelease(context: ServerContext, release: Release, args: InstallArguments): Promise<void> {
   const { options, before, prunes } = release;
-  const mode: ApplyMode = { isDryRun: Boolean(given.dryRun || given.diff), changes: Boolean(given.diff) };
-  const withinMs = timeoutMs(given.timeout);
+  const mode: ApplyMode = { isDryRun: Boolean(args.dryRun || args.diff), changes: Boolean(args.diff) };
+  const withinMs = timeoutMs(args.timeout);
   const objects = releaseObjects(options);
   const removal = prunes ? planRemoval(before, objects) : [];
-  const steps = await planAll(desk.client, objects);
+  const steps = await planAll(context.client, objects);
 
   const { locks: namespace } = options.places;
   const definitions = steps.filter(({ object }) =>
     ["CustomResourceDefinition", "Namespace"].includes(object.kind ?? ""),
   );
-  await performAll(definitions, desk, mode);
+  await performAll(definitions, context, mode);
   const all = [...objects, ...planRemoval(before, objects).map(({ object }) => object)];
-  // Before the objects themselves: those that an interrupted command has made are found by the next one.
-  if (!mode.isDryRun) await writeRelease(desk.client, { version, options, objects: all });
-  await provideGatewayToken(desk, namespace, mode.isDryRun);
-  await performAll([...steps.filter((step) => !definitions.includes(step)), ...removal], desk, mode);
-  if (mode.isDryRun) return 0;
-  if (prunes) await writeRelease(desk.client, { version, options, objects });
-  if (given.wait) await waitForStages(objects, desk, withinMs);
-  for (const line of nextSteps(options, { isAvailable: given.wait ?? false })) desk.terminal.print(line);
-  return 0;
+  // Written before the objects, so that the next command finds those of an interrupted one.
+  if (!mode.isDryRun) await writeRelease(context.client, { version, options, objects: all });
+  await provideGatewayToken(context, namespace, mode.isDryRun);
+  await performAll([...steps.filter((step) => !definitions.includes(step)), ...removal], context, mode);
+  if (mode.isDryRun) return;
+  if (prunes) await writeRelease(context.client, { version, options, objects });
+  if (args.wait) await waitForStages(objects, context, withinMs);
+  for (const line of nextSteps(options, { isAvailable: args.wait ?? false })) context.terminal.print(line);
 }
 
 function timeoutMs(text = "5m"): number {
@@ -100,8 +99,8 @@ function nextSteps({ image, places }: ReleaseOptions, { isAvailable }: { isAvail
   ];
 }
 
-/** A missing right or a wrong server is the operator's business: the error names it, and the command may be repeated. */
-export async function explainingForbidden(work: () => Promise<number>): Promise<number> {
+/** Adds a hint to errors that an operator can fix: a missing right or the wrong server. */
+export async function withHints(work: () => Promise<void>): Promise<void> {
   try {
     return await work();
   } catch (error) {
@@ -121,8 +120,7 @@ export async function explainingForbidden(work: () => Promise<number>): Promise<
 }
 
 /** `interlock manifests` */
-export async function manifests({ terminal }: CommandContext, given: ReleaseArguments): Promise<number> {
-  const items = releaseObjects(releaseOptions(given));
+export async function manifests({ terminal }: CommandContext, args: ReleaseArguments): Promise<void> {
+  const items = releaseObjects(releaseOptions(args));
   for (const line of jsonLines({ apiVersion: "v1", kind: "List", items })) terminal.print(line);
-  return 0;
 }

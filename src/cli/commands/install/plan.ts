@@ -2,7 +2,7 @@ import type { KubeObject } from "../../../kube/index.ts";
 import { type CustomResourceDefinition, crdStep, managedBy } from "../../../resources/index.ts";
 import { describePatch, threeWayPatch } from "./three-way-patch.ts";
 
-/** What is done with one object. `because` is a sentence for the operator. */
+/** The step for one object. `because` is a reason for the operator. */
 export type ObjectStep =
   | { readonly do: "create"; readonly object: KubeObject; readonly manifest: KubeObject }
   | {
@@ -18,7 +18,7 @@ export type ObjectStep =
 /** That of kubectl, so that `kubectl apply` and these commands can take over from each other. */
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
-/** How an object becomes `desired` on a server that has `live`. Objects of others are never changed. */
+/** Plans the step from `live` to `desired`. Objects of other tools are never changed. */
 export function planObject(desired: KubeObject, live: KubeObject | undefined): ObjectStep {
   const [object, manifest] = [desired, withLastApplied(desired)];
   if (!live) return { do: "create", object, manifest };
@@ -39,10 +39,16 @@ export function planObject(desired: KubeObject, live: KubeObject | undefined): O
   const patch = threeWayPatch({ last: lastAppliedOf(live), desired: fields(desired), live: fields(live) });
   if (Object.keys(patch).length === 0) return { do: "keep", object };
   const changes = describePatch(patch, fields(live));
-  const applied = { metadata: { annotations: { [lastApplied]: manifest.metadata.annotations?.[lastApplied] } } };
-  // The version makes sure that we change what we looked at.
-  const at = { metadata: { resourceVersion: live.metadata.resourceVersion } };
-  return { do: "update", object, patch: mergePatches(mergePatches(patch, applied), at), changes };
+  const { metadata = {} } = patch as Partial<KubeObject>;
+  const annotations = { ...metadata.annotations, [lastApplied]: manifest.metadata.annotations?.[lastApplied] };
+  // The write fails if the object has changed since it was read.
+  const { resourceVersion } = live.metadata;
+  return {
+    do: "update",
+    object,
+    patch: { ...patch, metadata: { ...metadata, annotations, resourceVersion } },
+    changes,
+  };
 }
 
 /** `Deployment kubernaut-system/interlock-gateway` */
@@ -70,17 +76,4 @@ function lastAppliedOf({ metadata }: KubeObject): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-function mergePatches(one: Readonly<Record<string, unknown>>, other: Readonly<Record<string, unknown>>) {
-  const all: Record<string, unknown> = { ...one };
-  for (const [key, value] of Object.entries(other)) {
-    const before = all[key];
-    all[key] = isRecord(before) && isRecord(value) ? mergePatches(before, value) : value;
-  }
-  return all;
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

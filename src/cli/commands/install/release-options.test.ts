@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { releaseOptions, upgradedImage } from "./release-options.ts";
 
 describe("the options of an installation", () => {
-  it("need no value at all", () => {
+  it("all have defaults", () => {
     expect(releaseOptions({})).toMatchObject({
       image: expect.stringMatching(/^interlock:\d/),
       replicas: 2,
@@ -10,7 +10,7 @@ describe("the options of an installation", () => {
     });
   });
 
-  it("stay as they were where an upgrade gives no others", () => {
+  it("of an upgrade default to those of the installation", () => {
     const before = releaseOptions({
       image: "registry.example/interlock:1",
       replicas: "3",
@@ -26,7 +26,7 @@ describe("the options of an installation", () => {
     [{ image: "registry.example/interlock" }, "--image"],
     [{ image: "registry.example/interlock:latest" }, "--image"],
     [{ watermarksIn: "kubernaut-system" }, "--watermarks-in"],
-  ])("are refused where they cannot work: %o", (given, option) => {
+  ])("are refused if they cannot work: %o", (given, option) => {
     expect(() => releaseOptions(given)).toThrow(option);
   });
 });
@@ -41,7 +41,7 @@ describe("the image of an upgrade", () => {
     expect(upgradedImage(image, { from: "0.1.0", to: "0.2.0" })).toBe(next);
   });
 
-  it("stays as it is where the version does", () => {
+  it("is unchanged if the version is", () => {
     expect(upgradedImage("a@sha256:abc", { from: "0.1.0", to: "0.1.0" })).toBe("a@sha256:abc");
   });
 });

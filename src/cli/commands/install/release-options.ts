@@ -1,7 +1,7 @@
 import { imageProblem, type ReleaseOptions, usualManifests } from "../../../manifests/index.ts";
 import { MisuseError } from "../../command.ts";
 
-/** Options of `manifests`, `install` and `upgrade`, as they are typed. */
+/** The arguments of `manifests`, `install` and `upgrade`. */
 export interface ReleaseArguments {
   readonly image?: string;
   readonly replicas?: string;
@@ -14,22 +14,22 @@ export interface ReleaseArguments {
   readonly gatewayTls?: string;
 }
 
-/** The options with their defaults, which are those of the installation that is there, if there is one. */
-export function releaseOptions(given: ReleaseArguments, before: ReleaseOptions = defaults): ReleaseOptions {
+/** The options with their defaults: those of the existing installation, if there is one. */
+export function releaseOptions(args: ReleaseArguments, before: ReleaseOptions = defaults): ReleaseOptions {
   const { places } = before;
-  const { namespace = places.locks, watermarksIn = places.watermarks, runsIn = places.runs } = given;
-  const { agentsIn = places.agents, gatewayTls = before.gatewayTls, agent = before.agent } = given;
-  const { console = before.console ?? false } = given;
-  const replicas = Number(given.replicas ?? before.replicas);
+  const { namespace = places.locks, watermarksIn = places.watermarks, runsIn = places.runs } = args;
+  const { agentsIn = places.agents, gatewayTls = before.gatewayTls, agent = before.agent } = args;
+  const { console = before.console ?? false } = args;
+  const replicas = Number(args.replicas ?? before.replicas);
   if (!Number.isInteger(replicas) || replicas < 1) throw new MisuseError("--replicas needs a whole number, 1 or more");
-  const problem = given.image === undefined ? undefined : imageProblem(given.image);
+  const problem = args.image === undefined ? undefined : imageProblem(args.image);
   if (problem !== undefined) throw new MisuseError(`--image ${problem}`);
   // A replica that may write watermarks may write every ConfigMap of their namespace.
   if ([namespace, runsIn, agentsIn].includes(watermarksIn)) {
     throw new MisuseError("--watermarks-in must name a namespace that holds nothing else");
   }
   return {
-    image: given.image ?? before.image,
+    image: args.image ?? before.image,
     replicas,
     agent,
     console,

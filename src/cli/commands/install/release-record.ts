@@ -3,11 +3,11 @@ import type { ReleaseOptions } from "../../../manifests/index.ts";
 import { managedBy } from "../../../resources/index.ts";
 import { CommandError } from "../../command.ts";
 
-/** What an installation consists of, kept in a ConfigMap beside the stages, for `upgrade` and `uninstall`. */
+/** The record of an installation, stored in a ConfigMap beside the stages, for `upgrade` and `uninstall`. */
 export interface ReleaseRecord {
   readonly version: string;
   readonly options: ReleaseOptions;
-  /** All objects that were created, so that those of which a newer version has no use are found. */
+  /** All created objects, so that a newer version finds those that it no longer needs. */
   readonly objects: readonly KubeObject[];
 }
 

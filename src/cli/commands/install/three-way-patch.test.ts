@@ -7,7 +7,7 @@ describe("a three-way patch", () => {
     ["sets what differs", { a: 1 }, { a: 2 }, { a: 1 }, { a: 2 }],
     ["sets back what another tool has changed", { a: 1 }, { a: 1 }, { a: 5 }, { a: 1 }],
     [
-      "removes what was applied before and is not wanted any more",
+      "removes fields that were applied before and are no longer desired",
       { a: 1, b: { c: 1 } },
       { a: 1 },
       { a: 1, b: { c: 1 } },
@@ -16,7 +16,7 @@ describe("a three-way patch", () => {
     ["keeps what only the server or another tool has set", { a: 1 }, { a: 1 }, { a: 1, other: { x: 1 } }, {}],
     ["changes only the fields of an object that differ", {}, { a: { b: 2 } }, { a: { b: 1, c: 1 } }, { a: { b: 2 } }],
     [
-      "ignores fields with which the server completes items of a list",
+      "ignores fields that the server adds to items of a list",
       {},
       { l: [{ a: 1 }] },
       { l: [{ a: 1, policy: "Always" }] },
@@ -25,7 +25,7 @@ describe("a three-way patch", () => {
     ["replaces a list of which an item differs", {}, { l: [{ a: 2 }] }, { l: [{ a: 1 }] }, { l: [{ a: 2 }] }],
     ["replaces a list that another tool has extended", {}, { l: [1] }, { l: [1, 2] }, { l: [1] }],
     [
-      "replaces a list from an item of which a field is not wanted any more",
+      "replaces a list if a field of an item is no longer desired",
       { l: [{ a: 1, b: 1 }] },
       { l: [{ a: 1 }] },
       { l: [{ a: 1, b: 1 }] },

@@ -1,9 +1,9 @@
 import { type KubeClient, type KubeObject, refOf } from "../../../kube/index.ts";
 import { releaseKind, releaseObjects } from "../../../manifests/index.ts";
 import { isUnfinished, managedBy, resourceKinds, workflowExecutions } from "../../../resources/index.ts";
-import { CommandError, type Desk, MisuseError } from "../../command.ts";
+import { CommandError, MisuseError, type ServerContext } from "../../command.ts";
 import { performAll } from "./apply.ts";
-import { explainingForbidden } from "./install.ts";
+import { withHints } from "./install.ts";
 import { describeObject, type ObjectStep } from "./plan.ts";
 import { releaseOptions } from "./release-options.ts";
 import { readRelease, removeRelease } from "./release-record.ts";
@@ -17,33 +17,32 @@ export interface UninstallArguments {
 }
 
 /** `interlock uninstall` */
-export async function uninstall(desk: Desk, given: UninstallArguments): Promise<number> {
-  return explainingForbidden(async () => {
-    const { client } = desk;
-    const options = releaseOptions(given.namespace === undefined ? {} : { namespace: given.namespace });
+export async function uninstall(context: ServerContext, args: UninstallArguments): Promise<void> {
+  return withHints(async () => {
+    const { client } = context;
+    const options = releaseOptions(args.namespace === undefined ? {} : { namespace: args.namespace });
     const { locks: namespace } = options.places;
     const record = await readRelease(client, namespace);
-    // What kubectl applied, or a command that was interrupted, has no record; its objects have the usual names.
+    // Without a record, as after kubectl or an interrupted command, the objects have the usual names.
     const objects = await ownObjects(
       client,
       record?.objects ?? releaseObjects({ ...options, agent: true, console: true }),
     );
     if (objects.length === 0) throw new CommandError(`no installation in the namespace ${namespace}`);
-    if (!given.force && objects.some(definesExecutions)) await refuseWhileRunning(client);
-    const isDryRun = given.dryRun ?? false;
+    if (!args.force && objects.some(definesExecutions)) await refuseWhileRunning(client);
+    const isDryRun = args.dryRun ?? false;
     const data = objects.filter(holdsData);
-    if (given.purge && !isDryRun) await confirmPurge(desk, data, given.yes ?? false);
+    if (args.purge && !isDryRun && !args.yes) await confirmPurge(context, data);
 
     const stages = objects.filter((object) => !holdsData(object)).reverse();
-    await performAll(stages.map(toDelete), desk, { isDryRun, changes: false });
-    if (given.purge) {
+    await performAll(stages.map(toDelete), context, { isDryRun, changes: false });
+    if (args.purge) {
       if (!isDryRun) await removeFinalizers(client, data);
-      await performAll([...data].reverse().map(toDelete), desk, { isDryRun, changes: false });
+      await performAll([...data].reverse().map(toDelete), context, { isDryRun, changes: false });
     }
     if (!isDryRun) await removeRelease(client, namespace);
-    if (!given.purge)
-      desk.terminal.print("Kinds, namespaces and all data are kept; delete them with: interlock uninstall --purge");
-    return 0;
+    if (!args.purge)
+      context.terminal.print("Kinds, namespaces and all data are kept; delete them with: interlock uninstall --purge");
   });
 }
 
@@ -56,7 +55,7 @@ function holdsData({ kind }: KubeObject): boolean {
   return kind === "CustomResourceDefinition" || kind === "Namespace";
 }
 
-/** Those of `expected` that exist and are ours. A namespace that was there before is not. */
+/** Those of `expected` that exist with our label, which a namespace from before the installation does not have. */
 async function ownObjects(client: KubeClient, expected: readonly KubeObject[]): Promise<readonly KubeObject[]> {
   const found = await Promise.all(expected.map((object) => client.get(releaseKind(object), refOf(object))));
   return expected.filter((_, i) => found[i]?.metadata.labels?.[managedBy.label] === managedBy.value);
@@ -76,12 +75,7 @@ async function refuseWhileRunning(client: KubeClient): Promise<void> {
   );
 }
 
-async function confirmPurge(
-  { terminal, interrupted }: Desk,
-  data: readonly KubeObject[],
-  isAgreed: boolean,
-): Promise<void> {
-  if (isAgreed) return;
+async function confirmPurge({ terminal, interrupted }: ServerContext, data: readonly KubeObject[]): Promise<void> {
   terminal.print("This deletes every incident, execution, target record and Secret in these, and cannot be undone:");
   for (const object of data) terminal.print(`  ${describeObject(object)}`);
   if (!terminal.ask) throw new MisuseError("--purge needs --yes where there is no terminal to ask");

@@ -1,7 +1,7 @@
 import { type KubeObject, refOf } from "../../../kube/index.ts";
 import { releaseKind } from "../../../manifests/index.ts";
 import { sleep } from "../../../time/index.ts";
-import { CommandError, type Desk } from "../../command.ts";
+import { CommandError, type ServerContext } from "../../command.ts";
 import { describeObject } from "./plan.ts";
 
 interface Deployment extends KubeObject {
@@ -14,12 +14,12 @@ interface Deployment extends KubeObject {
   };
 }
 
-const lookEveryMs = 500;
+const pollIntervalMs = 500;
 
 /** Resolves when every Deployment runs the applied version with all its replicas. Throws CommandError after `withinMs`. */
 export async function waitForStages(
   objects: readonly KubeObject[],
-  { client, terminal, clock }: Desk,
+  { client, terminal, clock }: ServerContext,
   withinMs: number,
 ): Promise<void> {
   const until = clock.now() + withinMs;
@@ -41,17 +41,17 @@ export async function waitForStages(
     const available = stages.length - waiting.length;
     terminal.progress.show(`${available} of ${stages.length} stages are available; ${problems.join("; ")}`);
     if (clock.now() >= until) throw new CommandError("stages are not available; see kubectl describe pods:", problems);
-    await sleep(clock, lookEveryMs);
+    await sleep(clock, pollIntervalMs);
   }
   terminal.progress.clear();
 }
 
 /** Why a Deployment is not rolled out yet; undefined if it is. */
 function rolloutProblem(found: Deployment | undefined): string | undefined {
-  if (!found) return "it is gone";
+  if (!found) return "it was deleted";
   const { metadata, spec, status = {} } = found;
   const { observedGeneration = 0, updatedReplicas = 0, availableReplicas = 0, conditions = [] } = status;
-  if (observedGeneration < (metadata.generation ?? 0)) return "the cluster has not read it yet";
+  if (observedGeneration < (metadata.generation ?? 0)) return "the cluster has not observed it yet";
   const ready = Math.min(updatedReplicas, availableReplicas);
   if (ready >= spec.replicas) return undefined;
   const reason = conditions.find(({ type, status }) => type === "Progressing" && status === "False")?.message;

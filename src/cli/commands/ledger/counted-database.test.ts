@@ -3,7 +3,7 @@ import type { LedgerDatabase } from "../../../ledger/index.ts";
 import { noProgress } from "../../output/progress.ts";
 import { countedDatabase } from "./counted-database.ts";
 
-it("shows how many of a database's rows were read, and how many were added", async () => {
+it("shows the number of rows that were read and added", async () => {
   const shown: string[] = [];
   const database = countedDatabase(databaseWith(1_250), { ...noProgress, show: (text) => void shown.push(text) });
 

@@ -1,23 +1,27 @@
+import { checkpointKeys } from "../../../app/index.ts";
 import {
+  type CheckpointOutcome,
   type EventFilter,
   generateKeyFiles,
   isWanted,
   type LedgerEvent,
-  type LedgerEventType,
   type LedgerRow,
   type Leftover,
   ledgerEventTypes,
   listSubjects,
+  makeCheckpoint,
   readLedger,
+  shipLeftovers,
 } from "../../../ledger/index.ts";
 import { builtInKinds, parseTarget } from "../../../resources/index.ts";
 import { isNamed, shortNames } from "../../../resources/short-names/index.ts";
+import { silentLogger } from "../../../telemetry/index.ts";
 import { CommandError } from "../../command.ts";
 import type { CommandContext } from "../../context.ts";
-import { unverified } from "../../own-name.ts";
+import { unverified } from "../../operator-name.ts";
 import { bareName, splitKind } from "../../parsing/kinds.ts";
 import { readMoment } from "../../parsing/options.ts";
-import { type Archive, type ArchiveOptions, inArchive, journalsOf, type Source } from "./archive.ts";
+import { type Archive, type ArchiveOptions, requireJournals, type Source, withArchive } from "./archive.ts";
 import { type VerifyOptions, verify } from "./verify.ts";
 
 interface ShowOptions extends ArchiveOptions {
@@ -31,36 +35,39 @@ interface ShowOptions extends ArchiveOptions {
 }
 
 /** `interlock ledger show` */
-export async function show(around: CommandContext, subject: string | undefined, options: ShowOptions): Promise<number> {
-  return inArchive(around, options, async (archive) => {
-    const count = await list(archive, subject, options, (row) => shortNames(shown(row)));
+export async function show(context: CommandContext, subject: string | undefined, options: ShowOptions): Promise<void> {
+  return withArchive(context, options, async (archive) => {
+    const count = await list(archive, subject, options, (row) => shortNames(eventLine(row)));
     if (count === 0) archive.terminal.print("no event matches");
-    return 0;
   });
 }
 
 /** `interlock ledger export` */
 export async function exportRows(
-  around: CommandContext,
+  context: CommandContext,
   subject: string | undefined,
   options: ShowOptions,
-): Promise<number> {
-  return inArchive(around, options, async (archive) => {
+): Promise<void> {
+  return withArchive(context, options, async (archive) => {
     await list(archive, subject, options, (row) => JSON.stringify(row));
-    return 0;
   });
 }
 
 /** `interlock ledger verify` */
-export async function verifyRows(around: CommandContext, options: VerifyOptions): Promise<number> {
-  return inArchive(around, options, (archive) => verify(archive, options));
+export async function verifyRows(context: CommandContext, options: VerifyOptions): Promise<number> {
+  return withArchive(context, options, (archive) => verify(archive, options));
 }
 
 /** `interlock ledger ship` */
-export async function ship(around: CommandContext, options: ArchiveOptions): Promise<number> {
-  return inArchive(around, options, async (archive) => {
-    const { database, terminal } = archive;
-    const found = await archive.shipLeftovers(journalsOf(archive));
+export async function ship(context: CommandContext, options: ArchiveOptions): Promise<number> {
+  return withArchive(context, options, async (archive) => {
+    const { database, terminal, clock, random } = archive;
+    const found = await shipLeftovers({
+      directory: requireJournals(archive),
+      quietForMs: 0,
+      withinMs: 600_000,
+      ...{ database, clock, random, log: silentLogger },
+    });
     for (const one of found) terminal.print(`${one.writer}: ${shipment(one, database.place)}`);
     return found.some((one) => one.kind === "shipped" && one.left > 0) ? 1 : 0;
   });
@@ -68,11 +75,12 @@ export async function ship(around: CommandContext, options: ArchiveOptions): Pro
 
 /** `interlock ledger checkpoint` */
 export async function checkpoint(
-  around: CommandContext,
+  context: CommandContext,
   options: ArchiveOptions & { readonly out?: string },
 ): Promise<number> {
-  return inArchive(around, options, async ({ terminal, makeCheckpoint }) => {
-    const outcome = await makeCheckpoint(options.out);
+  return withArchive(context, options, async (archive) => {
+    const { terminal } = archive;
+    const outcome = await exportCheckpoint(archive, options.out);
     switch (outcome.kind) {
       case "written":
         terminal.print(`${outcome.file}: the heads of ${outcome.writers} writers`);
@@ -89,11 +97,26 @@ export async function checkpoint(
   });
 }
 
+async function exportCheckpoint(
+  { place: { loaded }, database, clock, random }: Archive,
+  out: string | undefined,
+): Promise<CheckpointOutcome> {
+  const keys = await checkpointKeys(loaded);
+  if (!keys) {
+    throw new CommandError("no signing key; set LEDGER_CHECKPOINT_KEY_FILE", [
+      "make one with: interlock ledger keygen --out FILE",
+    ]);
+  }
+  const directory = out ?? loaded.config.ledger.checkpointDir;
+  if (!directory) throw new CommandError("no export directory; name it with --out DIR, or set LEDGER_CHECKPOINT_DIR");
+  const createdBy = `command-${random.id()}`;
+  return makeCheckpoint({ database, ...keys, directory, createdBy, nowMs: clock.wallMs() });
+}
+
 /** `interlock ledger keygen` */
-export async function keygen({ terminal }: CommandContext, { out }: { readonly out: string }): Promise<number> {
+export async function keygen({ terminal }: CommandContext, { out }: { readonly out: string }): Promise<void> {
   const { id } = await generateKeyFiles(out);
   terminal.print(`key ${id}: private key in ${out}, public key in ${out}.pub`);
-  return 0;
 }
 
 /** Prints the rows that the options select; returns their number. */
@@ -105,7 +128,7 @@ async function list(
 ): Promise<number> {
   let count = 0;
   for (const meant of subjectOptions(subject)) {
-    const filter = toFilter({ ...options, ...meant }, archive.nowMs);
+    const filter = toFilter({ ...options, ...meant }, archive.clock.wallMs());
     for await (const row of wantedRows(archive, options.from ?? "database", filter)) {
       archive.terminal.print(line(row));
       count++;
@@ -115,7 +138,7 @@ async function list(
   return count;
 }
 
-/** The options that a subject stands for, in the order in which they are tried: a name has no slash, a target has one. */
+/** The filters for a subject, in the order in which they are tried: a target has a slash, a name has none. */
 function subjectOptions(
   subject: string | undefined,
 ): readonly Pick<ShowOptions, "target" | "incident" | "execution">[] {
@@ -126,7 +149,7 @@ function subjectOptions(
   return [{ incident: name }, { execution: name }];
 }
 
-/** Names may be cut short, as elsewhere. The database finds whole ones without reading everything, so they go first. */
+/** Names may be shortened. The database finds complete names without reading all rows, so these are tried first. */
 async function* wantedRows(archive: Archive, from: Source, filter: EventFilter): AsyncGenerator<LedgerRow> {
   let isFound = false;
   for await (const row of rowsOf(archive, from, filter)) {
@@ -143,7 +166,7 @@ async function* wantedRows(archive: Archive, from: Source, filter: EventFilter):
 }
 
 async function* rowsOf(archive: Archive, from: Source, filter: EventFilter): AsyncGenerator<LedgerRow> {
-  const rows = from === "database" ? archive.database.events(filter) : readLedger(journalsOf(archive));
+  const rows = from === "database" ? archive.database.events(filter) : readLedger(requireJournals(archive));
   for await (const row of rows) if (isWanted(row, filter)) yield row;
 }
 
@@ -162,35 +185,35 @@ function toFilter(values: ShowOptions, nowMs: number): EventFilter {
     target: values.target && canonical(values.target),
     incident: values.incident && bareName(values.incident),
     execution: values.execution?.replace(/^.*\//, ""),
-    type: type as LedgerEventType | undefined,
+    type,
     sinceMs: readMoment("since", values.since, nowMs),
     untilMs: readMoment("until", values.until, nowMs),
   };
 }
 
-/** As it is recorded. Kinds that only a cluster has must be written in this form. */
+/** The target as it is recorded. A kind that only a cluster defines must be written in this form. */
 function canonical(target: string): string {
   const read = parseTarget(target, builtInKinds);
   return read.kind === "target" ? read.target.text : target;
 }
 
-/** Who did it, and whether that name was authenticated, for what operators do. */
-function operatorIn({ by, verified }: LedgerEvent["facts"]): readonly string[] {
+/** The operator of an event, and whether that name was authenticated. */
+function operatorText({ by, verified }: LedgerEvent["facts"]): readonly string[] {
   if (by === undefined) return [];
   const name = String(by);
   if (verified === true) return [`by ${name} (verified)`];
   return [`by ${name}${name.endsWith(unverified) ? "" : ` ${unverified}`}`];
 }
 
-/** When, what, about what, by which, and why. */
-function shown({ at, type, facts }: LedgerEvent): string {
+/** One line: time, type, subjects, operator and reason. */
+function eventLine({ at, type, facts }: LedgerEvent): string {
   const subject = facts["execution"] ?? facts["remediation_id"] ?? facts["approval"] ?? facts["pause"];
   const about = [facts["target_resource"], facts["workflow_id"], subject];
   const why = [
     facts["skip_reason"] ?? facts["failure_reason"] ?? facts["because"] ?? facts["decision"],
     facts["message"] ?? facts["reason"],
   ];
-  const words = [about, operatorIn(facts), why].map((parts) =>
+  const words = [about, operatorText(facts), why].map((parts) =>
     parts.filter((part) => part !== undefined && part !== "").join("  "),
   );
   return [at, type.padEnd(20), ...words].filter(Boolean).join("  ").trimEnd();

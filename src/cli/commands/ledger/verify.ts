@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { checkpointKeys, patienceMs, trustedKeys } from "../../../app/index.ts";
 import {
   type ChainProblem,
   type Checkpoint,
@@ -6,6 +7,7 @@ import {
   type LedgerReport,
   readCheckpoint,
   readTrustedKeys,
+  type TrustedKey,
   verifyCheckpointInDatabase,
   verifyCheckpointInJournals,
   verifyClaims,
@@ -15,7 +17,7 @@ import {
   verifyOverlap,
 } from "../../../ledger/index.ts";
 import { CommandError } from "../../command.ts";
-import { type Archive, type ArchiveOptions, journalsOf, type Source } from "./archive.ts";
+import { type Archive, type ArchiveOptions, requireJournals, type Source } from "./archive.ts";
 
 export interface VerifyOptions extends ArchiveOptions {
   /** Both, unless named. */
@@ -36,7 +38,7 @@ export async function verify(archive: Archive, { from, checkpoint: file, key }: 
     ...(inJournals ? await verifyInJournals(archive) : []),
     ...(inJournals && from === undefined ? await verifyBoth(archive) : []),
     ...(from === "journal" ? [] : await verifyRepeated(archive, { isCompared: inJournals })),
-    ...(from === "journal" && checkpoint ? await verifyCheckpointInJournals(checkpoint, journalsOf(archive)) : []),
+    ...(from === "journal" && checkpoint ? await verifyCheckpointInJournals(checkpoint, requireJournals(archive)) : []),
   ];
 
   const lines = withoutRepetitions(problems);
@@ -53,20 +55,22 @@ async function verifyInDatabase(archive: Archive, checkpoint: Checkpoint | undef
 }
 
 async function verifyInJournals(archive: Archive) {
-  const directory = journalsOf(archive);
+  const directory = requireJournals(archive);
   archive.terminal.progress.show(`reading the journals in ${directory}`);
   return report(archive, directory, await verifyLedger(directory));
 }
 
 async function verifyBoth(archive: Archive) {
-  const { database, clock, patienceMs, expectsJournals } = archive;
-  const directory = journalsOf(archive);
+  const { database, clock, place } = archive;
+  const directory = requireJournals(archive);
   archive.terminal.progress.show(`comparing the journals in ${directory} with ${database.place}`);
+  // The file of SQLite is beside the journals that it is made from; PostgreSQL is shared with other machines.
+  const expectsJournals = !place.loaded.config.ledger.url;
   const overlap = await verifyOverlap(directory, database, { clock, patienceMs, expectsJournals });
   return [...overlap, ...(await verifyHandOver(directory, database))];
 }
 
-/** A journal that was compared with the database vouches for its writer. */
+/** A writer whose journal was compared with the database is genuine. */
 async function verifyRepeated({ database, terminal, journals }: Archive, { isCompared }: { isCompared: boolean }) {
   const withJournal = isCompared && journals ? await journalWriters(journals) : [];
   const { repeated, problems } = await verifyClaims(database, withJournal);
@@ -81,7 +85,7 @@ function report({ terminal }: Archive, place: string, { writers, problems }: Led
   return problems;
 }
 
-/** One finding may come up in several checks. */
+/** Several checks may find the same problem. */
 function withoutRepetitions(problems: readonly ChainProblem[]): readonly string[] {
   return [...new Set(problems.map(({ kind, file, line, message }) => `${kind}: ${file} line ${line}: ${message}`))];
 }
@@ -90,7 +94,7 @@ async function trustedCheckpoint(archive: Archive, file: string, key: string | u
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new CommandError(`the checkpoint ${file} cannot be read (${error.code})`);
   });
-  const trusted = key === undefined ? await archive.trustedKeys() : await readTrustedKeys(key);
+  const trusted = key === undefined ? await configuredKeys(archive) : await readTrustedKeys(key);
   if (trusted.length === 0) {
     throw new CommandError("no key is trusted; name the file of the public key with --key", [
       "it was written by interlock ledger keygen beside the private key",
@@ -99,6 +103,12 @@ async function trustedCheckpoint(archive: Archive, file: string, key: string | u
   const reading = readCheckpoint(text, trusted);
   if (reading.kind === "checkpoint") return reading.checkpoint;
   throw new CommandError(`the checkpoint ${file} ${reading.problem}`);
+}
+
+/** The public keys that may have signed a checkpoint, according to the configuration. */
+async function configuredKeys({ place: { loaded } }: Archive): Promise<readonly TrustedKey[]> {
+  const keys = await checkpointKeys(loaded);
+  return keys ? [keys.key, ...keys.trusted] : await trustedKeys(loaded);
 }
 
 function proofLine({ createdAt, heads }: Checkpoint, file: string): string {

@@ -6,16 +6,16 @@ import { type CommandContext, closeOnSignal } from "../../context.ts";
 /** `interlock api` */
 export async function api({ clock, random, env, terminal }: CommandContext, options: ApiOptions): Promise<void> {
   const log = pinoLogger({ level: "warn", format: "text", clock });
-  const given = readApiOptions(options, env);
-  const { url, kubeconfigFile, close } = await startEmbeddedApi({ ...given, clock, random, log });
+  const settings = readApiOptions(options, env);
+  const { url, kubeconfigFile, close } = await startEmbeddedApi({ ...settings, clock, random, log });
   const screen = `Interlock's API server is running.
 
-  API server   ${url}   objects are kept in ${given.directory}
+  API server   ${url}   objects are kept in ${settings.directory}
   kubectl      kubectl --kubeconfig ${kubeconfigFile} get namespaces
   stop         Ctrl-C; everything is still there at the next start
 `;
   for (const line of screen.split("\n")) terminal.print(line);
-  closeOnSignal(close, clock);
+  await closeOnSignal(close, clock);
 }
 
 /** The options of `interlock api` and `interlock up`. */
@@ -27,7 +27,7 @@ export interface ApiOptions {
   readonly acceptPlainTokens?: boolean;
 }
 
-/** The same, checked, and with what the environment adds. */
+/** The checked options, completed from the environment. */
 interface ApiSettings {
   readonly directory: string;
   readonly listen: { readonly host: string; readonly port: number };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type EmbeddedApi, startEmbeddedApi } from "../../../app/index.ts";
 import { namespaces } from "../../../kube/index.ts";
-import { promMetrics, silentLogger } from "../../../telemetry/index.ts";
+import { silentLogger } from "../../../telemetry/index.ts";
 import { systemClock, systemRandom } from "../../../time/index.ts";
 import type { Terminal } from "../../output/terminal.ts";
 import { openStage } from "./stage.ts";
@@ -25,19 +25,18 @@ afterEach(async () => {
 });
 
 describe("the process of a single stage", () => {
-  it("finds the namespaces that its settings name, that of locks included", async () => {
+  it("creates the namespaces that its settings name, that of locks included", async () => {
     const file = join(directory, "interlock.yaml");
     const place = (section: string) => `${section}:\n  namespace: of-${section}\n`;
     await writeFile(file, `log:\n  level: error\n${["locks", "gateway", "execution", "agent"].map(place).join("")}`);
 
-    const around = {
+    const context = {
       clock,
       random,
-      metrics: promMetrics(),
       env: {},
       terminal: {} as Terminal,
     };
-    await openStage(around, { config: file, kubeconfig: api.kubeconfigFile, data: join(directory, "own") });
+    await openStage(context, { config: file, kubeconfig: api.kubeconfigFile, data: join(directory, "own") });
 
     const names = (await api.client.list(namespaces)).items.map(({ metadata }) => metadata.name);
     expect(names).toEqual(expect.arrayContaining(["of-locks", "of-gateway", "of-execution", "of-agent"]));

@@ -15,12 +15,12 @@ import { type CommandContext, closeOnSignal, storesWorkflows } from "../../conte
 import { packageVersion, webFolder } from "../../package.ts";
 import { openStage, runStage, type SingleStage, type StageArguments } from "./stage.ts";
 
-type StageCommand = (around: CommandContext, options: StageArguments) => Promise<void>;
+type StageCommand = (context: CommandContext, options: StageArguments) => Promise<void>;
 
 /** `interlock gateway` */
-export const gateway: StageCommand = async (around, options) => {
-  const { clock, random, metrics, terminal } = around;
-  const { loaded, client, log, directory, health, startBeating } = await openStage(around, options);
+export const gateway: StageCommand = async (context, options) => {
+  const { clock, random, terminal } = context;
+  const { loaded, client, log, directory, health, metrics, startBeating } = await openStage(context, options);
   const parts = { loaded, directory, clock, random, log, metrics };
   const ledger = await openLedger(parts);
   const { url, tokenFile, close, gateway: stage } = await openGateway({ ...parts, client, ledger, health });
@@ -33,7 +33,7 @@ export const gateway: StageCommand = async (around, options) => {
 `;
   for (const line of screen.split("\n")) terminal.print(line);
   const beating = startBeating("gateway", stage);
-  closeOnSignal(async () => {
+  await closeOnSignal(async () => {
     await beating.close();
     await close();
     await ledger.close();
@@ -41,29 +41,29 @@ export const gateway: StageCommand = async (around, options) => {
 };
 
 /** `interlock orchestrator` */
-export const orchestrator: StageCommand = (around, options) =>
-  runStage(around, options, { name: "orchestrator", open: openOrchestrator });
+export const orchestrator: StageCommand = (context, options) =>
+  runStage(context, options, { name: "orchestrator", open: openOrchestrator });
 
 /** `interlock executor` */
-export const executor: StageCommand = (around, options) =>
-  runStage(around, options, { name: "executor", open: openExecutorWithCatalog });
+export const executor: StageCommand = (context, options) =>
+  runStage(context, options, { name: "executor", open: openExecutorWithCatalog });
 
 /** `interlock notify` */
-export const notify: StageCommand = (around, options) => {
-  const { print } = around.terminal;
-  return runStage(around, options, { name: "notify", open: (parts) => openNotify({ ...parts, print }) });
+export const notify: StageCommand = (context, options) => {
+  const { print } = context.terminal;
+  return runStage(context, options, { name: "notify", open: (parts) => openNotify({ ...parts, print }) });
 };
 
 /** `interlock agent` */
-export const agent: StageCommand = (around, options) => {
-  const { env } = around;
-  return runStage(around, options, { name: "agent", open: (parts) => openAgent({ ...parts, env }) });
+export const agent: StageCommand = (context, options) => {
+  const { env } = context;
+  return runStage(context, options, { name: "agent", open: (parts) => openAgent({ ...parts, env }) });
 };
 
 /** `interlock console` */
-export const console: StageCommand = async (around, options) => {
-  const { clock, random, metrics } = around;
-  const { loaded, client, log, directory, connect, startBeating } = await openStage(around, options);
+export const console: StageCommand = async (context, options) => {
+  const { clock, random } = context;
+  const { loaded, client, log, directory, metrics, connect, startBeating } = await openStage(context, options);
   const connection = await connect();
   const version = packageVersion();
   const running = await openClusterConsole({
@@ -74,8 +74,8 @@ export const console: StageCommand = async (around, options) => {
   const served = await serveMetrics(loaded.config.metrics.listen, metrics, () => health);
   const beating = startBeating("console", health);
   await beating.beat();
-  around.terminal.print(`Interlock's console is running: ${running.url}`);
-  closeOnSignal(async () => {
+  context.terminal.print(`Interlock's console is running: ${running.url}`);
+  await closeOnSignal(async () => {
     await beating.close();
     await served?.close();
     await running.close();

@@ -6,7 +6,7 @@ import { aliasLine, screenLines } from "./up-screen.ts";
 describe("the screen of up", () => {
   const workflows = { ids: ["clean", "drain-node", "scale"], actionIds: ["drain-node", "scale"], close() {} };
 
-  it("lists the workflows that can run, and what the others lack", () => {
+  it("lists the workflows that can run, and the setting that the others need", () => {
     expect(rows(screen({ workflows }), "workflows")).toEqual([
       "clean",
       "2 more act on a cluster: set LOCAL_KUBECONFIG (docs/actions.md)",

@@ -11,7 +11,7 @@ export interface ScreenOptions {
   readonly example: string;
 }
 
-/** The lines that `up` prints: the addresses of its parts, and what to type next. */
+/** The lines that `up` prints: the addresses of its parts, and the next commands. */
 export function screenLines(up: Up, { directory, loaded, invocation, example }: ScreenOptions): readonly string[] {
   const { api, gateway, console, rules } = up;
   const { config } = loaded;
@@ -54,7 +54,7 @@ function rowLines([label, texts]: ScreenRow): readonly string[] {
   return texts.map((text, i) => `  ${(i === 0 ? label : "").padEnd(12)} ${text}`);
 }
 
-/** The workflows that can be run as it is configured, and what the others lack. */
+/** The workflows that can run with this configuration, and the setting that the others need. */
 function workflowTexts({ ids, actionIds }: Up["workflows"], { execution }: Config): readonly string[] {
   if (ids.length === 0) return [`none yet: put folders into ${execution.workflowsDir}, see docs/workflows.md`];
   const waiting = execution.localKubeconfig === undefined ? actionIds : [];

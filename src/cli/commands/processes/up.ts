@@ -2,22 +2,22 @@ import { existsSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { logConfig, startUp, upParts } from "../../../app/index.ts";
 import type { Config, LoadedConfig } from "../../../config/index.ts";
-import { pinoLogger } from "../../../telemetry/index.ts";
+import { pinoLogger, promMetrics } from "../../../telemetry/index.ts";
 import { type CommandContext, closeOnSignal, configFrom } from "../../context.ts";
 import { packageFolder, packageVersion, webFolder } from "../../package.ts";
 import { type ApiOptions, readApiOptions } from "./api.ts";
 import { screenLines } from "./up-screen.ts";
 
 /** `interlock up`, which `npm start` runs. */
-export async function up(around: CommandContext, options: ApiOptions & { readonly config?: string }): Promise<void> {
-  const { clock, random, metrics, env, terminal } = around;
-  const loaded = await configFrom(options.config, around);
+export async function up(context: CommandContext, options: ApiOptions & { readonly config?: string }): Promise<void> {
+  const { clock, random, env, terminal } = context;
+  const loaded = await configFrom(options.config, context);
   const log = pinoLogger({ ...logSettings(loaded), clock });
   logConfig(loaded, log);
-  const given = readApiOptions(options, env);
-  const { directory } = given;
+  const settings = readApiOptions(options, env);
+  const { directory } = settings;
   const running = await startUp({
-    ...{ ...given, loaded, clock, random, log, metrics, env, print: terminal.print },
+    ...{ ...settings, loaded, clock, random, log, metrics: promMetrics(), env, print: terminal.print },
     version: packageVersion(),
     webDirectory: webFolder,
     starting: (part, before) =>
@@ -30,13 +30,13 @@ export async function up(around: CommandContext, options: ApiOptions & { readonl
   for (const line of screenLines(running, { directory, loaded, invocation, example: exampleAlert() })) {
     terminal.print(line);
   }
-  closeOnSignal(async () => {
+  await closeOnSignal(async () => {
     await running.close();
     terminal.print(`Interlock has stopped. All data is in ${directory}.`);
   }, clock);
 }
 
-/** Prints one screen, and after it only warnings and errors, unless the settings ask for more. */
+/** Unless the settings choose otherwise, only warnings and errors are logged, as text below the screen. */
 function logSettings({ config, origins }: LoadedConfig): Config["log"] {
   const isChosen = (key: keyof Config["log"]) => origins.get(`log.${key}`) !== "default";
   return {

@@ -18,20 +18,23 @@ import {
   workflowExecutions,
 } from "../../../resources/index.ts";
 import { shortNames } from "../../../resources/short-names/index.ts";
-import type { Desk } from "../../command.ts";
+import type { ServerContext } from "../../command.ts";
 import { jsonLines, type Line, type Tone } from "../../output/terminal.ts";
 import { yamlLines } from "../../output/yaml.ts";
 import { assess, type StatusReport } from "./assess.ts";
 import type { StatusFinding, StatusSnapshot } from "./findings.ts";
 
 /** `interlock status`. Exit status 0 if everything is healthy, 1 if not. */
-export async function status(desk: Desk, { output }: { readonly output?: "json" | "yaml" }): Promise<number> {
-  const report = assess(await observe(desk));
-  for (const line of outputLines(report, output)) desk.terminal.print(line);
+export async function status(
+  context: ServerContext,
+  { output }: { readonly output?: "json" | "yaml" },
+): Promise<number> {
+  const report = assess(await observe(context));
+  for (const line of outputLines(report, output)) context.terminal.print(line);
   return report.isHealthy ? 0 : 1;
 }
 
-async function observe({ client, heartbeatsIn, digestWindowMs }: Desk): Promise<StatusSnapshot> {
+async function observe({ client, heartbeatsIn, digestWindowMs }: ServerContext): Promise<StatusSnapshot> {
   const unreadable: string[] = [];
   const list = <T extends KubeObject>(type: ResourceType<T>, query?: ListQuery) =>
     listIfAllowed(client, type, { query, unreadable });

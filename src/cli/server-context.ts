@@ -1,18 +1,18 @@
 import { isOwnServer, openApiServer, operateContext } from "../app/index.ts";
 import { KubeError } from "../kube/index.ts";
 import type { Clock } from "../time/index.ts";
-import { CommandError, type Desk, exitStatus } from "./command.ts";
-import { configFrom, type DeskContext, type DeskOptions, dataDirectory, onRequestToEnd } from "./context.ts";
+import { CommandError, exitStatus, type ServerContext } from "./command.ts";
+import { type CommandContext, type ContextOptions, configFrom, dataDirectory, onStopSignal } from "./context.ts";
 import { startCommand } from "./package.ts";
 import { toCommandError } from "./to-command-error.ts";
 
-/** Opens the API server and the settings for a command, and has `work` done with them. */
-export async function atDesk<T>(
-  options: DeskOptions,
-  around: DeskContext,
-  work: (desk: Desk) => Promise<T>,
+/** Opens the API server and the settings, and calls `work` with the context of a command. */
+export async function withServerContext<T>(
+  options: ContextOptions,
+  base: CommandContext,
+  work: (context: ServerContext) => Promise<T>,
 ): Promise<T> {
-  return work(await openDesk(options, around)).catch((thrown: unknown) => {
+  return work(await openServerContext(options, base)).catch((thrown: unknown) => {
     const error = toCommandError(thrown);
     if (!(error instanceof KubeError) || error.code !== "unavailable") throw error;
     // An API server that does not answer is most often one that was not started.
@@ -21,14 +21,14 @@ export async function atDesk<T>(
   });
 }
 
-/** Rules need libraries of their own, which most commands do not: they are loaded with the first use. */
-const readers = () => import("./desk-readers.ts");
+/** Loaded at the first use: rules need libraries that most commands do not. */
+const readers = () => import("./rule-readers.ts");
 
-async function openDesk(options: DeskOptions, around: DeskContext): Promise<Desk> {
-  const { clock, random, terminal, env } = around;
-  const loaded = await configFrom(options.config, around);
+async function openServerContext(options: ContextOptions, base: CommandContext): Promise<ServerContext> {
+  const { clock, random, terminal, env } = base;
+  const loaded = await configFrom(options.config, base);
   const { config } = loaded;
-  const { kubeconfig, context: contextName, data: directory = dataDirectory(around) } = options;
+  const { kubeconfig, context: contextName, data: directory = dataDirectory(base) } = options;
   const place = { directory, startCommand: startCommand() };
   const server = { kubeconfig, context: contextName, ...place, config, env, clock, random };
   const client = await openApiServer(server);
@@ -63,7 +63,7 @@ function interruptions(clock: Clock): () => AbortSignal {
   let isListening = false;
   return () => {
     next ??= new AbortController();
-    if (!isListening) onRequestToEnd(clock, handle);
+    if (!isListening) onStopSignal(clock, handle);
     isListening = true;
     return next.signal;
   };

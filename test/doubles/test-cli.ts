@@ -1,4 +1,4 @@
-import { type Desk, interlock, printTo, type Terminal } from "../../src/cli/index.ts";
+import { interlock, printTo, type ServerContext, type Terminal } from "../../src/cli/index.ts";
 import type { KubeClient, PodLogs } from "../../src/kube/index.ts";
 import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Facts, type PolicySettings, type Rule } from "../../src/policy/index.ts";
@@ -7,16 +7,16 @@ import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
 
 const noFacts = { kind: "unreadable", problem: "does not exist" } as const;
 
-interface TestDeskOptions {
+interface TestCliOptions {
   readonly recordsIn?: string;
   readonly catalogIn?: string;
   readonly directory?: string;
   readonly namespace?: string;
   readonly rules?: readonly Rule[];
   readonly clock?: Clock;
-  /** Whether a person looks at what is printed. */
+  /** Whether the output is a terminal. */
   readonly isTerminal?: boolean;
-  /** The person at the terminal, if there is one. */
+  /** Answers the questions of a command, if there is a terminal to ask at. */
   readonly ask?: NonNullable<Terminal["ask"]>;
   /** The ledger, if it can be read. */
   readonly events?: () => readonly LedgerEvent[];
@@ -24,8 +24,8 @@ interface TestDeskOptions {
   readonly podLogs?: PodLogs;
 }
 
-/** A user named kim at the command line, and the printed output. */
-export class TestDesk implements Desk {
+/** The command line of a user named kim, and the printed output. */
+export class TestCli implements ServerContext {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly lines: string[] = [];
@@ -48,7 +48,6 @@ export class TestDesk implements Desk {
   readonly terminal;
   readonly #rules: readonly Rule[];
   readonly #events: (() => readonly LedgerEvent[]) | undefined;
-  #ids = 0;
 
   constructor(
     client: KubeClient,
@@ -63,7 +62,7 @@ export class TestDesk implements Desk {
       podLogs,
       isTerminal = true,
       ask,
-    }: TestDeskOptions = {},
+    }: TestCliOptions = {},
   ) {
     this.#events = events;
     if (podLogs) this.podLogs = podLogs;
@@ -81,7 +80,6 @@ export class TestDesk implements Desk {
     });
     this.terminal = {
       ...printTo(screen(this.lines), screen(this.errors)),
-      id: () => `id${++this.#ids}`,
       user: "kim",
       ...(ask && { ask }),
     };
@@ -92,7 +90,7 @@ export class TestDesk implements Desk {
   facts: Facts = { object: noFacts, owner: noFacts };
   #interruption = new AbortController();
 
-  interrupted(): ReturnType<Desk["interrupted"]> {
+  interrupted(): ReturnType<ServerContext["interrupted"]> {
     return this.#interruption.signal;
   }
 
@@ -113,7 +111,7 @@ export class TestDesk implements Desk {
     return listKinds(this.client, []);
   }
 
-  async readFacts(): ReturnType<Desk["readFacts"]> {
+  async readFacts(): ReturnType<ServerContext["readFacts"]> {
     return this.facts;
   }
 
@@ -121,10 +119,11 @@ export class TestDesk implements Desk {
     return this.#rules;
   }
 
-  /** Types a command line behind `interlock`. Returns the exit status. */
-  async type(...words: readonly string[]): Promise<number | undefined> {
-    const inContext = () => Promise.reject(new Error("only commands at a desk can be typed here"));
-    return interlock(words, { inContext, atDesk: (_options, work) => work(this) });
+  /** Runs `interlock` with these arguments. Returns the exit status. */
+  async run(...args: readonly string[]): Promise<number> {
+    const withCommandContext = () =>
+      Promise.reject(new Error("only commands that call the API server can be run here"));
+    return interlock(args, { withCommandContext, withServerContext: (_options, work) => work(this) });
   }
 
   /** Everything that was printed since the last time it was asked for. */

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
+import { TestCli } from "../../test/doubles/test-cli.ts";
 import { testCluster } from "../../test/doubles/test-cluster.ts";
-import { TestDesk } from "../../test/doubles/test-desk.ts";
 import { type KubeClient, KubeError } from "../kube/index.ts";
 import { systemClock, systemRandom } from "../time/index.ts";
-import { ownName } from "./own-name.ts";
+import { operatorName } from "./operator-name.ts";
 
 const embedded = testCluster({ clock: systemClock(), random: systemRandom() }).client();
 
-describe("who we are", () => {
-  it("is what the API server calls us", async () => {
+describe("the name of the operator", () => {
+  it("is the user that the API server authenticated", async () => {
     const knowing: KubeClient = {
       ...embedded,
       create: async (type, object) =>
@@ -17,16 +17,16 @@ describe("who we are", () => {
           : { kind: "already-exists" },
     };
 
-    expect(await ownName(new TestDesk(knowing))).toBe("kim@example.com");
+    expect(await operatorName(new TestCli(knowing))).toBe("kim@example.com");
   });
 
-  it("is whom the machine takes us for where the server cannot be asked, and marked", async () => {
-    expect(await ownName(new TestDesk(embedded))).toBe("kim (unverified)");
+  it("is the user of the machine, marked as unverified, if the server does not distinguish users", async () => {
+    expect(await operatorName(new TestCli(embedded))).toBe("kim (unverified)");
   });
 
-  it("is not guessed while the server does not answer", async () => {
+  it("is an error while the server is unavailable", async () => {
     const away: KubeClient = { ...embedded, create: () => Promise.reject(new KubeError("unavailable", "it is away")) };
 
-    await expect(ownName(new TestDesk(away))).rejects.toThrow("it is away");
+    await expect(operatorName(new TestCli(away))).rejects.toThrow("it is away");
   });
 });

@@ -1,14 +1,14 @@
 import { type KubeClient, KubeError, type KubeObject, type ResourceType } from "../kube/index.ts";
-import type { Desk } from "./command.ts";
+import type { ServerContext } from "./command.ts";
 
-/** After a name that no server has authenticated. */
+/** Follows a name that no server has authenticated. */
 export const unverified = "(unverified)";
 
 interface SelfSubjectReview extends KubeObject {
   readonly status?: { readonly userInfo?: { readonly username?: string } };
 }
 
-/** A question rather than an object: nothing is kept of it. */
+/** A request that stores no object. */
 const selfSubjectReviews: ResourceType<SelfSubjectReview> = {
   apiVersion: "authentication.k8s.io/v1",
   kind: "SelfSubjectReview",
@@ -20,11 +20,11 @@ const selfSubjectReviews: ResourceType<SelfSubjectReview> = {
  * Returns the name of the operator for the record: the user that the API server authenticated, or the user of this machine,
  * marked as unverified, if the API server does not distinguish users.
  */
-export async function ownName({ client, terminal }: Pick<Desk, "client" | "terminal">): Promise<string> {
-  return (await nameAt(client)) ?? `${terminal.user} ${unverified}`;
+export async function operatorName({ client, terminal }: Pick<ServerContext, "client" | "terminal">): Promise<string> {
+  return (await authenticatedName(client)) ?? `${terminal.user} ${unverified}`;
 }
 
-async function nameAt(client: KubeClient): Promise<string | undefined> {
+async function authenticatedName(client: KubeClient): Promise<string | undefined> {
   const { apiVersion, kind } = selfSubjectReviews;
   try {
     const outcome = await client.create(selfSubjectReviews, { apiVersion, kind, metadata: {} });

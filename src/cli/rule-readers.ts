@@ -6,7 +6,7 @@ import { fixedKinds, type Kinds, type RemediationRequestSpec } from "../resource
 import type { Clock } from "../time/index.ts";
 import { CommandError } from "./command.ts";
 
-/** The rules of a folder, or CommandError with everything that is wrong with them. */
+/** The rules of a folder, or CommandError with all their problems. */
 export async function rulesIn(directory: string): Promise<readonly Rule[]> {
   const { rules, problems } = await readRulesFolder(directory);
   if (problems.length === 0) return rules;
@@ -17,9 +17,9 @@ export async function rulesIn(directory: string): Promise<readonly Rule[]> {
 export async function readFacts(
   incident: RemediationRequestSpec,
   subject: string | undefined,
-  around: { readonly client: KubeClient; readonly kinds: Kinds; readonly clock: Clock; readonly config: Config },
+  options: { readonly client: KubeClient; readonly kinds: Kinds; readonly clock: Clock; readonly config: Config },
 ): Promise<Facts> {
-  const { client, kinds, clock, config } = around;
+  const { client, kinds, clock, config } = options;
   const read = factsReader({ client, kinds: fixedKinds(kinds), clock, ...factsLimits(config) });
   return read(incident, subject, new AbortController().signal);
 }

@@ -6,23 +6,25 @@ import {
   perform,
 } from "../operate/index.ts";
 import { shortNames } from "../resources/short-names/index.ts";
-import { CommandError, type Desk, MisuseError } from "./command.ts";
-import { ownName } from "./own-name.ts";
+import { CommandError, MisuseError, type ServerContext } from "./command.ts";
+import { operatorName } from "./operator-name.ts";
 import { operationErrorText } from "./to-command-error.ts";
 
-/** A request without its key: each command that is typed is a request of its own. */
-export type TypedRequest = Omit<OperationRequest, "key"> & { readonly key?: string };
+/** The fields of a request. Without a key, each command is a request of its own. */
+export type RequestFields = { readonly [Field in keyof OperationRequest]?: OperationRequest[Field] | undefined };
 
 /** Performs an operation in the operator's name, and prints its effect. */
-export async function performAtDesk(
+export async function performOperation(
   operation: OperationName,
-  request: TypedRequest,
-  desk: Desk,
+  fields: RequestFields,
+  context: ServerContext,
 ): Promise<OperationOutcome> {
-  const caller = { name: await ownName(desk), via: "command line" };
+  const caller = { name: await operatorName(context), via: "command line" };
+  const set = Object.entries({ key: context.random.id(), ...fields }).filter(([, value]) => value !== undefined);
+  const request = Object.fromEntries(set) as unknown as OperationRequest;
   try {
-    const outcome = await perform(operation, { key: desk.random.id(), ...request }, caller, desk);
-    for (const line of [outcome.message, ...outcome.notes]) desk.terminal.print(shortNames(line));
+    const outcome = await perform(operation, request, caller, context);
+    for (const line of [outcome.message, ...outcome.notes]) context.terminal.print(shortNames(line));
     return outcome;
   } catch (error) {
     const isMisuse = error instanceof OperationError && error.code === "invalid" && error.cause === undefined;
