@@ -19,6 +19,7 @@ import {
 import { updateObject } from "../api/update.ts";
 import { member } from "../json/json.ts";
 import type { Parsed } from "../json/parse-json.ts";
+import { serverSideApply } from "./apply.ts";
 import { authorize } from "./authorize.ts";
 import type { Exchange } from "./exchange.ts";
 import { parseDeleteOptions, parseDryRun, parseFieldValidation, parseFlag, parseNumber } from "./options.ts";
@@ -159,11 +160,15 @@ async function patch(exchange: Exchange, resource: Resource, ref: Ref): Promise<
   const options = { ...ref, ...writeOptions(exchange, resource, "PatchOptions", ref) };
   const type = contentType(exchange.request);
   const kind = patchKinds.get(type);
-  if (type === "application/apply-patch+yaml") throw unsupportedMedia(noServerSideApply);
+  if (type === "application/apply-patch+yaml") {
+    const value = await decodePatch(exchange, "application/yaml");
+    const force = parseFlag(exchange.query, "force") ?? false;
+    return sendWritten(exchange, resource, await serverSideApply(exchange.api, resource, value, { ...options, force }));
+  }
   if (!kind) throw new StatusError(415, "415: Unsupported Media Type", { details: {} });
   if (kind === "strategic" && resource.custom) throw unsupportedMedia(`${unknownFormat} ${customPatchTypes}`);
 
-  const value = await decodePatch(exchange);
+  const value = await decodePatch(exchange, "application/json");
   sendWritten(exchange, resource, await patchObject(exchange.api, resource, { kind, value }, options));
 }
 
@@ -177,14 +182,9 @@ const patchKinds: ReadonlyMap<string, PatchKind> = new Map([
 const unknownFormat = "the body of the request was in an unknown format - accepted media types include:";
 const customPatchTypes = "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
-const noServerSideApply =
-  "server-side apply is not supported by this server, which keeps no field ownership: use application/merge-patch+json or " +
-  "application/json-patch+json; with kubectl: apply without --server-side";
-
-async function decodePatch({ request, bodies }: Exchange) {
+async function decodePatch({ request, bodies }: Exchange, type: "application/json" | "application/yaml") {
   const text = await bodies.text(request);
-  const { value } = await bodies.parse(text, "application/json", (why) => badRequest(`error decoding patch: ${why}`));
-  return value;
+  return (await bodies.parse(text, type, (why) => badRequest(`error decoding patch: ${why}`))).value;
 }
 
 async function remove(exchange: Exchange, resource: Resource, ref: Ref): Promise<void> {
