@@ -97,12 +97,12 @@ function commandFix({ command: [program = ""], environment }: LocalCoderOptions)
   return `write its full path in agent.command (AGENT_COMMAND), or add PATH to agent.publicEnvironment: it is searched in ${path}`;
 }
 
-interface RunContext {
+interface AttemptContext {
   readonly options: LocalCoderOptions;
   readonly signal: AbortSignal;
 }
 
-async function runOrder(order: CoderOrder, context: RunContext): Promise<CoderOutcome> {
+async function runOrder(order: CoderOrder, context: AttemptContext): Promise<CoderOutcome> {
   const { options, signal } = context;
   const { workshop, limits } = options;
   await workshop.fetchCommit(order.repository, order.sha, order.ref, signal);
@@ -125,7 +125,7 @@ async function runOrder(order: CoderOrder, context: RunContext): Promise<CoderOu
   });
 }
 
-async function runIn(scratch: Scratch, tree: WorkTree, request: string, context: RunContext): Promise<CoderEnd> {
+async function runIn(scratch: Scratch, tree: WorkTree, request: string, context: AttemptContext): Promise<CoderEnd> {
   const { options, signal } = context;
   const { isolation, limits, clock } = options;
   const { folder } = scratch;
