@@ -226,11 +226,23 @@ describe("a comment with a built-in command", () => {
   });
 
   it("cancel: reports the end of the running task after the delay that GitLab asks for", async () => {
-    world = await AgentWorld.open({ script: () => ({ cases: [{ kind: "edit", steps: [{ do: "hang" }] }] }) });
+    world = await AgentWorld.open({
+      script: (folder) => ({
+        cases: [
+          {
+            kind: "edit",
+            steps: [{ do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") }],
+          },
+        ],
+      }),
+    });
     const mr = await world.openMergeRequest();
     await world.gitlab.commentOn(mr, world.kim, "/copilot hang");
-    await expect.poll(() => world.notes().some(({ body }) => body.startsWith("⏳"))).toBe(true);
-    world.gitlab.faults.failNext({ method: "PUT", path: "/notes/:note", status: 429, retryAfterSeconds: 2 });
+    await expect.poll(() => world.witnessed("witness")).toHaveLength(1);
+    // The reply to the cancellation is changed at the same time.
+    const reply = world.notes().find(({ body }) => body.startsWith("⏳"));
+    const path = new RegExp(`/notes/${reply?.id}$`);
+    world.gitlab.faults.failNext({ method: "PUT", path, status: 429, retryAfterSeconds: 2 });
 
     await world.gitlab.commentOn(mr, world.kim, "/copilot cancel");
 

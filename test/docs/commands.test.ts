@@ -90,11 +90,11 @@ const notRun: Readonly<Record<string, string>> = {
   "docs/gateway.md: npm run -s interlock -- api &":
     '`test/gateway/processes.test.ts` "open one incident for 1,000 posts of one fingerprint to three of them, and count every one"',
   "docs/operate.md: interlock ack rr-":
-    '`test/commands/incidents.test.ts` "is understood of the incident too", `src/cli/commands/run.test.ts` "runs the workflow of an ended execution again, and has its exit status"',
+    '`test/commands/incidents.test.ts` "works with the name of the incident, too", `src/cli/commands/run.test.ts` "runs the workflow of an ended execution again, and has its exit status"',
   "docs/orchestrator.md: interlock get approvals":
-    '`test/commands/incidents.test.ts` "agrees to a workflow that asks first"',
+    '`test/commands/incidents.test.ts` "approves a workflow that requires an approval"',
   "docs/orchestrator.md: interlock ack INCIDENT":
-    '`test/commands/incidents.test.ts` "is understood of the incident too"',
+    '`test/commands/incidents.test.ts` "works with the name of the incident, too"',
   "docs/scenarios.md: npx vitest run": '`test/policy/scenarios.test.ts` "%s"',
   "docs/security.md: interlock manifests --gateway-tls":
     '`test/manifests/manifests.test.ts` "mounts it, serves TLS with it, and is probed over HTTPS"',
