@@ -8,7 +8,7 @@ export { localIdentity } from "./identity/local-identity.ts";
 export { isUserName, type LocalUsers, localUsers } from "./identity/local-users.ts";
 export { type LoginLinks, loginLinks } from "./identity/login-links.ts";
 export { oidcLogin } from "./identity/oidc-login.ts";
-export { keptSessionKey } from "./identity/session-key.ts";
+export { keptSessionKey } from "./identity/session.ts";
 export { openProjection } from "./projection/open-projection.ts";
 export type { SignalPreview } from "./read/index.ts";
 export type { Role } from "./wire.ts";

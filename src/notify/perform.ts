@@ -2,7 +2,7 @@ import { deleteExactly, iso, type Performed, refOf } from "../kube/index.ts";
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
 import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
+import { type Clock, type Random, timeLimit } from "../time/index.ts";
 import type { Channel, Delivery } from "./channel.ts";
 import { type Action, type Snapshot, statusAfterAttempts } from "./decide.ts";
 import { isSettled, membersIn, toDigest } from "./digest.ts";
@@ -81,16 +81,11 @@ async function deliverOn(
   const channel = channels.get(name);
   const thread = threads.get(name);
   if (!channel || !thread) return { status: "refused", error: `channel ${name} is not configured` };
-  const timeout = new AbortController();
-  const timer = clock.after(timeoutMs, () => timeout.abort());
-  try {
-    const delivery = await channel.deliver(toMessage(notice, thread), AbortSignal.any([signal, timeout.signal]));
-    if (delivery.status !== "success" || channel.style === "notices") return delivery;
-    // The mark that this incident has a thread here. Most services use our key as its id.
-    return { status: "success", thread: delivery.thread ?? thread.opened?.id ?? thread.key };
-  } finally {
-    timer.cancel();
-  }
+  using limit = timeLimit(clock, timeoutMs, signal);
+  const delivery = await channel.deliver(toMessage(notice, thread), limit.signal);
+  if (delivery.status !== "success" || channel.style === "notices") return delivery;
+  // The mark that this incident has a thread here. Most services use our key as its id.
+  return { status: "success", thread: delivery.thread ?? thread.opened?.id ?? thread.key };
 }
 
 /** Safe to repeat: the digest's name derives from its oldest member. */

@@ -9,6 +9,7 @@ import {
   notificationRequests,
   type RemediationRequest,
   type RemediationTarget,
+  readAckRequest,
   remediationApprovalRequests,
   remediationRequests,
   remediationTargets,
@@ -20,7 +21,6 @@ import type { Action } from "./action.ts";
 import { expireApproval } from "./approvals/requested-approvals.ts";
 import type { Caches } from "./caches.ts";
 import type { Announce } from "./reports/announce.ts";
-import { acknowledgementOn } from "./reports/notices.ts";
 import { isOwnedBy } from "./snapshot.ts";
 
 /** The operations that the orchestrator may call. */
@@ -174,7 +174,7 @@ async function acknowledge(
   caches: Caches,
   signal: AbortSignal,
 ): Promise<RemediationRequest | undefined> {
-  const ack = acknowledgementOn(incident);
+  const ack = readAckRequest(incident);
   if (!ack) return undefined;
   const { resourceVersion } = record.metadata;
   const annotations = {

@@ -72,6 +72,18 @@ export function listEnds(history: WorkflowHistory): readonly ExecutionEnd[] {
   return [...latest.filter((end) => end !== undefined), ...recentEnds];
 }
 
+/** Finds the first matching end in the histories of a record. */
+export function findEnd(
+  status: RemediationTargetStatus | undefined,
+  matches: (end: ExecutionEnd) => boolean,
+): { readonly history: WorkflowHistory; readonly end: ExecutionEnd } | undefined {
+  for (const history of status?.workflows ?? []) {
+    const end = listEnds(history).find(matches);
+    if (end) return { history, end };
+  }
+  return undefined;
+}
+
 /** Whether the record contains this end, or would drop it because all kept ends are later. */
 export function isFolded(
   status: RemediationTargetStatus | undefined,

@@ -12,6 +12,7 @@ export type { Expectation } from "./expectations/expectation.ts";
 export { readExpectations } from "./expectations/read-expectations.ts";
 export { explain, explainChecks, type StoredCheck, toStoredCheck } from "./explanation.ts";
 export {
+  findEnd,
   foldAck,
   foldEnd,
   foldIneffective,

@@ -5,6 +5,7 @@ export {
   type StructuralSchema,
   type ValidationRule,
 } from "../kube/index.ts";
+export { readAckRequest } from "./ack-request.ts";
 export {
   type BlockReason,
   blockReasons,

@@ -1,5 +1,5 @@
 import { parse, z } from "../../schema/index.ts";
-import type { Clock } from "../../time/index.ts";
+import { type Clock, timeLimit } from "../../time/index.ts";
 import { type IssueProject, type IssueTracker, IssueTrackerError } from "./issue-tracker.ts";
 
 const timeLimitMs = 30_000;
@@ -9,9 +9,7 @@ const issueSchema = z.object({ web_url: z.url({ protocol: /^https?$/ }) });
 /** Issues of GitLab, by its REST API v4. */
 export function gitlabIssues(clock: Clock): IssueTracker {
   async function call<S extends z.ZodType>(project: IssueProject, schema: S, { query = "", body, signal }: Call) {
-    const limit = new AbortController();
-    const timer = clock.after(timeLimitMs, () => limit.abort());
-    const stop = signal ? AbortSignal.any([signal, limit.signal]) : limit.signal;
+    using limit = timeLimit(clock, timeLimitMs, signal);
     const path = `api/v4/projects/${encodeURIComponent(project.project)}/issues${query}`;
     try {
       const response = await fetch(`${project.url.replace(/\/+$/, "")}/${path}`, {
@@ -20,7 +18,7 @@ export function gitlabIssues(clock: Clock): IssueTracker {
         redirect: "manual",
         headers: { "PRIVATE-TOKEN": project.token, ...(body && { "Content-Type": "application/json" }) },
         ...(body && { body: JSON.stringify(body) }),
-        signal: stop,
+        signal: limit.signal,
       });
       if (!response.ok) throw refusal(response.status, project, body ? "create" : "list");
       const parsed = parse(schema, await response.json());
@@ -32,8 +30,6 @@ export function gitlabIssues(clock: Clock): IssueTracker {
       if (error instanceof SyntaxError)
         throw new IssueTrackerError("GitLab's response is not JSON; check its URL", false);
       throw new IssueTrackerError(`GitLab does not respond: ${error instanceof Error ? error.message : error}`, true);
-    } finally {
-      timer.cancel();
     }
   }
   return {

@@ -1,8 +1,7 @@
-import { longestBacktickRun } from "../code-fence.ts";
 import type { Finding } from "../coder/coder.ts";
 import type { Changes, Note, Position } from "../gitlab/gitlab.ts";
 import { markers, withoutMarks } from "../markers.ts";
-import { toNoteText } from "../note-text.ts";
+import { longestBacktickRun, toNoteText } from "../note-text.ts";
 import { isRemoteError } from "../remote-error.ts";
 import { findPosition } from "../review/positions.ts";
 import type { ReviewAttempt } from "../work/attempt.ts";

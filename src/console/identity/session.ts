@@ -1,4 +1,7 @@
+import { join } from "node:path";
+import { makeDirectory, readOrCreate } from "../../disk/index.ts";
 import { parse, type Wire, z } from "../../schema/index.ts";
+import type { Random } from "../../time/index.ts";
 import { readSignedValue, signValue } from "./signed-value.ts";
 
 const schema = z.object({
@@ -24,4 +27,10 @@ export function signSession(claims: SessionClaims, key: string): string {
 export function readSession(value: string, key: string, nowMs: number): SessionClaims | undefined {
   const parsed = parse(schema, readSignedValue(value, purpose, key));
   return parsed.kind === "valid" && parsed.value.expiresAtMs > nowMs ? parsed.value : undefined;
+}
+
+/** The key that signs sessions. It is stored in a file that only its owner can read, so that sessions outlive a restart. */
+export async function keptSessionKey(directory: string, random: Random): Promise<string> {
+  await makeDirectory(directory);
+  return readOrCreate(join(directory, "session-key"), () => random.id() + random.id() + random.id());
 }

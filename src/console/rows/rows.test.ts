@@ -10,10 +10,8 @@ import type {
   WorkflowExecution,
 } from "../../resources/index.ts";
 import type { Row } from "../wire.ts";
-import { toApprovalRow } from "./approval-row.ts";
 import { maxRowBytes, toExecutionRow, toIncidentRow, toPauseRow, toTargetRow } from "./index.ts";
-import { toNoticeRow } from "./notice-row.ts";
-import { toTaskRow } from "./task-row.ts";
+import { toApprovalRow, toNoticeRow, toTaskRow } from "./to-row.ts";
 
 const hash = "oiiu3npg5aespnb5m7ukp485e49fn35jd7ojul0j68nnbbkpn91g";
 const at = "2026-03-01T12:00:00.000Z";

@@ -6,7 +6,7 @@ import {
   leases,
   type UpdateOutcome,
 } from "../../kube/index.ts";
-import { type Clock, type Random, sleep } from "../../time/index.ts";
+import { type Clock, type Random, sleep, timeLimit } from "../../time/index.ts";
 import { CoordinationError } from "../errors.ts";
 import { keyName } from "../key.ts";
 import { type RenewalResult, type Validity, validityFrom } from "../lease-renewer.ts";
@@ -281,13 +281,8 @@ export class KubernetesLockStore implements LockStore {
 
   /** Limits a call to a part of the ttl, so that a dead connection leaves time to try another one. */
   async #withTimeout<T>({ ttlMs }: Bid, send: (call: Call) => Promise<T>): Promise<T> {
-    const giveUp = new AbortController();
-    const timer = this.#options.clock.after(Math.max(minTryMs, ttlMs / triesPerTtl), () => giveUp.abort());
-    try {
-      return await send({ signal: giveUp.signal });
-    } finally {
-      timer.cancel();
-    }
+    using limit = timeLimit(this.#options.clock, Math.max(minTryMs, ttlMs / triesPerTtl));
+    return await send({ signal: limit.signal });
   }
 
   #claimant(bid: Bid): rules.Claimant {

@@ -2,12 +2,12 @@ import { type Engine, listUnfinishedPods, runOwner } from "../../engines/index.t
 import { deleteExactly, iso, type KubeObject, lostEventMs, refOf, writeStatus } from "../../kube/index.ts";
 import type { LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import {
+  findEnd,
   foldAck,
   foldEnd,
   foldIneffective,
   freeHolder,
   isCovered,
-  listEnds,
   workflowRules,
 } from "../../policy/index.ts";
 import {
@@ -94,7 +94,7 @@ export interface TargetDeps extends Deps {
 /** Folds an acknowledgement on the record, for an execution that is deleted. Returns whether there was one. */
 async function acknowledge(record: RemediationTarget, { caches, ledger }: Deps, signal: AbortSignal): Promise<boolean> {
   const uid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
-  const found = uid === undefined ? undefined : findEnd(record, uid);
+  const found = findEnd(record.status, ({ executionUid }) => executionUid === uid);
   if (!found || isCovered(found.history.ack, found.end)) return false;
   const nowMs = caches.client.serverNowMs();
   const knownSinceMs = await caches.acknowledgersKnownSince?.(signal);
@@ -117,7 +117,7 @@ async function foldMarks(record: RemediationTarget, { caches }: Deps, signal: Ab
   const foundAt = iso(client.serverNowMs());
   let { status } = record;
   for (const uid of ineffectiveExecutions(record)) {
-    const found = findEnd(record, uid);
+    const found = findEnd(record.status, ({ executionUid }) => executionUid === uid);
     if (found?.end.outcome !== "Success" || isCovered(found.history.ack, found.end)) continue;
     const { workflowId, ineffective: known } = found.history;
     if (known && Date.parse(known.latestSuccess.completedAt) >= Date.parse(found.end.completedAt)) continue;
@@ -127,14 +127,6 @@ async function foldMarks(record: RemediationTarget, { caches }: Deps, signal: Ab
   if (!status || status === record.status) return false;
   await writeStatus(client, remediationTargets, { ...record, status }, signal);
   return true;
-}
-
-function findEnd({ status }: RemediationTarget, uid: string) {
-  for (const history of status?.workflows ?? []) {
-    const end = listEnds(history).find(({ executionUid }) => executionUid === uid);
-    if (end) return { history, end };
-  }
-  return undefined;
 }
 
 const lookAgainMs = 1_000;
@@ -192,7 +184,7 @@ async function free(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { client, settings } = deps.caches;
-  const hasEnded = findEnd(record, holder.executionUid) !== undefined;
+  const hasEnded = findEnd(record.status, ({ executionUid }) => executionUid === holder.executionUid) !== undefined;
   // The replica that admitted it may have died before it recorded that.
   if (!hasEnded) await deps.ledger.append(admittedEvent(record, holder));
   const end = unknownEnd(holder, client.serverNowMs());

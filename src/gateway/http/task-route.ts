@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { TaskReader, WebhookIntake } from "../../tasks/index.ts";
+import { isOneOf } from "./authenticate.ts";
 import { isOutage, sendProblem } from "./problems.ts";
 import type { Rejection, ReportRejection } from "./report-rejection.ts";
-import { isOneOf } from "./secrets.ts";
 
 /** The route of GitLab's webhooks and its access rules. */
 export interface TaskRoute {

@@ -1,6 +1,6 @@
 import { type Call, type KubeClient, KubeError, type KubeObject, type ResourceType } from "../../kube/index.ts";
 import { type KindsCache, type ObjectReference, type ObjectTarget, toResourceType } from "../../resources/index.ts";
-import type { Clock } from "../../time/index.ts";
+import { type Clock, timeLimit } from "../../time/index.ts";
 import { GatewayError } from "../gateway-error.ts";
 
 /** Reads the objects that signals are about. */
@@ -21,18 +21,15 @@ export interface ObjectsOptions {
 /** Each read is limited to `timeoutMs`, because a sender with its own timeout waits for it. */
 export function objectReader({ client, kinds, clock, timeoutMs }: ObjectsOptions): Objects {
   async function read<T>(reading: ObjectRead, request: (call: Call) => Promise<T>, otherwise: T): Promise<T> {
-    const stop = new AbortController();
-    const timer = clock.after(timeoutMs, () => stop.abort());
+    using limit = timeLimit(clock, timeoutMs);
     try {
-      return await request({ signal: stop.signal });
+      return await request({ signal: limit.signal });
     } catch (error) {
       // The server does not serve this kind, so there is no such object.
       if (error instanceof KubeError && error.code === "invalid") return otherwise;
       if (error instanceof KubeError && error.code === "forbidden") throw new ForbiddenObject(reading, error);
       const { message } = error as Error;
       throw new GatewayError("unavailable", `${reading.what} cannot be read: ${message}`, { cause: error });
-    } finally {
-      timer.cancel();
     }
   }
   return {

@@ -1,16 +1,15 @@
 import type { KubeObject } from "../../kube/index.ts";
-import { isCovered } from "../../policy/index.ts";
+import { findEnd, isCovered } from "../../policy/index.ts";
 import {
   annotationKeys,
-  type ExecutionEnd,
   parseRecordedTarget,
   type RemediationRequest,
   type RemediationTarget,
+  readAckRequest,
   remediationRequests,
   remediationTargets,
   targetHash,
   type WorkflowExecution,
-  type WorkflowHistory,
   workflowExecutions,
 } from "../../resources/index.ts";
 import { isNamed, shortNames } from "../../resources/short-names/index.ts";
@@ -84,7 +83,7 @@ async function isRecorded({ metadata, status }: RemediationRequest, call: AckCal
   if (read.kind === "problem") return false;
   const record = await client.get(remediationTargets, { namespace: recordsIn, name: targetHash(read.target) });
   if (!record) return false;
-  const { by, reason } = acknowledgementOn(record) ?? {};
+  const { by, reason } = readAckRequest(record) ?? {};
   if (by === call.caller.name && reason === call.request.reason) return true;
   const ack = record.status?.workflows?.find((history) => history.workflowId === workflowId)?.ack;
   const isOfIncident = ack && Date.parse(ack.at) >= Date.parse(metadata.creationTimestamp ?? "");
@@ -96,7 +95,7 @@ async function ackOnRecord(name: string, call: AckCall): Promise<OperationResult
   const { request, context } = call;
   const { items } = await context.client.list(remediationTargets);
   for (const record of items) {
-    const found = findEnd(record, (end) => isNamed(name, end.executionName));
+    const found = findEnd(record.status, (end) => isNamed(name, end.executionName));
     if (!found) continue;
     if (request.ifVersion !== undefined) {
       throw new OperationError(
@@ -115,13 +114,13 @@ async function ackOnRecord(name: string, call: AckCall): Promise<OperationResult
 }
 
 function recordChange(record: RemediationTarget, executionUid: string, call: AckCall): VersionedChange | undefined {
-  const found = findEnd(record, (end) => end.executionUid === executionUid);
+  const found = findEnd(record.status, (end) => end.executionUid === executionUid);
   const known = found && isCovered(found.history.ack, found.end) ? found.history.ack : undefined;
   if (known?.by === call.caller.name) return undefined;
   if (known) throw ackedBy(known, record);
   const pendingUid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
   if (pendingUid === executionUid && isAckedByCaller(record, call)) return undefined;
-  const pending = findEnd(record, (end) => end.executionUid === pendingUid);
+  const pending = findEnd(record.status, (end) => end.executionUid === pendingUid);
   if (pending && !isCovered(pending.history.ack, pending.end)) {
     // The record holds one acknowledgement until an executor has folded it in.
     const message = `another acknowledgement on ${record.spec.targetResource} is being recorded`;
@@ -131,30 +130,9 @@ function recordChange(record: RemediationTarget, executionUid: string, call: Ack
   return { annotations: { ...annotations, [annotationKeys.acknowledgedExecution]: executionUid } };
 }
 
-function findEnd(
-  { status }: RemediationTarget,
-  isMeant: (end: ExecutionEnd) => boolean,
-): { readonly history: WorkflowHistory; readonly end: ExecutionEnd } | undefined {
-  for (const history of status?.workflows ?? []) {
-    const { lastFailure, lastExecutionFailure, ineffective, recentEnds } = history;
-    const ends = [lastExecutionFailure, lastFailure, ineffective?.latestSuccess, ...recentEnds];
-    const end = ends.find((one) => one && isMeant(one));
-    if (end) return { history, end };
-  }
-  return undefined;
-}
-
-/** The acknowledgement in the annotations of an object. */
-function acknowledgementOn({ metadata }: KubeObject): { readonly by: string; readonly reason: string } | undefined {
-  const reason = metadata.annotations?.[annotationKeys.acknowledge]?.trim();
-  return reason
-    ? { reason, by: metadata.annotations?.[annotationKeys.acknowledgedBy]?.trim() || "unknown" }
-    : undefined;
-}
-
 /** Throws a conflict if another caller has acknowledged it. */
 function isAckedByCaller(object: KubeObject, { caller }: AckCall): boolean {
-  const known = acknowledgementOn(object);
+  const known = readAckRequest(object);
   if (known && known.by !== caller.name) throw ackedBy(known, object);
   return known !== undefined;
 }

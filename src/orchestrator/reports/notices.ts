@@ -1,7 +1,6 @@
-import { iso, type KubeObject, nameHash } from "../../kube/index.ts";
+import { iso, nameHash } from "../../kube/index.ts";
 import type { Blocked } from "../../policy/index.ts";
 import {
-  annotationKeys,
   type BlockReason,
   type NotificationRequest,
   notificationRequests,
@@ -145,13 +144,6 @@ export function sharedSuccess(
       ...(remediationRequestRef && { remediationRequestRef }),
     },
   );
-}
-
-/** Reads the annotations of an incident or record by which an operator acknowledges that a retry is safe. */
-export function acknowledgementOn({ metadata }: KubeObject): { reason: string; by: string } | undefined {
-  const { annotations = {} } = metadata;
-  const reason = annotations[annotationKeys.acknowledge]?.trim();
-  return reason ? { reason, by: annotations[annotationKeys.acknowledgedBy]?.trim() || "unknown" } : undefined;
 }
 
 function incidentNotice(

@@ -1,14 +1,15 @@
 import { type Decision, iso, nothing, requeueAt } from "../../kube/index.ts";
-import { type Blocked, isCovered } from "../../policy/index.ts";
+import { type Blocked, findEnd, isCovered } from "../../policy/index.ts";
 import {
   annotationKeys,
   ineffectiveExecutions,
   type RemediationRequest,
   type RemediationTarget,
+  readAckRequest,
 } from "../../resources/index.ts";
 import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
-import { acknowledgementOn, incidentBlocked, reviewNeeded } from "../reports/notices.ts";
+import { incidentBlocked, reviewNeeded } from "../reports/notices.ts";
 import { blockedStatus } from "../statuses.ts";
 import type { TargetView } from "./target-view.ts";
 
@@ -16,7 +17,7 @@ import type { TargetView } from "./target-view.ts";
 export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Decision<Action> {
   const { nowMs, record } = view;
   const { reason, cause, message, nextStep, clearsAtMs, holder, requiresManualReview: review, earlier } = decision;
-  const ack = review ? acknowledgementOn(incident) : undefined;
+  const ack = review ? readAckRequest(incident) : undefined;
   if (ack && record && earlier && !isOtherAckPending(record, earlier.executionUid)) {
     return act(
       { do: "acknowledge", record, executionUid: earlier.executionUid },
@@ -56,12 +57,9 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
  */
 function isOtherAckPending(record: RemediationTarget, executionUid: string): boolean {
   const pendingUid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
-  if (pendingUid === undefined || pendingUid === executionUid || !acknowledgementOn(record)) return false;
-  return (record.status?.workflows ?? []).some(({ ack, lastFailure, lastExecutionFailure, ineffective, recentEnds }) =>
-    [lastFailure, lastExecutionFailure, ineffective?.latestSuccess, ...recentEnds].some(
-      (end) => end?.executionUid === pendingUid && !isCovered(ack, end),
-    ),
-  );
+  if (pendingUid === undefined || pendingUid === executionUid || !readAckRequest(record)) return false;
+  const found = findEnd(record.status, (end) => end.executionUid === pendingUid);
+  return found !== undefined && !isCovered(found.history.ack, found.end);
 }
 
 /** Returns the latest success of an ineffective workflow that the record does not show yet, even if another check blocks. */

@@ -8,7 +8,7 @@ import { readStaticFiles } from "../../../src/console/http/static-files.ts";
 import { localIdentity } from "../../../src/console/identity/local-identity.ts";
 import { type LocalUsers, localUsers } from "../../../src/console/identity/local-users.ts";
 import { type LoginLinks, loginLinks } from "../../../src/console/identity/login-links.ts";
-import { keptSessionKey } from "../../../src/console/identity/session-key.ts";
+import { keptSessionKey } from "../../../src/console/identity/session.ts";
 import type { KubeClient } from "../../../src/kube/index.ts";
 import { installCrds } from "../../../src/resources/index.ts";
 import { type Clock, systemClock, systemRandom } from "../../../src/time/index.ts";

@@ -1,7 +1,7 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Changes, ProblemDocument } from "../../../src/console/wire.ts";
-import { ApiError } from "../api.ts";
+import { ApiError, getJson } from "../api.ts";
 import { subscribe } from "./live.ts";
 import type { Merged } from "./merge.ts";
 
@@ -159,4 +159,23 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
       };
     },
   };
+}
+
+/** The details of one object, read again after each change that `concerns` it. */
+export function useDetail<T>(path: string, concerns: (changes: Changes, value: T) => boolean): LiveState<T> {
+  const live = useLive<T>(path, () => ({
+    read: (signal) => getJson<T>(path, signal),
+    merge: (value, changes) => ({ value, isExact: !concerns(changes, value) }),
+  }));
+  return live.state.value;
+}
+
+/** A value that the stream does not report, read every `everyMs` while the page is visible. */
+export function usePolled<T>(path: string, everyMs: number): LiveState<T> {
+  const live = useLive<T>(path, () => ({
+    read: (signal) => getJson<T>(path, signal),
+    merge: (value) => ({ value, isExact: true }),
+    everyMs,
+  }));
+  return live.state.value;
 }

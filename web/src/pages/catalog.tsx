@@ -10,7 +10,7 @@ import { ProblemNotice } from "../components/problem-notice.tsx";
 import { emptyBench, RuleBench } from "../components/rule-bench.tsx";
 import { RunButton } from "../components/run-button.tsx";
 import { formatCount } from "../format.ts";
-import { usePolled } from "../live/use-polled.ts";
+import { usePolled } from "../live/use-live.ts";
 import { location } from "../router.ts";
 
 const views = ["workflows", "rules", "test"] as const;

@@ -10,7 +10,7 @@ import { Facts, PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { TaskGraph } from "../components/task-graph.tsx";
 import { Duration, Sentence, Time } from "../components/time.tsx";
-import { useDetail } from "../live/use-detail.ts";
+import { useDetail } from "../live/use-live.ts";
 import type { PageProps } from "../router.ts";
 
 export function ExecutionPage({ parameters: { namespace, name = "" } }: PageProps) {

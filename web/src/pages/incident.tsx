@@ -16,7 +16,7 @@ import { StateMachine } from "../components/state-machine.tsx";
 import { Sentence, Time } from "../components/time.tsx";
 import { TimelineView } from "../components/timeline-view.tsx";
 import { formatCount } from "../format.ts";
-import { useDetail } from "../live/use-detail.ts";
+import { useDetail } from "../live/use-live.ts";
 import type { PageProps } from "../router.ts";
 import { serverNow } from "../time.ts";
 import { countByTime, fullRange } from "../timeline.ts";

@@ -14,7 +14,7 @@ import { Sentence, Time } from "../components/time.tsx";
 import { formatCount, shortNames } from "../format.ts";
 import { aboutText, chainTone, factText, type LedgerRow, orderFacts } from "../ledger.ts";
 import { type LedgerFilter, useLedger } from "../live/use-ledger.ts";
-import { usePolled } from "../live/use-polled.ts";
+import { usePolled } from "../live/use-live.ts";
 import { location } from "../router.ts";
 
 const choices: readonly FilterChoice[] = [

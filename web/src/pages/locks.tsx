@@ -6,7 +6,7 @@ import { ObjectLink, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Countdown, Duration } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
-import { usePolled } from "../live/use-polled.ts";
+import { usePolled } from "../live/use-live.ts";
 import { useRows } from "../live/use-rows.ts";
 import { type HeldLock, orderLocks, toHeldLock } from "../locks.ts";
 import { location } from "../router.ts";

@@ -8,7 +8,7 @@ import {
   type Now,
   type PauseRow,
 } from "../../../src/console/wire.ts";
-import { withQuery } from "../api.ts";
+import { getJson, withQuery } from "../api.ts";
 import { ApprovalLine } from "../components/approval-line.tsx";
 import { Badge } from "../components/badge.tsx";
 import { Loading } from "../components/data-table.tsx";
@@ -22,7 +22,8 @@ import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Countdown, Time } from "../components/time.tsx";
 import { countOf, formatCount } from "../format.ts";
 import { groupRows, laneTexts, sortLane } from "../lanes.ts";
-import { useNow } from "../live/use-now.ts";
+import { mergeNow } from "../live/merge.ts";
+import { type LiveState, useLive } from "../live/use-live.ts";
 
 /** A lane shows its first rows, with a link to all. The lane of incidents that need an operator is never shortened. */
 const shownRows = 8;
@@ -167,4 +168,16 @@ function OtherExecutions({ executions }: { readonly executions: readonly Executi
       <ExecutionLines executions={executions} />
     </Panel>
   );
+}
+
+/** The server sends no more rows of a lane. */
+const maxRows = 50;
+
+/** The lanes of the page Now, kept current by the stream. */
+function useNow(): LiveState<Now> {
+  const live = useLive<Now>("now", () => ({
+    read: (signal) => getJson<Now>("/now", signal),
+    merge: (now, changes) => mergeNow(now, changes, maxRows),
+  }));
+  return live.state.value;
 }

@@ -10,7 +10,7 @@ import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Time } from "../components/time.tsx";
 import { formatCount, formatPeriod } from "../format.ts";
 import { type FunnelStep, formatShare, funnelSteps } from "../funnel.ts";
-import { usePolled } from "../live/use-polled.ts";
+import { usePolled } from "../live/use-live.ts";
 import { location } from "../router.ts";
 
 const windows = [

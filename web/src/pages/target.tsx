@@ -13,7 +13,7 @@ import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Countdown, Duration } from "../components/time.tsx";
 import { TimelineView } from "../components/timeline-view.tsx";
 import { formatCount } from "../format.ts";
-import { useDetail } from "../live/use-detail.ts";
+import { useDetail } from "../live/use-live.ts";
 import { location } from "../router.ts";
 
 /** One target: its holder, its history, and whether each workflow may act on it now. */

@@ -1,4 +1,4 @@
-import { longestBacktickRun } from "../../code-fence.ts";
+import { longestBacktickRun } from "../../note-text.ts";
 import { type ParsedNode, parseNode } from "./adf.ts";
 
 /**
