@@ -76,7 +76,7 @@ export const stageMutants = [
   ]),
   ...mutantsOf({ file: "src/orchestrator/targets/block.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
     ["replaces a pending acknowledgement", " && !isOtherAckPending(record, earlier.executionUid)", ""],
-    ["waits for an acknowledgement that is folded", " && !isCovered(ack, end),", ","],
+    ["waits for an acknowledgement that is folded", " && !isCovered(found.history.ack, found.end);", ";"],
   ]),
   ...mutantsOf({ file: "src/orchestrator/targets/route.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
     [

@@ -50,7 +50,7 @@ const mutants: Readonly<Record<string, Mutation>> = {
   },
   "does not notice a silent stream": {
     file: "reflector.ts",
-    from: "stream.silent = true;\n      drop();",
+    from: "stream.isSilent = true;\n      drop();",
     to: "",
   },
   "takes in what it has seen before": {

@@ -7,6 +7,12 @@ import {
   type WorkflowExecution,
 } from "../../src/resources/index.ts";
 
+/**
+ * A replica reads the incident before it decides, records and creates: a cancellation between the two is forwarded to the execution.
+ * The time of a decision is the replica's estimate of the server's clock.
+ */
+const maxClockErrorMs = 1_000;
+
 interface CancelledExecution {
   object: WorkflowExecution;
   /** Being deleted, or gone: what its incident does next is up to the operator who deleted it. */
@@ -18,16 +24,22 @@ interface CancelledExecution {
  * wrong, or undefined.
  */
 export class CancelCheck {
-  /** By uid. */
-  readonly #incidents = new Map<string, RemediationRequest>();
+  readonly #serverNowMs: () => number;
+  /** By uid, with the time of the cancellation. */
+  readonly #incidents = new Map<string, { readonly object: RemediationRequest; readonly atMs: number }>();
   readonly #executions = new Map<string, CancelledExecution>();
+
+  constructor(serverNowMs: () => number) {
+    this.#serverNowMs = serverNowMs;
+  }
 
   /** A cancelled incident ends as Cancelled, and so does one whose own execution was cancelled. */
   incident(object: RemediationRequest, before: RemediationRequest): string | undefined {
     const { name, uid = "" } = object.metadata;
     const [was, is] = [outcomeOf(before), outcomeOf(object)];
     if (was !== undefined) return was === is ? undefined : `${name} ended ${was}, and then ${is}`;
-    if (readCancelRequest(object)) this.#incidents.set(uid, object);
+    if (readCancelRequest(object) && !this.#incidents.has(uid))
+      this.#incidents.set(uid, { object, atMs: this.#serverNowMs() });
     if (is === undefined || this.#isUpToOperator(object)) return undefined;
     const isCancelled = this.#incidents.has(uid) || this.#ownExecutionIsCancelled(object);
     // A replica that has not yet seen the end of the execution may find that it took too long.
@@ -47,10 +59,11 @@ export class CancelCheck {
     return `${name} was cancelled before it was started, and ended ${object.status?.phase}`;
   }
 
-  /** Nothing is created for an incident that was cancelled, itself or by its latest execution. */
-  created(name: string, incidentUid: string): string | undefined {
+  /** Nothing is decided and created for an incident that was cancelled, itself or by its latest execution. */
+  created(name: string, incidentUid: string, decidedAtMs: number): string | undefined {
     const incident = this.#incidents.get(incidentUid);
-    if (incident) return `${name} was created after ${incident.metadata.name} had been cancelled`;
+    if (incident && decidedAtMs > incident.atMs + maxClockErrorMs)
+      return `${name} was decided after ${incident.object.metadata.name} had been cancelled`;
     for (const { object, isLeaving } of this.#executions.values()) {
       const owner = object.metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
       if (owner === incidentUid && !isLeaving && wasCancelled(object))
@@ -73,13 +86,14 @@ export class CancelCheck {
     }
     const incident = this.#incidents.get(spec.remediationRequestRef?.uid ?? "");
     if (!incident || spec.severity !== "critical" || skipReason) return undefined;
-    return `a critical notice (${spec.eventType}) was created for ${incident.metadata.name}, which was cancelled`;
+    return `a critical notice (${spec.eventType}) was created for ${incident.object.metadata.name}, which was cancelled`;
   }
 
   /** The ledger names the operator once for each. */
   atRest(events: readonly LedgerEvent[]): string | undefined {
     const namings = (id: string) => events.filter((event) => event.id === id && event.facts["by"] === "kim").length;
-    for (const [uid, { metadata }] of this.#incidents) {
+    for (const [uid, { object }] of this.#incidents) {
+      const { metadata } = object;
       const count = namings(`${uid}/incident.cancelled`);
       if (count !== 1) return `${metadata.name} was cancelled; the ledger says so ${count} times`;
     }

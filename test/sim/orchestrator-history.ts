@@ -41,7 +41,7 @@ export class OrchestratorHistory {
   /** Executions that came back after their incident had gone on, by uid. */
   readonly #late = new Set<string>();
   readonly #executions = new Map<string, Execution>();
-  readonly #cancels = new CancelCheck();
+  readonly #cancels: CancelCheck;
   readonly #holders = new Map<string, { uid: string | undefined; since: number }>();
   #peaceSince = Number.POSITIVE_INFINITY;
   #violation: Violation | undefined;
@@ -51,6 +51,7 @@ export class OrchestratorHistory {
     this.#world = world;
     this.#serverNowMs = serverNowMs;
     this.#events = events;
+    this.#cancels = new CancelCheck(serverNowMs);
   }
 
   /** Throws what was found wrong. */
@@ -143,13 +144,13 @@ export class OrchestratorHistory {
     const { name = "", namespace } = metadata;
     this.decided++;
     if (incident === undefined) return;
-    const isDecided = this.#events().some(
+    const decided = this.#events().find(
       ({ id, facts }) =>
         id.startsWith(`${incident}/incident.decided/`) &&
         facts["verdict"] === "run" &&
         facts["execution"] === `${namespace}/${name}`,
     );
-    if (!isDecided) this.#fail("O6 recorded first", `${name} was made, and the ledger does not say why`);
+    if (!decided) return this.#fail("O6 recorded first", `${name} was made, and the ledger does not say why`);
     // A create that came late, or twice, and that the incident has gone on without. It must not be taken over.
     const known = this.#incidents.get(incident)?.object.status?.executionRefs ?? [];
     if (Number(name.slice(name.lastIndexOf("-") + 1)) <= known.length) {
@@ -163,7 +164,7 @@ export class OrchestratorHistory {
         this.#fail("O7 one execution per attempt", `${name} was made while ${other.object.metadata.name} goes on`);
     }
     this.#oldestFirst(name, incident, spec);
-    this.#report(this.#cancels.created(name, incident));
+    this.#report(this.#cancels.created(name, incident, Date.parse(decided.at)));
   }
 
   /** Without faults. Of incidents that wait for the same workflow on the same target the oldest comes first. */
