@@ -6,10 +6,10 @@ export const blockReasons = {
   NoMatchingRule: { skips: false, clears: "when the rules change, or the signal resolves" },
   Paused: { skips: true, clears: "when the last pause that covers it ends" },
   ResourceBusy: { skips: true, clears: "when the execution that holds the target has ended" },
-  PreviousExecutionFailed: { skips: true, clears: "when a person acknowledges the failure" },
-  ExhaustedRetries: { skips: true, clears: "when a person acknowledges the failures, or after a success" },
+  PreviousExecutionFailed: { skips: true, clears: "when an operator acknowledges the failure" },
+  ExhaustedRetries: { skips: true, clears: "when an operator acknowledges the failures, or after a success" },
   RecentlyRemediated: { skips: true, clears: "at a known time" },
-  Ineffective: { skips: false, clears: "when a person acknowledges that the fix does not hold" },
+  Ineffective: { skips: false, clears: "when an operator acknowledges that the fix does not hold" },
   ObserveOnly: { skips: true, clears: "when it is no longer only observed" },
   CauseOpen: { skips: false, clears: "when the incidents of its cause are closed" },
 } as const satisfies Record<string, { readonly skips: boolean; readonly clears: string }>;
