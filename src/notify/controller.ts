@@ -83,35 +83,27 @@ export function startNotifier(options: NotifierOptions): Notifier {
   const channels = new Map(options.channels.map((channel) => [channel.name, channel]));
   const deps = { ...options, caches, channels, metrics: notifyMetrics(options.metrics) };
 
-  function startController(): Controller {
-    const oneAtATime = oneNoticePerIncident();
-    return new Controller({
-      name: "notices",
-      clock,
-      random,
-      problem,
-      concurrency: 8,
-      sources: [keysFrom(notices, (notice) => [objectKey(notice)]), ...closedIncidentKeys(incidents, notices)],
-      stalls,
-      reconcile: (key, signal) =>
-        // Acting on a version older than our own last write would deliver twice.
-        reconcileCached(notices.get(refOfKey(key)), ownWrites, (notice) =>
-          oneAtATime(notice, () =>
-            reconcile(observe(notice, caches), {
-              decide,
-              perform: (action, snapshot) => perform(action, snapshot, deps, signal),
-              observeAgain: () => observeFresh(notice, caches, signal),
-            }),
-          ),
-        ),
-    });
-  }
+  const oneAtATime = oneNoticePerIncident();
+  const reconcileNotice = (notice: NotificationRequest, signal: AbortSignal) =>
+    oneAtATime(notice, () =>
+      reconcile(observe(notice, caches), {
+        decide,
+        perform: (action, snapshot) => perform(action, snapshot, deps, signal),
+        observeAgain: () => observeFresh(notice, caches, signal),
+      }),
+    );
 
   let isLeading = false;
   async function deliver(_lease: unknown, signal: AbortSignal) {
     isLeading = true;
     try {
-      const controller = startController();
+      const controller = new Controller({
+        ...{ name: "notices", clock, random, problem, concurrency: 8, stalls },
+        sources: [keysFrom(notices, (notice) => [objectKey(notice)]), ...closedIncidentKeys(incidents, notices)],
+        reconcile: (key, signal) =>
+          // Acting on a version older than our own last write would deliver twice.
+          reconcileCached(find(key), ownWrites, (notice) => reconcileNotice(notice, signal)),
+      });
       await waitForAbort(signal);
       await controller.stop({ deadlineMs: 1_000 });
     } finally {

@@ -21,26 +21,7 @@ const group = "Inspect";
 export function declareInspection(builder: ProgramBuilder): void {
   const { parentCommand, command, serverCommand } = builder;
 
-  withNamespace(
-    serverCommand("get <kind> [name...]", {
-      group,
-      summary: `List ${kindNames.join(", ")}`,
-      details: getDetails,
-      example: "interlock get incidents --phase Blocked --since 2h",
-      load: async () => (await import("../commands/get.ts")).get,
-    }),
-  )
-    .addOption(
-      outputOption(["table", "wide", "json", "yaml", "name", "jsonpath"], "the format; jsonpath=TEMPLATE prints parts"),
-    )
-    .option("--phase <PHASE>", "only in this phase, or one of several: Failed,Skipped; may be repeated", values)
-    .option("--reason <REASON>", "only blocked, skipped, failed, closed or stalled for this reason; the same", values)
-    .option("--lane <LANE>", "only incidents in this lane of the console, such as needsYou or queued; the same", values)
-    .option("--workflow <WORKFLOW>", "only of this workflow; may be repeated", values)
-    .option("--target <TARGET>", "only about this target, such as node/worker-1", value)
-    .option("--search <WORDS>", "only with all of these words in their texts", value)
-    .option("--since <WHEN>", "only created since: 2026-11-15T10:00:00Z, or 2h for two hours ago", value)
-    .option("-w, --watch", "also print each object that changes from then on, until Ctrl-C");
+  declareGet(builder);
 
   serverCommand("status", {
     group,
@@ -99,6 +80,29 @@ export function declareInspection(builder: ProgramBuilder): void {
   withConfig(test)
     .option("--rules <DIR>", "folder of the rules; default: the setting rules.dir", value)
     .option("--crds <FILE|DIR>", "CustomResourceDefinitions of custom kinds; may be repeated", values);
+}
+
+function declareGet({ serverCommand }: ProgramBuilder): void {
+  withNamespace(
+    serverCommand("get <kind> [name...]", {
+      group,
+      summary: `List ${kindNames.join(", ")}`,
+      details: getDetails,
+      example: "interlock get incidents --phase Blocked --since 2h",
+      load: async () => (await import("../commands/get.ts")).get,
+    }),
+  )
+    .addOption(
+      outputOption(["table", "wide", "json", "yaml", "name", "jsonpath"], "the format; jsonpath=TEMPLATE prints parts"),
+    )
+    .option("--phase <PHASE>", "only in this phase, or one of several: Failed,Skipped; may be repeated", values)
+    .option("--reason <REASON>", "only blocked, skipped, failed, closed or stalled for this reason; the same", values)
+    .option("--lane <LANE>", "only incidents in this lane of the console, such as needsYou or queued; the same", values)
+    .option("--workflow <WORKFLOW>", "only of this workflow; may be repeated", values)
+    .option("--target <TARGET>", "only about this target, such as node/worker-1", value)
+    .option("--search <WORDS>", "only with all of these words in their texts", value)
+    .option("--since <WHEN>", "only created since: 2026-11-15T10:00:00Z, or 2h for two hours ago", value)
+    .option("-w, --watch", "also print each object that changes from then on, until Ctrl-C");
 }
 
 const getDetails = `Oldest first. Names with a hash in them are shortened, and every command accepts them so; --output name prints them as kubectl accepts them, and --output wide, json and yaml print them whole. KIND is one of the words above, or a name that kubectl accepts, such as rr.

@@ -177,22 +177,12 @@ function writeCalls({ request }: Transport): Pick<KubeClient, "create" | "update
     async delete(
       type: ResourceType,
       ref: ObjectRef,
-      { preconditions, propagation, gracePeriodSeconds }: DeleteOptions = {},
+      options: DeleteOptions = {},
       call: Call = {},
     ): Promise<DeleteOutcome> {
       const operation = checkOperation({ verb: "delete", type, ...pickRef(ref) });
-      const options = {
-        apiVersion: "v1",
-        kind: "DeleteOptions",
-        ...(preconditions ? { preconditions } : {}),
-        ...(propagation ? { propagationPolicy: propagation } : {}),
-        ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-      };
-      const outcome = await write(
-        operation,
-        { method: "DELETE", path: operationPath(operation), ...toBody(options) },
-        call,
-      );
+      const body = toBody(wholeDeleteOptions(options));
+      const outcome = await write(operation, { method: "DELETE", path: operationPath(operation), ...body }, call);
       if (outcome.kind !== "updated") return outcome;
       // Without finalizers the server returns a Status, or the last version of the object.
       const isRemaining = outcome.object.metadata?.deletionTimestamp !== undefined;
@@ -200,6 +190,16 @@ function writeCalls({ request }: Transport): Pick<KubeClient, "create" | "update
     },
 
     evict: (pod, options, call) => evict({ request }, pod, options, call),
+  };
+}
+
+function wholeDeleteOptions({ preconditions, propagation, gracePeriodSeconds }: DeleteOptions): object {
+  return {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    ...(preconditions ? { preconditions } : {}),
+    ...(propagation ? { propagationPolicy: propagation } : {}),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
   };
 }
 

@@ -22,33 +22,9 @@ const shownRows = 5;
 /** Finds incidents, executions, targets and approvals by words, and opens one. */
 export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState("");
-  const [results, setResults] = useState<readonly Result[]>([]);
   const [selected, setSelected] = useState(0);
-  const [hasFailed, setHasFailed] = useState(false);
+  const { results, hasFailed } = useSearch(text, () => setSelected(0));
   const listId = useId();
-
-  useEffect(() => {
-    const controller = new AbortController();
-    let timer = setTimeout(search, typingMs);
-    function search() {
-      find(text, controller.signal).then(
-        (found) => {
-          setResults(found);
-          setSelected(0);
-          setHasFailed(false);
-        },
-        () => {
-          if (controller.signal.aborted) return;
-          setHasFailed(true);
-          timer = setTimeout(search, retryMs);
-        },
-      );
-    }
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
-    };
-  }, [text]);
 
   const open = (result: Result | undefined) => {
     if (!result) return;
@@ -101,6 +77,35 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
       {text.trim() !== "" && results.length === 0 && <p class="muted">{none}</p>}
     </Modal>
   );
+}
+
+/** Searches after each pause in typing, and again after a failure. */
+function useSearch(text: string, onFound: () => void) {
+  const [results, setResults] = useState<readonly Result[]>([]);
+  const [hasFailed, setHasFailed] = useState(false);
+  useEffect(() => {
+    const controller = new AbortController();
+    let timer = setTimeout(search, typingMs);
+    function search() {
+      find(text, controller.signal).then(
+        (found) => {
+          setResults(found);
+          onFound();
+          setHasFailed(false);
+        },
+        () => {
+          if (controller.signal.aborted) return;
+          setHasFailed(true);
+          timer = setTimeout(search, retryMs);
+        },
+      );
+    }
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [text]);
+  return { results, hasFailed };
 }
 
 async function find(text: string, signal: AbortSignal): Promise<readonly Result[]> {

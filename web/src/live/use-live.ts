@@ -52,10 +52,9 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
   /** The whole value must be read: it was never read, or changes were lost. */
   let isOutdated = true;
   let reading: { readonly controller: AbortController; readonly missed: Changes[] } | undefined;
-  let readingMore: AbortController | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
-  let correctedAt = Number.NEGATIVE_INFINITY;
+  const corrections = pacedCorrections(() => void load());
+  const pages = pageReader(source, update);
 
   async function load(): Promise<void> {
     reading?.controller.abort();
@@ -64,11 +63,11 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
     reading = attempt;
     const { signal } = attempt.controller;
     try {
-      const change = await readChange(signal);
+      const change = await readChange(source, isOutdated, signal);
       if (signal.aborted) return;
       reading = undefined;
       isOutdated = false;
-      change();
+      update(change);
       // They may be newer than what was read.
       for (const changes of attempt.missed) merge(changes);
     } catch (error) {
@@ -80,22 +79,10 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
     }
   }
 
-  /** Reads the value, or its correction. The function that it resolves to applies it. */
-  async function readChange(signal: AbortSignal): Promise<() => void> {
-    if (source.correct && !isOutdated) {
-      const change = await source.correct(signal);
-      return () => update(change);
-    }
-    const value = await source.read(signal);
-    return () => {
-      state.value = { value, problem: undefined };
-    };
-  }
-
-  /** Changes the value as it is now: it may have changed while `change` was read. */
-  function update(change: (value: T) => T): void {
-    const { value } = state.peek();
-    if (value !== undefined) state.value = { value: change(value), problem: undefined };
+  /** Changes the current value, which may have changed while `change` was read. */
+  function update(change: Change<T>): void {
+    const value = change(state.peek().value);
+    if (value !== undefined) state.value = { value, problem: undefined };
   }
 
   function merge(changes: Changes): void {
@@ -103,17 +90,7 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
     if (value === undefined) return;
     const merged = source.merge(value, changes);
     if (merged.value !== value) state.value = { value: merged.value, problem: undefined };
-    if (!merged.isExact) scheduleCorrection();
-  }
-
-  function scheduleCorrection(): void {
-    if (timer !== undefined) return;
-    const delay = Math.max(correction.delayMs, correctedAt + correction.pauseMs - performance.now());
-    timer = setTimeout(() => {
-      timer = undefined;
-      correctedAt = performance.now();
-      void load();
-    }, delay);
+    if (!merged.isExact) corrections.schedule();
   }
 
   /** A read that takes longer than the interval is waited for. */
@@ -123,18 +100,7 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
 
   return {
     state,
-    loadMore() {
-      const { value } = state.peek();
-      if (value === undefined || readingMore) return;
-      readingMore = new AbortController();
-      source
-        .readMore?.(value, readingMore.signal)
-        // A list that is scrolled tries again.
-        .then(update, () => undefined)
-        .finally(() => {
-          readingMore = undefined;
-        });
-    },
+    loadMore: () => pages.read(state.peek().value),
     start() {
       void load();
       const unsubscribe = follow({
@@ -152,12 +118,68 @@ export function openLive<T>(source: LiveSource<T>, follow: typeof subscribe): Li
         clearInterval(interval);
         unsubscribe();
         reading?.controller.abort();
-        readingMore?.abort();
-        clearTimeout(timer);
+        pages.abort();
+        corrections.cancel();
         clearTimeout(retry);
-        timer = undefined;
       };
     },
+  };
+}
+
+/** Computes the next value from the current one; undefined is a value that was not read yet. */
+type Change<T> = (value: T | undefined) => T | undefined;
+
+/** Reads the value, or its correction if only that is needed. */
+async function readChange<T>(source: LiveSource<T>, isOutdated: boolean, signal: AbortSignal): Promise<Change<T>> {
+  if (source.correct && !isOutdated) return whenPresent(await source.correct(signal));
+  const value = await source.read(signal);
+  return () => value;
+}
+
+function whenPresent<T>(change: (value: T) => T): Change<T> {
+  return (value) => (value === undefined ? undefined : change(value));
+}
+
+/** Calls `correct` soon after the first request, and not more often than the pause allows. */
+function pacedCorrections(correct: () => void) {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let correctedAt = Number.NEGATIVE_INFINITY;
+  return {
+    schedule() {
+      if (timer !== undefined) return;
+      const delay = Math.max(correction.delayMs, correctedAt + correction.pauseMs - performance.now());
+      timer = setTimeout(() => {
+        timer = undefined;
+        correctedAt = performance.now();
+        correct();
+      }, delay);
+    },
+    cancel() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}
+
+/** Reads the next page of a list, one at a time. */
+function pageReader<T>(source: LiveSource<T>, update: (change: Change<T>) => void) {
+  let reading: AbortController | undefined;
+  return {
+    read(value: T | undefined) {
+      if (value === undefined || reading) return;
+      reading = new AbortController();
+      source
+        .readMore?.(value, reading.signal)
+        .then(
+          (change) => update(whenPresent(change)),
+          // A list that is scrolled tries again.
+          () => undefined,
+        )
+        .finally(() => {
+          reading = undefined;
+        });
+    },
+    abort: () => reading?.abort(),
   };
 }
 
