@@ -67,14 +67,14 @@ function workflowExists({ workflowId, rulesTried }: ActionRequest, { workflow }:
   }
   if (workflow?.problems) {
     return blocks("NoMatchingRule", {
-      evidence: `the rule cannot be applied: ${workflow.problems.join("; ")}`,
+      evidence: `the rule cannot be carried out: ${workflow.problems.join("; ")}`,
       nextStep: "correct the rule or the workflow, and try it: interlock policy test",
     });
   }
   if (workflow && !rulesTried) return passes(`workflow ${workflowId} is in the catalog`);
   return blocks("NoMatchingRule", {
     evidence: rulesTried
-      ? `no rule matches; ${rulesTried.length === 0 ? "there are no rules" : `tried ${rulesTried.join(", ")}`}`
+      ? `no rule matches; tried ${rulesTried.length === 0 ? "none, as there are none" : rulesTried.join(", ")}`
       : `workflow ${workflowId} is not in the catalog`,
     nextStep: rulesTried ? "add a rule that matches" : `add workflow ${workflowId} to the catalog, or name another one`,
   });

@@ -85,10 +85,16 @@ function isStillBlocked({ status }: RemediationRequest, decision: Blocked): bool
     cause === decision.cause &&
     sameTime(untilMs, decision.clearsAtMs) &&
     holder?.executionUid === decision.holder?.executionUid &&
-    message.endsWith(decision.nextStep) &&
+    // Only the command, which names the object to act on: versions that run side by side during an upgrade differ in their texts.
+    message.endsWith(findCommand(decision.nextStep)) &&
     // The problem can change while the reason does not. This message contains no time.
     (reason !== "NoMatchingRule" || message.startsWith(decision.message))
   );
+}
+
+/** The command at the end of a next step; empty if it has none. */
+function findCommand(nextStep: string): string {
+  return /\binterlock .*$/.exec(nextStep)?.[0] ?? "";
 }
 
 /** The executor rounds the times of a skip up to seconds. */

@@ -382,9 +382,10 @@ function following(uid: string): RemediationRequest {
   return waiting({ follows: { name: uid, namespace: "default", uid } }, "Executing");
 }
 
+/** The text around the command is that of another version. */
 function blocked(reason: string, nextStep: string, untilMinutes?: number): RemediationRequest {
   const until = untilMinutes === undefined ? {} : { until: at(untilMinutes) };
-  return waiting({ block: { reason, message: `no. Next: wait, or end it: ${nextStep}`, ...until } }, "Blocked");
+  return waiting({ block: { reason, message: `no. Next: have patience, or: ${nextStep}`, ...until } }, "Blocked");
 }
 
 function acknowledged(): RemediationRequest {
