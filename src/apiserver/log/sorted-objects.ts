@@ -14,10 +14,6 @@ export class SortedObjects {
   /** None is empty; the last object of each comes before the first of the next. */
   readonly #chunks: Chunk[] = [];
 
-  get(namespace: string, name: string): StoredObject | undefined {
-    return this.#find(namespace, name).object;
-  }
-
   /** Returns the object that `object` replaces, if any. */
   set(object: StoredObject): StoredObject | undefined {
     const { index, chunk, at, object: previous } = this.#find(object.key.namespace, object.key.name);
