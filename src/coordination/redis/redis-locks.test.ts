@@ -1,10 +1,9 @@
-import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { redisAbilities, redisLockBench } from "../../../test/coordination/redis-lock-bench.ts";
 import { redisModelAbilities, redisModelLockBench } from "../../../test/coordination/redis-model-lock-bench.ts";
 import { startRedis } from "../../../test/services/redis.ts";
 import { systemClock, systemRandom } from "../../time/index.ts";
-import { keyHash, keyOf } from "../key.ts";
+import { type Key, keyHash, keyOf } from "../key.ts";
 import { locksContract } from "../locks/locks.contract.ts";
 import type { LockEvents, Locks } from "../locks/locks.ts";
 import { RedisConnection } from "./connection.ts";
@@ -128,27 +127,30 @@ describe("a lock in Redis", { concurrent: true }, () => {
 
   it("stays with its holder when the server has forgotten everything", async () => {
     const forgetful = await startForgetful();
-    const [holder, rival] = [await open(forgetful, { maxTtlMs: 3_000 }), await open(forgetful, { maxTtlMs: 3_000 })];
-    const lease = await holder.acquire(key, { ttlMs: 3_000, waitMs: 8_000 });
+    const [holder, rival] = [await open(forgetful, { maxTtlMs: 6_000 }), await open(forgetful, { maxTtlMs: 6_000 })];
+    const lease = await holder.acquire(key, { ttlMs: 6_000, waitMs: 20_000 });
 
     await forgetful.restart();
-    await wait(4_000);
+    await untilRecorded(forgetful, key);
 
     lease.assertHeld();
-    expect(await rival.tryAcquire(key, { ttlMs: 1_000 })).toBeUndefined();
+    await vi.waitFor(async () => expect(await rival.tryAcquire(key)).toBeUndefined(), { timeout: 20_000 });
     expect(await lease.release()).toEqual({ released: true });
   });
 
   it("stays with its holder when its renewal is due before a server was checked for lost data", async () => {
     const forgetful = await startForgetful();
-    let prepareMs = 0;
-    const locks = await open(forgetful, { maxTtlMs: 3_000, prepare: () => wait(prepareMs) });
-    const lease = await locks.acquire(key, { ttlMs: 3_000, waitMs: 8_000 });
+    const renewalFailed = vi.fn();
+    let prepare = async () => {};
+    const locks = await open(forgetful, { maxTtlMs: 6_000, prepare: () => prepare(), events: { renewalFailed } });
+    const lease = await locks.acquire(key, { ttlMs: 6_000, waitMs: 20_000 });
 
-    // Longer than until the next renewal, and shorter than until the end of the lease.
-    prepareMs = 1_500;
+    prepare = async () => {
+      renewalFailed.mockClear();
+      await vi.waitUntil(() => renewalFailed.mock.calls.length > 0, { timeout: 20_000 });
+    };
     await forgetful.restart();
-    await wait(3_500);
+    await untilRecorded(forgetful, key);
 
     lease.assertHeld();
   });
@@ -194,6 +196,11 @@ async function startForgetful(): Promise<Server> {
   const forgetful = await startRedis();
   opened.push(() => forgetful.stop());
   return forgetful;
+}
+
+/** Resolves when the server has a lock with this key, such as one that was renewed there. */
+async function untilRecorded(server: Server, key: Key): Promise<void> {
+  await vi.waitUntil(async () => (await server.command("EXISTS", `own:{${keyHash(key)}}`)) === 1, { timeout: 20_000 });
 }
 
 /** `prepare` runs on each new connection before the locks look at it. */
