@@ -11,5 +11,4 @@ export { type Salvage, SegmentLog } from "./log/segment-log.ts";
 export { type Segment, segmentNames } from "./log/segment-names.ts";
 export { lockIfThere, openLocked } from "./open-locked.ts";
 export { assertOwned, openOwnDirectory } from "./own-directory.ts";
-export { readOrCreate } from "./read-or-create.ts";
-export { createDurably, writeDurably } from "./write-durably.ts";
+export { createDurably, readOrCreate, writeDurably } from "./write-durably.ts";

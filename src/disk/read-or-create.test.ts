@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { readOrCreate } from "./read-or-create.ts";
+import { readOrCreate } from "./write-durably.ts";
 
 let directory: string;
 

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { type FileHandle, link, open, rename, rm } from "node:fs/promises";
+import { type FileHandle, link, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 const maxAttempts = 1_000;
@@ -16,6 +16,22 @@ export function createDurably(path: string, content: string | Uint8Array): Promi
     await link(temporary, path);
     await rm(temporary);
   });
+}
+
+/**
+ * Returns the text of `file`. If the file does not exist, it is created with the text that `create` returns, readable by this user
+ * only. Processes that start together get the same text.
+ */
+export async function readOrCreate(file: string, create: () => string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  await createDurably(file, create()).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+  return await readFile(file, "utf8");
 }
 
 /** Gives a finished file its name, and removes the temporary one. */

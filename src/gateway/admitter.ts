@@ -1,10 +1,10 @@
 import type { Signal } from "../resources/index.ts";
+import type { WarnLimited } from "../telemetry/index.ts";
 import { type Clock, sleep } from "../time/index.ts";
 import type { Admission, NotAdmitted } from "./admission.ts";
 import type { Intake, Repeats } from "./admit.ts";
 import { isLimit } from "./gateway-error.ts";
 import type { IntakeStalls } from "./intake-stalls.ts";
-import type { WarnLimited } from "./limited-warnings.ts";
 import type { GatewayMetrics } from "./metrics.ts";
 
 interface AdmitterOptions {

@@ -10,7 +10,7 @@ import {
   type Target,
 } from "../resources/index.ts";
 import { type StallReporter, stallReporter } from "../stalls/index.ts";
-import type { Logger, Metrics } from "../telemetry/index.ts";
+import { type Logger, limitedWarnings, type Metrics } from "../telemetry/index.ts";
 import type { Clock, Random } from "../time/index.ts";
 import type { Admission, NotAdmitted, Preview } from "./admission.ts";
 import { AdmissionRecorder } from "./admission-recorder.ts";
@@ -28,7 +28,6 @@ import { Incidents } from "./incidents/incidents.ts";
 import { toKnownIncident } from "./incidents/known-incident.ts";
 import { OpenIncidents } from "./incidents/open-incidents.ts";
 import { IntakeStalls } from "./intake-stalls.ts";
-import { limitedWarnings } from "./limited-warnings.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 
 export interface GatewayOptions {

@@ -71,8 +71,7 @@ export { type Informer, type InformerOptions, informer } from "./runtime/informe
 export type { ChangeEvent, ChangeHandler, IndexFunction } from "./runtime/object-cache.ts";
 export { stalledCondition } from "./runtime/only-stall-change.ts";
 export { OwnWrites } from "./runtime/own-writes.ts";
-export type { Problem, ProblemKind, ReportProblem } from "./runtime/problem.ts";
-export { problemLogger } from "./runtime/problem-logger.ts";
+export { type Problem, type ProblemKind, problemLogger, type ReportProblem } from "./runtime/problem.ts";
 export { lostEventMs, type Performed, type ReconcileSteps, reconcile, reconcileCached } from "./runtime/reconcile.ts";
 export { type Mirror, Reflector } from "./runtime/reflector.ts";
 export type { WorkOutcome, WorkQueueOptions } from "./runtime/work-queue.ts";

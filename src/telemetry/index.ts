@@ -1,4 +1,4 @@
-export { limitLog } from "./log-limit.ts";
+export { limitedWarnings, limitLog, type WarnLimited } from "./log-limit.ts";
 export { redactingLogger } from "./loggable.ts";
 export { type Logger, type LogLevel, silentLogger } from "./logger.ts";
 export type { Counter, Metrics } from "./metrics.ts";

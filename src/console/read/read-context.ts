@@ -1,7 +1,27 @@
 import type { LedgerDatabase } from "../../ledger/index.ts";
-import type { Rule } from "../../policy/index.ts";
+import type { OperateContext } from "../../operate/index.ts";
+import type { Facts, Rule } from "../../policy/index.ts";
+import type { FieldTrace, RemediationRequestSpec } from "../../resources/index.ts";
 import type { Projection } from "../projection/projection.ts";
-import type { RuleTestContext, SignalPreview } from "./rule-test.ts";
+
+/** What the gateway would do with one signal. */
+export interface SignalPreview {
+  readonly status: string;
+  readonly message: string;
+  readonly incident?: string;
+  readonly fingerprint?: string;
+  readonly fix?: string;
+  readonly problems?: readonly string[];
+  readonly subject?: string;
+  readonly target?: string;
+  readonly spec?: RemediationRequestSpec;
+  readonly mapping?: readonly FieldTrace[];
+}
+
+export interface RuleTestContext extends OperateContext {
+  /** Reads the facts that rules compare about the objects of an incident. */
+  readFacts(incident: RemediationRequestSpec, subject: string | undefined): Promise<Facts>;
+}
 
 /** The sources of the pages of single objects. Its client has the rights of the viewer. */
 export interface ReadContext extends RuleTestContext {

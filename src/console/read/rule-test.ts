@@ -1,29 +1,19 @@
-import { type OperateContext, queryPolicy, readObjectTarget } from "../../operate/index.ts";
-import { diagnoseWithFacts, type Facts, type PolicyDecision, type Rule } from "../../policy/index.ts";
-import { blockText, type Diagnosis, type FieldTrace, type RemediationRequestSpec } from "../../resources/index.ts";
+import { queryPolicy, readObjectTarget } from "../../operate/index.ts";
+import { diagnoseWithFacts, type PolicyDecision, type Rule } from "../../policy/index.ts";
+import { blockText, type Diagnosis, type FieldTrace } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
-import type { RuleTestResult } from "../wire.ts";
-
-/** What the gateway would do with one signal. */
-export interface SignalPreview {
-  readonly status: string;
-  readonly message: string;
-  readonly incident?: string;
-  readonly fingerprint?: string;
-  readonly fix?: string;
-  readonly problems?: readonly string[];
-  readonly subject?: string;
-  readonly target?: string;
-  readonly spec?: RemediationRequestSpec;
-  readonly mapping?: readonly FieldTrace[];
-}
-
-export interface RuleTestContext extends OperateContext {
-  /** Reads the facts that rules compare about the objects of an incident. */
-  readFacts(incident: RemediationRequestSpec, subject: string | undefined): Promise<Facts>;
-}
+import { RequestError } from "../projection/projection.ts";
+import type { RuleTest, RuleTestResult } from "../wire.ts";
+import type { ReadContext, RuleTestContext, SignalPreview } from "./read-context.ts";
 
 type TestedSignal = RuleTestResult["signals"][number];
+
+/** What the rules in force would do about a payload of a source. Throws RequestError while the rules cannot be read. */
+export async function readRuleTest({ source, payload }: RuleTest, context: ReadContext): Promise<RuleTestResult> {
+  const { rules, problems } = await context.rules();
+  if (problems.length > 0) throw new RequestError(`the rules have to be corrected first: ${problems.join("; ")}`);
+  return { signals: await testSignals(await context.preview(source, payload), rules, context) };
+}
 
 /** The result of each signal at the gateway, by the rules and by the policy. Changes nothing. */
 export async function testSignals(

@@ -1,11 +1,11 @@
 import type { StallWatch } from "../../kube/index.ts";
 import { firstSignal, hasSignalTexts, type RemediationRequest, type Signal } from "../../resources/index.ts";
+import type { WarnLimited } from "../../telemetry/index.ts";
 import type { Timer } from "../../time/index.ts";
 import { type Count, withCount, withEnd } from "../decide.ts";
 import { isOpen, type Report } from "../identity/report.ts";
 import { changeStatus, type KnownIncident, type StatusWriter } from "../incidents/change-status.ts";
 import { isPartial } from "../incidents/known-incident.ts";
-import type { WarnLimited } from "../limited-warnings.ts";
 import { type Addition, type OccurrenceLog, Tally } from "./tally.ts";
 
 export interface OccurrencesOptions extends StatusWriter {

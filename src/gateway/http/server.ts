@@ -1,13 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Certificate, createApp, listenWith, parseJsonBody } from "../../http/index.ts";
-import type { Logger, PromMetrics } from "../../telemetry/index.ts";
+import { type Logger, limitedWarnings, type PromMetrics } from "../../telemetry/index.ts";
 import { type Clock, Pacer } from "../../time/index.ts";
 import type { Gateway } from "../gateway.ts";
-import { limitedWarnings } from "../limited-warnings.ts";
 import type { SignalRoute } from "./authenticate.ts";
 import { openApiDocument } from "./openapi.ts";
-import { sendProblem } from "./problems.ts";
-import { type ReportRejection, rejectionReporter } from "./report-rejection.ts";
+import { type ReportRejection, rejectionReporter, sendProblem } from "./problems.ts";
 import type { Senders } from "./senders.ts";
 import { type BodyChecks, type ServerLimits, serveSignals, wrongSignature } from "./signal-routes.ts";
 import { serveTasks, type TaskRoute } from "./task-route.ts";

@@ -12,9 +12,8 @@ import {
   type BodyCheck,
   type SignalRoute,
 } from "./authenticate.ts";
-import { sendProblem } from "./problems.ts";
+import { type ReportRejection, sendProblem } from "./problems.ts";
 import { RateLimit } from "./rate-limit.ts";
-import type { ReportRejection } from "./report-rejection.ts";
 import {
   type SignalResult,
   sendResults,

@@ -2,8 +2,7 @@ import { BlockList, isIP } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { TaskReader, WebhookIntake } from "../../tasks/index.ts";
 import { isOneOf } from "./authenticate.ts";
-import { isOutage, sendProblem } from "./problems.ts";
-import type { Rejection, ReportRejection } from "./report-rejection.ts";
+import { isOutage, type Rejection, type ReportRejection, sendProblem } from "./problems.ts";
 
 /** The route of GitLab's webhooks and its access rules. */
 export interface TaskRoute {

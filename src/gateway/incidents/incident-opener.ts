@@ -1,6 +1,7 @@
 import { keyOf, type Locks } from "../../coordination/index.ts";
 import { type KubeClient, KubeError } from "../../kube/index.ts";
 import { type KindsCache, remediationRequests, type Signal, toObjectTarget } from "../../resources/index.ts";
+import type { WarnLimited } from "../../telemetry/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Occurrences } from "../counts/occurrences.ts";
 import type { Addition } from "../counts/tally.ts";
@@ -8,7 +9,6 @@ import { decideFiring } from "../decide.ts";
 import { GatewayError } from "../gateway-error.ts";
 import type { Report } from "../identity/report.ts";
 import type { ScopeOf } from "../identity/scope.ts";
-import type { WarnLimited } from "../limited-warnings.ts";
 import { draftIncident, payloadProblem } from "./draft.ts";
 import type { History, Incidents } from "./incidents.ts";
 import type { OpenIncidents } from "./open-incidents.ts";

@@ -1,3 +1,6 @@
+import { type Logger, limitedWarnings } from "../../telemetry/index.ts";
+import type { Clock } from "../../time/index.ts";
+
 /**
  * - `forbidden`, `invalid`: the server refuses to list or watch; retried slowly
  * - `unavailable`: the server does not respond as expected; retried with backoff
@@ -32,4 +35,13 @@ export type ReportProblem = (problem: Problem) => void;
 
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Logs problems as warnings named `event`. A problem that lasts is logged once a minute, however many keys it concerns: during an
+ * outage, every object reports the same one.
+ */
+export function problemLogger(event: string, options: { readonly log: Logger; readonly clock: Clock }): ReportProblem {
+  const warn = limitedWarnings(options);
+  return (problem) => warn(event, problem, `${problem.kind} ${problem.about} ${problem.message}`);
 }

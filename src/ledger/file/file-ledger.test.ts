@@ -12,10 +12,10 @@ import { ledgerContract } from "../ledger.contract.ts";
 import type { Ledger, LedgerEvent } from "../ledger.ts";
 import { observeLedger } from "../observe-ledger.ts";
 import { type FileLedgerOptions, openFileLedger } from "./file-ledger.ts";
-import { ledgerWriter } from "./ledger-writer.ts";
 import { readLedger } from "./read-ledger.ts";
 import type { LedgerRow } from "./row.ts";
 import { verifyLedger } from "./verify-ledger.ts";
+import { ledgerWriter } from "./writers.ts";
 
 let directory: string;
 

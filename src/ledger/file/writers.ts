@@ -1,6 +1,8 @@
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import { type DirectoryFormat, type DiskView, viewDirectory } from "../../disk/index.ts";
+import { dirname, join } from "node:path";
+import { type DirectoryFormat, type DiskView, makeDirectory, readOrCreate, viewDirectory } from "../../disk/index.ts";
+import type { Random } from "../../time/index.ts";
+import { LedgerError } from "../ledger.ts";
 import { journalSegments } from "./chain.ts";
 
 /** Of the directory of one writer. */
@@ -9,6 +11,17 @@ export const journalFormat: DirectoryFormat = { name: "interlock-journal", migra
 /** The name of a writer is the name of its directory, and is in every row without being escaped. */
 export function isWriterName(name: string): boolean {
   return /^[A-Za-z0-9][\w-]{0,62}$/.test(name);
+}
+
+/**
+ * Returns the name of the writer whose data is beside `file`, which contains the name; it is created once. Processes that start
+ * together get the same name, and the directory of that name then belongs to one of them.
+ */
+export async function ledgerWriter(file: string, random: Random): Promise<string> {
+  await makeDirectory(dirname(file));
+  const name = (await readOrCreate(file, () => `w-${random.id()}\n`)).trim();
+  if (isWriterName(name)) return name;
+  throw new LedgerError("damaged", `${file} contains no writer name; it is the name of a directory of the ledger`);
 }
 
 export interface Writer {

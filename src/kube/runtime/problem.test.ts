@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { ManualClock } from "../../../test/doubles/manual-clock.ts";
 import { recordingLogger } from "../../../test/doubles/recording-logger.ts";
 import type { Problem } from "./problem.ts";
-import { problemLogger } from "./problem-logger.ts";
+import { problemLogger } from "./problem.ts";
 
 it("logs a problem of many keys once a minute, and counts the others", async () => {
   const clock = new ManualClock();
