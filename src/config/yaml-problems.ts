@@ -13,7 +13,7 @@ export function unknownKey(name: string, section: string): string {
   // Half of a password with a comma in it looks like a key to YAML.
   const mayBeSecret = !meant && siblings.some(({ kind }) => kind.secret);
   const what = mayBeSecret || !isName(name) ? `a name below ${section}` : `${section}.${name}`;
-  return `${what} is not a setting. ${meant ? `Did you mean ${section}.${meant}? ` : ""}Write ${oneOf(meant ? [meant] : names)}.`;
+  return `${what} is not a setting. ${meant ? `Did you mean ${section}.${meant}? ` : ""}Write ${joinNames(meant ? [meant] : names)}.`;
 }
 
 function unknownSection(name: string): string {
@@ -21,8 +21,8 @@ function unknownSection(name: string): string {
   const [section, leaf] = (nearest(name, sections) ?? nearest(name, paths))?.split(".") ?? [];
 
   const what = `${isName(name) ? name : "a name"} is not a section of settings.`;
-  if (!section) return `${what} Write ${oneOf(sections)}.`;
-  if (!leaf) return `${what} Did you mean ${section}? Write ${oneOf([section])}.`;
+  if (!section) return `${what} Write ${joinNames(sections)}.`;
+  if (!leaf) return `${what} Did you mean ${section}? Write ${joinNames([section])}.`;
   return `${what} Did you mean ${section}.${leaf}? Write "${section}:" and, indented below it, "${leaf}:".`;
 }
 
@@ -55,6 +55,6 @@ function isName(text: string): boolean {
   return /^[A-Za-z][\w.-]{0,39}$/.test(text);
 }
 
-function oneOf(names: readonly string[]): string {
+function joinNames(names: readonly string[]): string {
   return names.map((name) => `"${name}:"`).join(" or ");
 }

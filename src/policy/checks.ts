@@ -8,7 +8,7 @@ import type {
 } from "../resources/index.ts";
 import { blockReasons } from "../resources/index.ts";
 import { formatDuration } from "../time/index.ts";
-import { historyOf, isCovered } from "./fold.ts";
+import { findHistory, isCovered } from "./fold.ts";
 import { pausedBy } from "./pauses.ts";
 import type { ActionRequest, AskingIncident, Situation } from "./request.ts";
 
@@ -104,7 +104,7 @@ function toTargetHolder({ catalogEntryUid: _entry, approval: _approval, ...holde
 }
 
 function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: Situation): CheckResult {
-  const history = historyOf(record, workflowId);
+  const history = findHistory(record, workflowId);
   const failure = history?.lastExecutionFailure;
   if (!failure) return passes(`${workflowId} has not failed while acting on ${target}`);
   if (history.ack && isCovered(history.ack, failure)) {
@@ -121,7 +121,7 @@ function noUnreviewedFailure({ target, workflowId }: ActionRequest, { record }: 
 }
 
 function retriesLeft({ workflowId }: ActionRequest, { record, settings }: Situation): CheckResult {
-  const history = historyOf(record, workflowId);
+  const history = findHistory(record, workflowId);
   const count = history?.consecutiveFailures ?? 0;
   if (count < settings.maxConsecutiveFailures) {
     return passes(`${count} of ${settings.maxConsecutiveFailures} failures in a row before acting`);
@@ -140,7 +140,7 @@ function failures(count: number): string {
 }
 
 function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situation): CheckResult {
-  const history = historyOf(record, workflowId);
+  const history = findHistory(record, workflowId);
   if (!history?.nextAllowed) return passes("no failure before acting");
   const untilMs = Date.parse(history.nextAllowed);
   if (nowMs >= untilMs)
@@ -157,7 +157,7 @@ function backoffIsOver({ workflowId }: ActionRequest, { record, nowMs }: Situati
 }
 
 function cooldownIsOver({ workflowId }: ActionRequest, { record, workflow, settings, nowMs }: Situation): CheckResult {
-  const success = historyOf(record, workflowId)?.lastSuccess;
+  const success = findHistory(record, workflowId)?.lastSuccess;
   if (!success) return passes(`${workflowId} has not succeeded here before`);
   if (success.cooldownEnded) return passes(`execution ${success.executionName} was deleted, which ended its cooldown`);
   const untilMs = Date.parse(success.completedAt) + (workflow?.cooldownMs ?? settings.cooldownMs);
@@ -177,7 +177,7 @@ function fixHolds(
   { record, settings, nowMs }: Situation,
 ): CheckResult {
   if (!incident) return passes("not applicable: no incident requested it");
-  const history = historyOf(record, workflowId);
+  const history = findHistory(record, workflowId);
   if (history?.ineffective) {
     const { latestSuccess, foundAt } = history.ineffective;
     const found = `${workflowId} succeeded on ${target}, and the problem came back each time, most recently after ${latestSuccess.executionName}`;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Acknowledgement, ExecutionEnd, Ineffectiveness, RemediationTargetStatus } from "../resources/index.ts";
 import { keptEnds } from "../resources/index.ts";
-import { foldAck, foldEnd, foldIneffective, freeHolder, historyOf, isFolded, withHolder } from "./fold.ts";
+import { findHistory, foldAck, foldEnd, foldIneffective, freeHolder, isFolded, withHolder } from "./fold.ts";
 import { defaultPolicy } from "./settings.ts";
 
 const { backoff } = defaultPolicy;
@@ -42,7 +42,7 @@ describe("facts about a target", () => {
     const blocking = failure("blocking", 0, true);
     const later = Array.from({ length: 50 }, (_, i) => success(`s${i}`, 1 + i));
 
-    const history = historyOf(folded([blocking, ...later].map(fact)), "cleanup");
+    const history = findHistory(folded([blocking, ...later].map(fact)), "cleanup");
 
     expect(history?.recentEnds).toHaveLength(keptEnds);
     expect(history?.recentEnds[0]?.executionUid).toBe("s49");
@@ -73,7 +73,7 @@ describe("the later of two ends", () => {
       [early, late],
       [late, early],
     ]) {
-      expect(historyOf(folded(ends.map(fact)), "cleanup")?.lastSuccess?.executionUid).toBe("late");
+      expect(findHistory(folded(ends.map(fact)), "cleanup")?.lastSuccess?.executionUid).toBe("late");
     }
   });
 });
@@ -82,22 +82,22 @@ describe("failures before acting", () => {
   it("are counted since the latest success or acknowledgement", () => {
     const facts = [failure("a", 1), failure("b", 2), success("c", 3), failure("d", 4), failure("e", 5)].map(fact);
 
-    expect(historyOf(folded(facts), "cleanup")).toMatchObject({ consecutiveFailures: 2 });
+    expect(findHistory(folded(facts), "cleanup")).toMatchObject({ consecutiveFailures: 2 });
     const acked = folded([...facts, { workflowId: "cleanup", ack: ack("d", 4) }]);
-    expect(historyOf(acked, "cleanup")).toMatchObject({ consecutiveFailures: 1 });
+    expect(findHistory(acked, "cleanup")).toMatchObject({ consecutiveFailures: 1 });
   });
 
   it("are neither counted nor reset by a failure while acting", () => {
     const facts = [failure("a", 1), failure("b", 2, true), failure("c", 3)].map(fact);
 
-    expect(historyOf(folded(facts), "cleanup")).toMatchObject({ consecutiveFailures: 2 });
+    expect(findHistory(folded(facts), "cleanup")).toMatchObject({ consecutiveFailures: 2 });
   });
 
   it("of one workflow do not affect another", () => {
     const status = folded([fact(failure("a", 1)), { workflowId: "restart", end: success("b", 2) }]);
 
-    expect(historyOf(status, "cleanup")).toMatchObject({ consecutiveFailures: 1 });
-    expect(historyOf(status, "restart")).toMatchObject({ consecutiveFailures: 0 });
+    expect(findHistory(status, "cleanup")).toMatchObject({ consecutiveFailures: 1 });
+    expect(findHistory(status, "restart")).toMatchObject({ consecutiveFailures: 0 });
   });
 
   it("have the same backoff with jitter, whichever replica folds them", () => {
@@ -106,7 +106,7 @@ describe("failures before acting", () => {
     const [one, other] = [1, 2].map(() => foldEnd(undefined, { workflowId: "cleanup", end, backoff: jittered }));
 
     expect(one).toEqual(other);
-    const waitMs = Date.parse(historyOf(one, "cleanup")?.nextAllowed ?? "") - start;
+    const waitMs = Date.parse(findHistory(one, "cleanup")?.nextAllowed ?? "") - start;
     expect(waitMs).toBeGreaterThanOrEqual(30_000);
     expect(waitMs).toBeLessThanOrEqual(90_000);
   });

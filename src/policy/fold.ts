@@ -58,7 +58,7 @@ export function freeHolder(status: RemediationTargetStatus | undefined, executio
 }
 
 /** Returns the history of `workflowId` in the record, if there is one. */
-export function historyOf(
+export function findHistory(
   status: RemediationTargetStatus | undefined,
   workflowId: string,
 ): WorkflowHistory | undefined {
@@ -90,7 +90,7 @@ export function isFolded(
   { workflowId, end }: { workflowId: string; end: ExecutionEnd },
 ): boolean {
   if (status?.holder?.executionUid === end.executionUid) return false;
-  const history = historyOf(status, workflowId);
+  const history = findHistory(status, workflowId);
   if (!history) return false;
   const known = [history.lastSuccess, ...history.recentEnds].find((one) => one?.executionUid === end.executionUid);
   if (known) return known.cooldownEnded === true || end.cooldownEnded !== true;
@@ -104,7 +104,7 @@ function withHistory(
   change: (history: WorkflowHistory) => WorkflowHistory,
 ): RemediationTargetStatus {
   const others = (status?.workflows ?? []).filter((history) => history.workflowId !== workflowId);
-  const changed = change(historyOf(status, workflowId) ?? { workflowId, consecutiveFailures: 0, recentEnds: [] });
+  const changed = change(findHistory(status, workflowId) ?? { workflowId, consecutiveFailures: 0, recentEnds: [] });
   return { ...status, workflows: [...others, changed].sort(byWorkflow) };
 }
 

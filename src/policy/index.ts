@@ -13,11 +13,11 @@ export { readExpectations } from "./expectations/read-expectations.ts";
 export { explain, explainChecks, type StoredCheck, toStoredCheck } from "./explanation.ts";
 export {
   findEnd,
+  findHistory,
   foldAck,
   foldEnd,
   foldIneffective,
   freeHolder,
-  historyOf,
   isCovered,
   isFolded,
   listEnds,

@@ -163,7 +163,9 @@ export class OperateWorld {
       metadata: { name: targetHash(target()), namespace },
       spec: { targetResource: "node/worker-1" },
     });
-    await this.setStatus(remediationTargets, targetHash(target()), { workflows: [historyOf("gone", "gone-uid")] });
+    await this.setStatus(remediationTargets, targetHash(target()), {
+      workflows: [workflowHistory("gone", "gone-uid")],
+    });
     await this.create(remediationApprovalRequests, {
       metadata: { name: "rar-1", namespace },
       spec: {
@@ -211,7 +213,7 @@ export const blocked: RemediationRequestStatus = {
 };
 
 /** The history of a workflow whose execution `name` failed, and is deleted. */
-export function historyOf(name: string, executionUid: string): WorkflowHistory {
+export function workflowHistory(name: string, executionUid: string): WorkflowHistory {
   const end = {
     executionUid,
     executionName: name,

@@ -11,7 +11,7 @@ import {
   targetHash,
   workflowExecutions,
 } from "../../src/resources/index.ts";
-import { blocked, historyOf, incident, namespace, OperateWorld, target, time } from "./operate-world.ts";
+import { blocked, incident, namespace, OperateWorld, target, time, workflowHistory } from "./operate-world.ts";
 
 const { acknowledge, acknowledgedBy, acknowledgedExecution } = annotationKeys;
 
@@ -59,7 +59,7 @@ describe("ack", () => {
     await moveToRecord();
     const ack = { executionUid: "x", coversUntil: time, by: "kim", verified: false, reason: "looked at it" };
     const at = new Date(world.client.serverNowMs() + 1_000).toISOString();
-    await setWorkflows([{ ...historyOf("gone", "gone-uid"), ack: { ...ack, at } }]);
+    await setWorkflows([{ ...workflowHistory("gone", "gone-uid"), ack: { ...ack, at } }]);
 
     await expect(world.perform("ack", { object: incident })).resolves.toMatchObject({ kind: "incidents" });
     await expect(world.perform("ack", { object: incident }, { by: "lee" })).rejects.toMatchObject({ code: "conflict" });
@@ -77,7 +77,10 @@ describe("ack", () => {
   });
 
   it("of a deleted execution does not replace one on the record that no executor has folded yet", async () => {
-    await setWorkflows([historyOf("gone", "gone-uid"), { ...historyOf("lost", "lost-uid"), workflowId: "guarded" }]);
+    await setWorkflows([
+      workflowHistory("gone", "gone-uid"),
+      { ...workflowHistory("lost", "lost-uid"), workflowId: "guarded" },
+    ]);
     await world.perform("ack", { object: "gone" });
 
     await expect(world.perform("ack", { object: "lost" })).rejects.toMatchObject({

@@ -38,7 +38,7 @@ export function recordContradiction(facts: RecordFacts): string | undefined {
 /** Every recorded end is in the target record, as long as there is one. */
 export function missingEnd(trail: ExecutionTrail, status: RemediationTargetStatus | undefined): string | undefined {
   if (!status || trail.isGone || !isRecorded(trail) || !endOf(trail)) return undefined;
-  const isThere = historyOf(status, trail.workflowId)?.recentEnds.some((end) => end.executionUid === trail.uid);
+  const isThere = findHistory(status, trail.workflowId)?.recentEnds.some((end) => end.executionUid === trail.uid);
   return isThere ? undefined : `${trail.name} ended and was recorded, but its end is not in the record`;
 }
 
@@ -46,7 +46,7 @@ export function missingEnd(trail: ExecutionTrail, status: RemediationTargetStatu
 export function missingAck(trail: ExecutionTrail, status: RemediationTargetStatus | undefined): string | undefined {
   const end = endOf(trail);
   if (!status || trail.isGone || !end || !isAcknowledged(trail)) return undefined;
-  const until = acknowledgedUntil(historyOf(status, trail.workflowId) ?? {});
+  const until = acknowledgedUntil(findHistory(status, trail.workflowId) ?? {});
   return until >= Date.parse(end.completedAt) ? undefined : `${trail.name} was acknowledged; the record does not know`;
 }
 
@@ -65,7 +65,7 @@ export function statusContradiction(
   const says = `${status.consecutiveFailures} failures, next ${nextAllowedIn(status)}`;
   if (status.phase === "Completed") return says === "0 failures, next undefined" ? undefined : `it completed: ${says}`;
   const fitting = versions.map((version) => {
-    const history = historyOf(version, trail.workflowId);
+    const history = findHistory(version, trail.workflowId);
     const ends = [...(history?.recentEnds ?? []), end];
     const { consecutiveFailures, nextAllowed } = figuresOf(ends, acknowledgedUntil(history ?? {}), rules);
     return `${consecutiveFailures} failures, next ${nextAllowed}`;
@@ -75,7 +75,7 @@ export function statusContradiction(
 
 /** A deleted execution has its cooldown ended, as long as there is a record; not if it is deleted by force. */
 export function cooldownLeft(trail: ExecutionTrail, status: RemediationTargetStatus | undefined): string | undefined {
-  const end = historyOf(status, trail.workflowId)?.recentEnds.find(({ executionUid }) => executionUid === trail.uid);
+  const end = findHistory(status, trail.workflowId)?.recentEnds.find(({ executionUid }) => executionUid === trail.uid);
   const isOver = trail.isForced || end?.outcome !== "Success" || end.cooldownEnded;
   return isOver ? undefined : `${trail.name} is gone, and its cooldown goes on`;
 }
@@ -106,7 +106,7 @@ function isToldRight(end: ExecutionEnd, trail: ExecutionTrail): boolean {
 
 /** An entry of a record never changes, unless the record is deleted. */
 function forgotten({ workflowId, recentEnds, ack }: WorkflowHistory, { previous }: RecordFacts): string | undefined {
-  const before = historyOf(previous?.status, workflowId);
+  const before = findHistory(previous?.status, workflowId);
   for (const known of before?.recentEnds ?? []) {
     const now = recentEnds.find(({ executionUid }) => executionUid === known.executionUid);
     if (!now) return `the end of ${known.executionName} was in the record, and is no more`;
@@ -168,7 +168,7 @@ function nextAllowedIn(status: object): unknown {
   return "nextAllowedExecution" in status ? status.nextAllowedExecution : undefined;
 }
 
-function historyOf(status: RemediationTargetStatus | undefined, workflowId: string): WorkflowHistory | undefined {
+function findHistory(status: RemediationTargetStatus | undefined, workflowId: string): WorkflowHistory | undefined {
   return status?.workflows?.find((history) => history.workflowId === workflowId);
 }
 

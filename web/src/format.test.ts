@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
   axisTop,
-  countOf,
   formatCountdown,
   formatDuration,
   formatLocal,
   formatPeriod,
+  formatQuantity,
   formatRelative,
   formatTick,
   formatUtc,
@@ -103,7 +103,7 @@ it.each([
 });
 
 it("counts in the singular and in the plural", () => {
-  expect([0, 1, 1_234].map((count) => countOf(count, "line"))).toEqual(["0 lines", "1 line", "1,234 lines"]);
+  expect([0, 1, 1_234].map((count) => formatQuantity(count, "line"))).toEqual(["0 lines", "1 line", "1,234 lines"]);
 });
 
 it("shortens the key of an object as the command line prints its name", () => {

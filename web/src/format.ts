@@ -71,13 +71,13 @@ export function formatUtc(at: number): string {
 
 /** A length of whole units: "90 seconds", "1 minute", "2 hours". */
 export function formatPeriod(seconds: number): string {
-  if (seconds % 3_600 === 0) return countOf(seconds / 3_600, "hour");
-  if (seconds % 60 === 0) return countOf(seconds / 60, "minute");
-  return countOf(seconds, "second");
+  if (seconds % 3_600 === 0) return formatQuantity(seconds / 3_600, "hour");
+  if (seconds % 60 === 0) return formatQuantity(seconds / 60, "minute");
+  return formatQuantity(seconds, "second");
 }
 
 /** "1 line", "1,234 lines" */
-export function countOf(count: number, noun: string): string {
+export function formatQuantity(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 

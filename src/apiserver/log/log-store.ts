@@ -76,7 +76,9 @@ export class LogStore implements ObjectStore {
   ): Promise<T> {
     if (this.#closed !== undefined) return Promise.reject(this.#unavailable("it is closed"));
     const pending = this.#undurable.get(keyText(key));
-    const current = pending ? resultOf(pending.change) : this.#parts.table.get(key.resource, key.namespace, key.name);
+    const current = pending
+      ? toStoredObject(pending.change)
+      : this.#parts.table.get(key.resource, key.namespace, key.name);
     const revision = this.#takenRevision + 1;
 
     let decision: WriteDecision<T>;
@@ -160,7 +162,7 @@ interface Pending {
 }
 
 /** The object after the change; undefined when it is deleted. */
-function resultOf({ do: kind, entry }: StoredChange): StoredObject | undefined {
+function toStoredObject({ do: kind, entry }: StoredChange): StoredObject | undefined {
   return kind === "put" ? entry : undefined;
 }
 

@@ -76,7 +76,7 @@ export class SortedObjects {
     let high = this.#chunks.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (compare(firstOf(this.#chunks, middle), namespace, name) <= 0) low = middle + 1;
+      if (compare(firstObject(this.#chunks, middle), namespace, name) <= 0) low = middle + 1;
       else high = middle;
     }
     return Math.max(0, low - 1);
@@ -114,6 +114,6 @@ function compare({ key }: StoredObject, namespace: string, name: string): number
   return 0;
 }
 
-function firstOf(chunks: readonly Chunk[], index: number): StoredObject {
+function firstObject(chunks: readonly Chunk[], index: number): StoredObject {
   return chunks[index]?.[0] as StoredObject;
 }

@@ -70,15 +70,15 @@ export function findCompletion(program: Command, args: readonly string[]): Compl
     ...part,
   });
 
-  if (pending) return found(valuesOf(pending, text));
+  if (pending) return found(completeValue(pending, text));
   const [, name = "", value] = /^(--[^=]+)=(.*)$/s.exec(text) ?? [];
   const option = findOption(command, name);
-  if (option && value !== undefined) return found(valuesOf(option, value, `${name}=`));
+  if (option && value !== undefined) return found(completeValue(option, value, `${name}=`));
   if (text.startsWith("-")) return found({ candidates: optionCandidates(command) });
   if (command.commands.length > 0) return found({ candidates: commandCandidates(command) });
   return found(argumentValues(command, positional));
 
-  function valuesOf(option: Option, value: string, prefix = ""): Partial<Completion> {
+  function completeValue(option: Option, value: string, prefix = ""): Partial<Completion> {
     const lookups = filterLookups(option, positional);
     if (lookups.length === 0) return { ...optionValues(option), prefix, text: value };
     // Several values with commas between them: the last one is completed.

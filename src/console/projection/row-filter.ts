@@ -29,12 +29,12 @@ export function readFilter(kind: RowKind, filter: RowFilter, nowMs: number): Ent
   if (unknown !== undefined) throw new RequestError(`unknown lane "${unknown}"; write one of ${lanes.join(", ")}`);
   if (wantedLanes && kind !== "incidents") throw new RequestError(`${kind} have no lane`);
   const tests = [
-    oneOf(wantedLanes, ({ lane }) => lane),
-    oneOf(readList(filter.phase), (entry) => (hasRunOut(entry, nowMs) ? "Ended" : entry.phase)),
-    oneOf(readList(filter.reason), ...reasonGetters),
-    exactly(readList(filter.target), ({ target }) => target),
-    oneOf(readList(filter.workflow), ({ workflow }) => workflow),
-    oneOf(
+    isAnyOf(wantedLanes, ({ lane }) => lane),
+    isAnyOf(readList(filter.phase), (entry) => (hasRunOut(entry, nowMs) ? "Ended" : entry.phase)),
+    isAnyOf(readList(filter.reason), ...reasonGetters),
+    isExactly(readList(filter.target), ({ target }) => target),
+    isAnyOf(readList(filter.workflow), ({ workflow }) => workflow),
+    isAnyOf(
       readList(filter.namespace),
       ({ namespace }) => namespace,
       ({ targetNamespace }) => targetNamespace,
@@ -87,12 +87,12 @@ function readList(text: string | undefined): readonly string[] | undefined {
 }
 
 /** Names of objects differ by case. */
-function exactly(wanted: readonly string[] | undefined, read: (entry: RowEntry) => string): Test | undefined {
+function isExactly(wanted: readonly string[] | undefined, read: (entry: RowEntry) => string): Test | undefined {
   return wanted && ((entry) => wanted.includes(read(entry)));
 }
 
 /** In any case, as on the command line. Each value is looked at once, as few values are those of many rows. */
-function oneOf(
+function isAnyOf(
   wanted: readonly string[] | undefined,
   ...getters: readonly ((entry: RowEntry) => string)[]
 ): Test | undefined {

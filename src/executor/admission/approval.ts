@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { historyOf, listEnds } from "../../policy/index.ts";
+import { findHistory, listEnds } from "../../policy/index.ts";
 import {
   annotationKeys,
   keptEnds,
@@ -63,7 +63,7 @@ function scopeProblem({ spec }: RemediationApprovalRequest, { execution, plan }:
 /** An approval that is older than the history of the record may have been used by an execution that the record dropped. */
 function useProblem({ metadata, status }: RemediationApprovalRequest, { execution, record }: ApprovalCheck) {
   const { uid } = metadata;
-  const history = historyOf(record, execution.spec.workflowRef.workflowId);
+  const history = findHistory(record, execution.spec.workflowRef.workflowId);
   if (!history) return undefined;
   const otherUse = listEnds(history).find(
     ({ approvalUid, executionUid }) => approvalUid === uid && executionUid !== execution.metadata.uid,

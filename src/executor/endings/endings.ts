@@ -1,6 +1,6 @@
 import type { RunFailure } from "../../engines/index.ts";
 import { type Decision, iso, type KubeObject } from "../../kube/index.ts";
-import { foldEnd, historyOf, isVerifiedName, type NameGuarantee } from "../../policy/index.ts";
+import { findHistory, foldEnd, isVerifiedName, type NameGuarantee } from "../../policy/index.ts";
 import {
   type Acknowledgement,
   annotationKeys,
@@ -244,7 +244,7 @@ function historyAfter({ record, settings }: Snapshot, execution: WorkflowExecuti
   const end = toExecutionEnd(execution, settings);
   const { workflowId } = execution.spec.workflowRef;
   if (!end) return {};
-  const history = historyOf(foldEnd(record?.status, { workflowId, end, backoff: settings.backoff }), workflowId);
+  const history = findHistory(foldEnd(record?.status, { workflowId, end, backoff: settings.backoff }), workflowId);
   if (!history) return {};
   const { consecutiveFailures, nextAllowed } = history;
   return { consecutiveFailures, ...(nextAllowed === undefined ? {} : { nextAllowedExecution: nextAllowed }) };

@@ -1,4 +1,4 @@
-import { foldEnd, historyOf, listEnds, neededUntilMs } from "../../policy/index.ts";
+import { findHistory, foldEnd, listEnds, neededUntilMs } from "../../policy/index.ts";
 import type { ExecutionEnd, RemediationTarget, WorkflowExecution } from "../../resources/index.ts";
 import type { ExecutorSettings, Snapshot } from "../snapshot.ts";
 
@@ -35,8 +35,8 @@ export function executionKeptUntilMs(
   const untilMs = retentionEndMs(execution, settings);
   if (untilMs === undefined || !end) return untilMs;
   const { workflowId } = execution.spec.workflowRef;
-  const known = historyOf(record?.status, workflowId);
-  const history = known ?? historyOf(foldEnd(undefined, { workflowId, end, backoff: settings.backoff }), workflowId);
+  const known = findHistory(record?.status, workflowId);
+  const history = known ?? findHistory(foldEnd(undefined, { workflowId, end, backoff: settings.backoff }), workflowId);
   const cooldownMs = plan.kind === "valid" ? plan.cooldownMs : settings.cooldownMs;
   return history ? Math.max(untilMs, neededUntilMs(history, { cooldownMs, settings })) : untilMs;
 }

@@ -1,5 +1,5 @@
 import { type Decision, iso, nothing, requeueAfter } from "../../kube/index.ts";
-import { foldAck, foldEnd, freeHolder, historyOf, isFolded } from "../../policy/index.ts";
+import { findHistory, foldAck, foldEnd, freeHolder, isFolded } from "../../policy/index.ts";
 import {
   type Condition,
   type ExecutionEnd,
@@ -120,7 +120,7 @@ function acknowledge(snapshot: Snapshot, end: ExecutionEnd | undefined): Decisio
   if (!record?.status) return act({ do: "create-record" });
 
   const { workflowId } = execution.spec.workflowRef;
-  const known = historyOf(record.status, workflowId)?.ack;
+  const known = findHistory(record.status, workflowId)?.ack;
   if (known && Date.parse(known.coversUntil) >= Date.parse(end.completedAt)) return undefined;
   return act(
     { do: "record", event: events.acknowledgedEvent(snapshot, ack) },

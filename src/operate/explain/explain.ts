@@ -8,7 +8,7 @@ import { explainExecution } from "./execution.ts";
 import type { Explanation } from "./explanation.ts";
 import { explainIncident } from "./incident.ts";
 import { explainReported } from "./report.ts";
-import { explainIgnored, explainSignal, ignoredSignalsOf } from "./signal.ts";
+import { explainIgnored, explainSignal, readIgnoredSignals } from "./signal.ts";
 import { explainTasks } from "./task.ts";
 
 /** The subject of an explanation. */
@@ -55,7 +55,7 @@ async function explainTarget(
   const kinds = await context.kinds();
   const target = readObjectTarget(text, kinds);
   const now = await queryPolicy({ target, workflow }, kinds, context);
-  const ignored = await ignoredSignalsOf(target.text, context);
+  const ignored = await readIgnoredSignals(target.text, context);
   return {
     facts: { target: target.text, now, ignored },
     text: [...explainReports(now, target.text), ...ignored.map(explainIgnored)],

@@ -22,7 +22,7 @@ export async function explainSignal(subject: string, context: OperateContext): P
 }
 
 /** Signals about a target that had no effect, newest first; none if the ledger cannot be read here. */
-export async function ignoredSignalsOf(target: string, context: OperateContext): Promise<readonly LedgerEvent[]> {
+export async function readIgnoredSignals(target: string, context: OperateContext): Promise<readonly LedgerEvent[]> {
   return (await readIgnored(context, { target }, () => true)) ?? [];
 }
 

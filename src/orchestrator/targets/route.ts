@@ -1,5 +1,5 @@
 import { byAge, type Decision, nothing, requeueAfter, requeueAt } from "../../kube/index.ts";
-import { historyOf, type PolicyDecision } from "../../policy/index.ts";
+import { findHistory, type PolicyDecision } from "../../policy/index.ts";
 import {
   type Diagnosis,
   type ParameterValue,
@@ -134,7 +134,7 @@ function refusalDelayMs(incident: RemediationRequest, view: TargetView): number 
 function refusedUntilMs({ spec, status }: WorkflowExecution, { record }: TargetView): number {
   if (status?.phase !== "Skipped" || status.skipDetails.reason !== "RecentlyRemediated") return 0;
   const { cause, cooldownRemaining, skippedAt, recentRemediation } = status.skipDetails;
-  const history = historyOf(record?.status, spec.workflowRef.workflowId);
+  const history = findHistory(record?.status, spec.workflowRef.workflowId);
   const success = history?.lastSuccess;
   // A cooldown ends when its execution is deleted, a backoff when an operator acknowledges the failures.
   const isOver =

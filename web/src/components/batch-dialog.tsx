@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { ApprovalRow } from "../../../src/console/wire.ts";
 import { type BatchItem, batchCommands, performBatch, type RefusedItem } from "../batch.ts";
-import { countOf } from "../format.ts";
+import { formatQuantity } from "../format.ts";
 import { newKey, operationTexts } from "../operations.ts";
 import { performOperation } from "../perform-operation.ts";
 import { Command } from "./empty-state.tsx";
@@ -40,14 +40,15 @@ export function BatchDialog({ operation, rows, onClose }: BatchDialogProps) {
     );
     setDone(undefined);
     const performed = items.length - rest.length;
-    if (performed > 0) showToast({ tone: "good", text: `${countOf(performed, "workflow")} ${outcomes[operation]}.` });
+    if (performed > 0)
+      showToast({ tone: "good", text: `${formatQuantity(performed, "workflow")} ${outcomes[operation]}.` });
     if (rest.length === 0) return onClose();
     setRefused(rest);
     setItems(rest.map(({ item }) => item));
   };
 
   return (
-    <Modal title={`${label} ${countOf(items.length, "workflow")}`} onClose={onClose}>
+    <Modal title={`${label} ${formatQuantity(items.length, "workflow")}`} onClose={onClose}>
       <form
         class="form"
         onSubmit={(event) => {
@@ -96,7 +97,7 @@ function BatchList({ items }: { readonly items: readonly BatchItem[] }) {
 function RefusedList({ refused }: { readonly refused: readonly RefusedItem[] }) {
   return (
     <div class="notice" data-tone="bad" role="alert">
-      <p class="strong">Not answered: {countOf(refused.length, "approval")}</p>
+      <p class="strong">Not answered: {formatQuantity(refused.length, "approval")}</p>
       <ul class="batch-list">
         {refused.map(({ item: { row }, problem }) => (
           <li key={row.key}>

@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { LogLine } from "../../../src/console/wire.ts";
 import { openStream, withQuery } from "../api.ts";
-import { countOf } from "../format.ts";
+import { formatQuantity } from "../format.ts";
 import { emptyOutput, followOutput, maxLines, type Output } from "../live/output.ts";
 import { sleep } from "../live/reconnect.ts";
 import { plainText } from "../log-text.ts";
@@ -42,7 +42,7 @@ export function LogView({ path }: { readonly path: string }) {
         <span class="log-state grow" role="status">
           {(state !== "ended" || problem === undefined) && <Badge {...states[state]} />}
           <span class="muted">
-            {countOf(lines.length, "line")}
+            {formatQuantity(lines.length, "line")}
             {problem !== undefined && `; ${problem}`}
           </span>
         </span>

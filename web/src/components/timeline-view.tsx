@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { TimelineEvent } from "../../../src/console/wire.ts";
-import { countOf, formatLocal, formatTick } from "../format.ts";
+import { formatLocal, formatQuantity, formatTick } from "../format.ts";
 import { navigate } from "../router.ts";
 import { clock } from "../time.ts";
 import {
@@ -258,7 +258,7 @@ function EventList({ events, range }: { readonly events: readonly TimelineEvent[
   return (
     <details class="event-list" open>
       <summary>
-        {countOf(visible.length, "event")} in this period
+        {formatQuantity(visible.length, "event")} in this period
         {visible.length > maxListed && `, the newest ${maxListed} are listed`}
       </summary>
       <ul class="events">

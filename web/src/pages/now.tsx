@@ -20,7 +20,7 @@ import { OperationButton } from "../components/operation-button.tsx";
 import { PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
 import { Countdown, Time } from "../components/time.tsx";
-import { countOf, formatCount } from "../format.ts";
+import { formatCount, formatQuantity } from "../format.ts";
 import { groupRows, laneTexts, sortLane } from "../lanes.ts";
 import { mergeNow } from "../live/merge.ts";
 import { type LiveState, useLive } from "../live/use-live.ts";
@@ -129,7 +129,7 @@ function ActivePauses({ pauses }: { readonly pauses: readonly PauseRow[] }) {
             <span class="muted">
               {" "}
               · by {pause.author}, <Time at={pause.createdAt} style="relative" /> · holds back{" "}
-              {countOf(pause.suppressed, "incident")}
+              {formatQuantity(pause.suppressed, "incident")}
             </span>
           </p>
           {pause.until !== undefined && <Countdown until={pause.until} prefix="ends in" />}

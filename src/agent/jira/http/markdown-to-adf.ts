@@ -17,14 +17,14 @@ export function markdownToAdf(markdown: string): AdfDocument {
   const text = markdown.replaceAll("\r\n", "\n");
   let document = toDocument(text);
   let kept = text.length;
-  for (let size = sizeOf(document); size > maxSize && kept > 0; size = sizeOf(document)) {
+  for (let size = measure(document); size > maxSize && kept > 0; size = measure(document)) {
     kept = Math.max(0, Math.floor((kept * maxSize) / size) - cutNote.length - 10);
     document = toDocument(cut(text, kept));
   }
   return document;
 }
 
-function sizeOf(document: AdfDocument): number {
+function measure(document: AdfDocument): number {
   return JSON.stringify(document).length;
 }
 
