@@ -24,7 +24,7 @@ await connection.connect();
 
 await locks.run(keyOf("payment/deployment/payment-api"), async (lease) => {
   console.log(`held, fence ${lease.fence}`);
-  // Everything that can wait takes the signal: it aborts if the lease is lost, before anyone else can hold the key.
+  // Everything that can wait takes the signal: it aborts if the lease is lost, before another holder can take the key.
   await sleep(clock, 5_000, lease.signal);
   // Right before a side effect, ask; and send the fence along, so that a late write is refused.
   lease.assertHeld();

@@ -36,6 +36,16 @@ const forbiddenInTexts: readonly Forbidden[] = [
   { pattern: /\bgo(es)? on (all the same|as if)\b/gi, instead: "write continues" },
 ];
 
+/** Verbs of persons, which programs and files are not; forbidden in comments and in the titles of tests. */
+const forbiddenInProse: readonly Forbidden[] = [
+  indefinitePersons,
+  { pattern: /\b(tells?|told)\b(?! apart)/gi, instead: "write reports, sends or returns" },
+  { pattern: /\b(says|said)\b/gi, instead: "write prints, names, states or contains" },
+  { pattern: /\b(hears?|heard)\b/gi, instead: "write receives or reads" },
+  { pattern: /\b(believes?|believed)\b/gi, instead: "write assumes" },
+  { pattern: /\ball the same\b/gi, instead: "write anyway" },
+];
+
 /** Pages that quote the words, or that record the past. */
 const exceptions = new Set(["docs/house-style.md", "CHANGELOG.md"]);
 
@@ -47,16 +57,19 @@ interface Text {
 const problems: string[] = [];
 const folders = new Map<string, Set<string>>();
 
-for (const path of [...trackedFiles("src"), ...trackedFiles("web")].filter(isProductionCode)) {
+for (const path of ["src", "web", "scripts", "test", "bench", "examples"].flatMap(trackedFiles).filter(isTypeScript)) {
   const file = ts.createSourceFile(path, readFileSync(path, "utf8"), ts.ScriptTarget.Latest, true);
+  const literals = literalsIn(file);
+  for (const comment of commentsIn(file, literals)) report(path, comment, forbiddenInProse);
+  // The data of a test may contain any word, for it plays the part of what comes from outside.
+  const texts = isProductionCode(path) ? literals : literals.filter(isTitle);
+  for (const literal of texts)
+    report(path, toText(literal, file), isTitle(literal) ? forbiddenInProse : forbiddenInTexts);
   // The web app is a program of its own: its names are its own, too.
-  for (const name of path.startsWith("src/") ? declaredTypes(file) : []) {
+  for (const name of path.startsWith("src/") && isProductionCode(path) ? declaredTypes(file) : []) {
     const known = folders.get(name) ?? new Set();
     folders.set(name, known.add(dirname(path)));
   }
-  const literals = literalsIn(file);
-  for (const literal of literals) report(path, toText(literal, file), forbiddenInTexts);
-  for (const comment of commentsIn(file, literals)) report(path, comment, [indefinitePersons]);
 }
 
 for (const path of trackedFiles(".").filter((path) => path.endsWith(".md") && !exceptions.has(path))) {
@@ -73,8 +86,20 @@ for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
 console.log(`${folders.size} type names, each with one meaning; no forbidden word in strings, comments and pages`);
 
+function isTypeScript(path: string): boolean {
+  return /\.tsx?$/.test(path);
+}
+
 function isProductionCode(path: string): boolean {
-  return /\.tsx?$/.test(path) && !/\.(test|contract|proof)\.ts$/.test(path);
+  return /^(src|web)\//.test(path) && !/\.(test|contract|proof)\.ts$/.test(path);
+}
+
+/** Whether a literal is the title of a test or of a group of tests. */
+function isTitle(literal: Literal): boolean {
+  const call = literal.parent;
+  if (!ts.isCallExpression(call) || call.arguments[0]?.pos !== literal.pos) return false;
+  // `it(…)`, `it.each(…)(…)`, `describe.skipIf(…)(…)`
+  return /^(it|test|describe)\b/.test(call.expression.getText());
 }
 
 function* declaredTypes(file: ts.SourceFile): Generator<string> {

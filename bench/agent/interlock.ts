@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { dieWithUs, end, heard } from "../../test/services/child.ts";
+import { dieWithUs, end, waitForOutput } from "../../test/services/child.ts";
 
 /** `interlock ...` as a process of its own. */
 export interface Interlock {
@@ -25,7 +25,7 @@ export async function interlock(
     env: { PATH: process.env["PATH"], ...env },
   });
   dieWithUs(child);
-  const { input: output } = await heard(child, ready);
+  const { input: output } = await waitForOutput(child, ready);
   return { output, cpuMs: () => cpuMs(child), stop: () => end(child, "SIGTERM") };
 }
 

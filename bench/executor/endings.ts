@@ -3,7 +3,7 @@ import { type WorkflowExecution, workflowExecutions } from "../../src/resources/
 import { systemRandom } from "../../src/time/index.ts";
 import { clock, type Workbench } from "./workbench.ts";
 
-/** Tells when executions have ended: `Completed` or `Skipped`, and when their target is free. */
+/** Resolves when executions have ended: `Completed` or `Skipped`, and when their target is free. */
 export class Endings {
   readonly #waiting = new Map<string, (at: number) => void>();
   readonly #isReached: (execution: WorkflowExecution) => boolean;

@@ -8,7 +8,7 @@ import { machineMs } from "../locks/machine-time.ts";
 import { median } from "../locks/quantile.ts";
 import { printTable } from "../locks/table.ts";
 import { bareInsertsPerSecond } from "./bare-inserts.ts";
-import { clock, openJournal, tell } from "./journals.ts";
+import { append, clock, openJournal } from "./journals.ts";
 import type { Measured, Plan } from "./plans.ts";
 
 /** How fast what has waited in a journal comes to PostgreSQL, beside as many rows that are only inserted. */
@@ -44,7 +44,7 @@ export async function measureDrain(folder: string, plan: Plan, postgres: Postgre
 async function drained(folder: string, events: number, url: string): Promise<number> {
   const directory = mkdtempSync(join(folder, "drain-"));
   const before = await openJournal(directory);
-  await tell(before, 0, events);
+  await append(before, 0, events);
   await before.close();
 
   const ledger = await openJournal(directory);

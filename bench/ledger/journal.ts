@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { median } from "../locks/quantile.ts";
 import { printTable } from "../locks/table.ts";
 import { BareFile } from "../store/bare-file.ts";
-import { openJournal, tell } from "./journals.ts";
+import { append, openJournal } from "./journals.ts";
 import type { Measured, Plan } from "./plans.ts";
 
 /** So many rows the bare file makes durable at a time: as many as callers wait. */
@@ -13,13 +13,13 @@ const together = 256;
 export async function measureJournal(folder: string, plan: Plan): Promise<Measured> {
   const directory = mkdtempSync(join(folder, "journal-"));
   const ledger = await openJournal(directory);
-  await tell(ledger, 0, 5_000);
+  await append(ledger, 0, 5_000);
   const bytes = rowBytes(join(directory, "w-bench"));
   const file = await BareFile.open(folder, together * bytes);
   const ours: number[] = [];
   const bare: number[] = [];
   for (let round = 0; round < plan.rounds; round++) {
-    ours.push(await tell(ledger, 5_000 + round * plan.journalEvents, plan.journalEvents));
+    ours.push(await append(ledger, 5_000 + round * plan.journalEvents, plan.journalEvents));
     bare.push(together * (await file.appendsPerSecond(Math.ceil(plan.journalEvents / together))));
   }
   await file.close();

@@ -14,7 +14,7 @@ export function openJournal(directory: string): Promise<FileLedger> {
 }
 
 /** Events per second, each answered when durable. Numbers go on from `first`. */
-export async function tell(ledger: Ledger, first: number, count: number): Promise<number> {
+export async function append(ledger: Ledger, first: number, count: number): Promise<number> {
   let next = first;
   const startedAt = machineMs();
   await Promise.all(

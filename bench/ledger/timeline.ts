@@ -8,7 +8,7 @@ import type { PostgresService } from "../../test/services/postgres.ts";
 import { machineMs } from "../locks/machine-time.ts";
 import { median } from "../locks/quantile.ts";
 import { printTable } from "../locks/table.ts";
-import { clock, openJournal, tell } from "./journals.ts";
+import { append, clock, openJournal } from "./journals.ts";
 import type { Measured, Plan } from "./plans.ts";
 import { targetCount, targetOf } from "./sample.ts";
 
@@ -39,7 +39,7 @@ async function fill(folder: string, url: string): Promise<void> {
   const ledger = await openJournal(mkdtempSync(join(folder, "timeline-")));
   const database = ledgerDatabase(postgresStore({ url }));
   const shipped = shippedLedger({ ledger, database, clock, random: systemRandom(), log: silentLogger });
-  await tell(shipped, 0, rows);
+  await append(shipped, 0, rows);
   while (shipped.lag().events > 0) await sleep(clock, 5);
   await shipped.close();
 }

@@ -78,12 +78,12 @@ async function circulate(workers: readonly WorkerProcess[], contender: string, m
         holder = worker;
         if (grants >= most || machineMs() > until) return resolve();
         grants++;
-        previous?.tell(turn(contender));
+        previous?.send(turn(contender));
       };
     }
   });
   for (const worker of workers) {
-    worker.tell(turn(contender));
+    worker.send(turn(contender));
     // So that there is no doubt who came first.
     await sleep(10);
   }

@@ -13,7 +13,7 @@ export interface MemoryPlan {
 export interface MemoryFigures {
   /** Median pairs per second for each contender, and for each round. */
   readonly pairsPerSecond: ReadonlyMap<string, readonly number[]>;
-  /** µs per grant with a queue on one key; the name says how long a queue. */
+  /** µs per grant with a queue on one key; the name states the queue's length. */
   readonly queuedMicros: ReadonlyMap<string, number>;
   readonly interlockQueuedMicros: number;
   readonly promiseChainQueuedMicros: number;

@@ -10,7 +10,7 @@ export interface RedisLoad {
   readonly requests: number;
 }
 
-/** Starts to count; the function returned says what `entry` made Redis do since then. */
+/** Starts to count; the function returned measures what `entry` made Redis do since then. */
 export async function watchRedis(admin: Redis, entry: Pick<Entry, "sends">): Promise<() => Promise<RedisLoad>> {
   const before = await look(admin);
   return async () => {

@@ -1,6 +1,6 @@
 import type { Targets } from "../verdicts.ts";
 
-/** What each figure of the result line should be. Ratios are better the larger they are, unless `atMost` says so. */
+/** What each figure of the result line should be. Ratios are better the larger they are, except where `atMost` is set. */
 export const targets: Targets = {
   uncontended1VsRaw: { atLeast: 0.8 },
   uncontended1VsBestPeer: { atLeast: 0.8 },

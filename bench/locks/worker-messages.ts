@@ -4,7 +4,7 @@ import type { Waiting, WaitingPlan } from "./waiting.ts";
 export type Request =
   /** Opens the contender of this name, warms it up and answers `done`. Opening it again does nothing. */
   | { readonly do: "open"; readonly contender: string; readonly url: string }
-  /** Waits for the lock, says `acquired`, holds it for `holdMs` and then releases it. */
+  /** Waits for the lock, sends `acquired`, holds it for `holdMs` and then releases it. */
   | { readonly do: "take-turn"; readonly contender: string; readonly holdMs: number }
   /** Lets turns under way end without holding on, and answers `turns`. */
   | { readonly do: "finish-turns" }
@@ -24,5 +24,5 @@ export type Answer =
   | { readonly kind: "turns"; readonly turns: Float64Array; readonly cpuMicros: number }
   | { readonly kind: "waited"; readonly waiting: Waiting };
 
-/** What a worker says. */
+/** What a worker sends. */
 export type Message = Answer | { readonly kind: "acquired" } | { readonly kind: "failed"; readonly message: string };

@@ -21,7 +21,7 @@ class Worker {
     switch (request.do) {
       case "open":
         await this.#open(request.contender, request.url);
-        return say({ kind: "done" });
+        return send({ kind: "done" });
       case "take-turn":
         this.#lastTurn = this.#lastTurn.then(() => this.#takeTurn(request.contender, request.holdMs));
         return this.#lastTurn;
@@ -30,7 +30,7 @@ class Worker {
       case "saturate":
         return this.#saturate(request);
       case "wait":
-        return say({ kind: "waited", waiting: await waiting(called(request.contender), request.url, request.plan) });
+        return send({ kind: "waited", waiting: await waiting(called(request.contender), request.url, request.plan) });
     }
   }
 
@@ -49,7 +49,7 @@ class Worker {
     const askedAt = machineMs();
     const held = await this.#contender(name).acquire(keyOf("handoff", name));
     const gotAt = machineMs();
-    say({ kind: "acquired" });
+    send({ kind: "acquired" });
     if (!this.#inHaste) await sleep(holdMs);
     this.#turns.push(askedAt, gotAt, machineMs());
     await held.release();
@@ -58,7 +58,7 @@ class Worker {
   async #finishTurns() {
     this.#inHaste = true;
     await this.#lastTurn;
-    say({ kind: "turns", turns: Float64Array.from(this.#turns), cpuMicros: 0 });
+    send({ kind: "turns", turns: Float64Array.from(this.#turns), cpuMicros: 0 });
     this.#turns = [];
     this.#inHaste = false;
   }
@@ -69,7 +69,7 @@ class Worker {
     const turns: number[] = [];
     await Promise.all(Array.from({ length: loops }, () => this.#loop(contender, startAt + ms, turns)));
     const { user, system } = process.cpuUsage(cpu);
-    say({ kind: "turns", turns: Float64Array.from(turns), cpuMicros: user + system });
+    send({ kind: "turns", turns: Float64Array.from(turns), cpuMicros: user + system });
   }
 
   async #loop(name: string, until: number, turns: number[]) {
@@ -98,13 +98,13 @@ function called(name: string): Entry {
   return entry;
 }
 
-function say(message: Message) {
+function send(message: Message) {
   process.send?.(message);
 }
 
 const worker = new Worker();
 process.on("message", (request: Request) => {
-  worker.handle(request).catch((error: unknown) => say({ kind: "failed", message: String(error) }));
+  worker.handle(request).catch((error: unknown) => send({ kind: "failed", message: String(error) }));
 });
 // The main process is gone: so is the reason to be here.
 process.on("disconnect", () => process.exit());

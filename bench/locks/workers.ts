@@ -16,13 +16,13 @@ export class WorkerProcess {
   constructor(index: number) {
     this.index = index;
     this.#child = fork(fileURLToPath(new URL("./worker.js", import.meta.url)), [], { serialization: "advanced" });
-    this.#child.on("message", (message: Message) => this.#heard(message));
+    this.#child.on("message", (message: Message) => this.#receive(message));
     this.#child.on("exit", (code) => {
       if (code) this.#fail(`ended with code ${code}`);
     });
   }
 
-  tell(request: Request): void {
+  send(request: Request): void {
     this.#child.send(request);
   }
 
@@ -32,7 +32,7 @@ export class WorkerProcess {
       this.#answered = resolve;
       this.#rejected = reject;
       if (this.#failure) reject(this.#failure);
-      else this.tell(request);
+      else this.send(request);
     });
     if (answer.kind !== kind) throw new Error(`worker ${this.index} answered ${answer.kind} to ${request.do}`);
     return answer as Extract<Answer, { kind: K }>;
@@ -45,7 +45,7 @@ export class WorkerProcess {
     await exited;
   }
 
-  #heard(message: Message) {
+  #receive(message: Message) {
     switch (message.kind) {
       case "acquired":
         return this.acquired();

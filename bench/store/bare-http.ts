@@ -37,7 +37,7 @@ export async function bareCreates(folder: string): Promise<BareServer> {
 }
 
 /** The limit of Node itself: writes the same bytes to every connection. */
-export async function bareFanout(): Promise<BareServer & { tell(frame: Buffer): void }> {
+export async function bareFanout(): Promise<BareServer & { send(frame: Buffer): void }> {
   const responses: ServerResponse[] = [];
   const server = await listening((_, response) => {
     response.writeHead(200, { "Content-Type": "application/json" });
@@ -46,7 +46,7 @@ export async function bareFanout(): Promise<BareServer & { tell(frame: Buffer): 
   });
   return {
     ...server,
-    tell(frame) {
+    send(frame) {
       for (const response of responses) response.write(frame);
     },
   };

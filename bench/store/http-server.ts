@@ -104,21 +104,21 @@ export async function measureHttp(folder: string, { http: plan }: Plan): Promise
     for (let round = 0; round <= plan.fanoutRounds; round++) {
       const { resourceVersion } = await client.list(configMaps, { namespace: "default" });
       const path = `/api/v1/namespaces/default/configmaps?watch=1&resourceVersion=${resourceVersion}`;
-      ours.push(await eventMs({ port, path, tell: change }));
+      ours.push(await eventMs({ port, path, send: change }));
       const other = await bareFanout();
-      bares.push(await eventMs({ port: other.port, path: "/", tell: async () => other.tell(frame) }));
+      bares.push(await eventMs({ port: other.port, path: "/", send: async () => other.send(frame) }));
       await other.close();
     }
     await served.close();
     return { ms: median(ours.slice(1)), bareMs: median(bares.slice(1)) };
   }
 
-  async function eventMs({ port, path, tell }: { port: number; path: string; tell: () => Promise<void> }) {
+  async function eventMs({ port, path, send }: { port: number; path: string; send: () => Promise<void> }) {
     const { events } = plan;
     const ended = await clients.watch({ port, token, path, watchers, events });
     const startedAt = machineMs();
     for (let i = 0; i < events; i++) {
-      await tell();
+      await send();
       await nextTurn();
     }
     return ((await ended()).endedAt - startedAt) / events;

@@ -44,12 +44,12 @@ function requestOf(i: number, token: string): string {
   return `POST ${path} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n${text}`;
 }
 
-/** Watches with many connections, says when all are open, and then when all have heard everything. */
+/** Watches with many connections. Reports when all are open, and then when all have received everything. */
 async function watch({ port, path, token, watchers, events }: WatchLoad): Promise<Watched> {
-  const heard = Array.from({ length: watchers }, () => listener(port, path, token, events));
-  await Promise.all(heard.map(({ open }) => open));
+  const listeners = Array.from({ length: watchers }, () => listener(port, path, token, events));
+  await Promise.all(listeners.map(({ open }) => open));
   process.send?.({ kind: "open" });
-  await Promise.all(heard.map(({ all }) => all));
+  await Promise.all(listeners.map(({ all }) => all));
   return { endedAt: machineMs() };
 }
 

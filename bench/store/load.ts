@@ -29,7 +29,7 @@ export interface Created {
 }
 
 export interface Watched {
-  /** On the machine's clock: when the last watcher had heard everything. */
+  /** On the machine's clock: when the last watcher had received everything. */
   readonly endedAt: number;
 }
 

@@ -3,7 +3,7 @@ import { isAllowed, KubeError } from "../kube/index.ts";
 import type { StageOptions } from "./stage.ts";
 
 /**
- * Logs the engines that can run nothing here, with the fix. The executor starts all the same: other engines work, and the
+ * Logs the engines that can run nothing here, with the fix. The executor starts anyway: other engines work, and the
  * problem may be solved while it runs.
  */
 export async function reportEngineProblems(engines: readonly Engine[], options: StageOptions): Promise<void> {

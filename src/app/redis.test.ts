@@ -177,7 +177,7 @@ async function open(env: Record<string, string>, log = recordingLogger()) {
   return { locks, downs: () => downs };
 }
 
-/** The id of the connection that goes by this name, as Redis tells it. */
+/** The id of the connection that goes by this name, as Redis lists it. */
 async function connectionOf(user: string): Promise<string | undefined> {
   const clients = String(await server.command("CLIENT", "LIST"));
   const line = clients.split("\n").find((text) => text.includes(` user=${user} `));

@@ -9,7 +9,7 @@ const embedded = testCluster({ clock: systemClock(), random: systemRandom() }).c
 
 describe("the name of the operator", () => {
   it("is the user that the API server authenticated", async () => {
-    const knowing: KubeClient = {
+    const verifying: KubeClient = {
       ...embedded,
       create: async (type, object) =>
         type.kind === "SelfSubjectReview"
@@ -17,7 +17,7 @@ describe("the name of the operator", () => {
           : { kind: "already-exists" },
     };
 
-    expect(await operatorName(new TestCli(knowing))).toBe("kim@example.com");
+    expect(await operatorName(new TestCli(verifying))).toBe("kim@example.com");
   });
 
   it("is the user of the machine, marked as unverified, if the server does not distinguish users", async () => {

@@ -201,7 +201,7 @@ describe("an execution that has ended", () => {
     outcome: "Success",
     pipelineRunRef: { name: "wfe-1", namespace: "runs", uid: "run-1", kind: "PipelineRun" },
   };
-  const told = execution({ ...completed, conditions: [recorded()] });
+  const recordedEnd = execution({ ...completed, conditions: [recorded()] });
 
   it("folds its end into the record, which frees the target", () => {
     expect(steps(decide(snapshot({ execution: execution(completed), record: heldBy("me") })))).toEqual([
@@ -210,18 +210,18 @@ describe("an execution that has ended", () => {
   });
 
   it("keeps its run until the cooldown is over, then removes it", () => {
-    const next = decide(snapshot({ execution: told, run: run(succeeded) }));
+    const next = decide(snapshot({ execution: recordedEnd, run: run(succeeded) }));
 
     expect(next).toEqual({ actions: [], requeueAfterMs: 4 * minute });
-    expect(steps(decide(snapshot({ execution: told, run: run(succeeded), nowMs: now + 4 * minute })))).toEqual([
+    expect(steps(decide(snapshot({ execution: recordedEnd, run: run(succeeded), nowMs: now + 4 * minute })))).toEqual([
       "delete-run",
     ]);
   });
 
   it("deletes a run that was created for it too late", () => {
-    expect(steps(decide(snapshot({ execution: told, run: { ...run({ kind: "suspended" }), uid: "run-2" } })))).toEqual([
-      "delete-run",
-    ]);
+    expect(
+      steps(decide(snapshot({ execution: recordedEnd, run: { ...run({ kind: "suspended" }), uid: "run-2" } }))),
+    ).toEqual(["delete-run"]);
   });
 
   const retained = retention.retentionMs - minute;
@@ -236,9 +236,9 @@ describe("an execution that has ended", () => {
       { record: withHistory({ ineffective: { latestSuccess: foldedHistory().lastSuccess, foundAt: iso(now) } }) },
       [],
     ],
-    ["is not deleted if it has an owner", { execution: owned(told) }, []],
+    ["is not deleted if it has an owner", { execution: owned(recordedEnd) }, []],
   ])("%s", (_what, world, expected) => {
-    expect(steps(decide(snapshot({ execution: told, nowMs: now + retained, ...world })))).toEqual(expected);
+    expect(steps(decide(snapshot({ execution: recordedEnd, nowMs: now + retained, ...world })))).toEqual(expected);
   });
 
   it("is kept after a failure while acting if its record was deleted, because the record is rebuilt from it", () => {
@@ -257,9 +257,9 @@ describe("an execution that has ended", () => {
   it("never deletes the run of another execution, even when it is deleted itself", () => {
     const others = run(working, { kind: "other", name: "wfe-b", settled: false });
 
-    expect(steps(decide(snapshot({ execution: told, run: others })))).toEqual([]);
+    expect(steps(decide(snapshot({ execution: recordedEnd, run: others })))).toEqual([]);
     const folded = { ...heldBy("wfe-b"), status: { workflows: [foldedHistory()] } };
-    expect(steps(decide(snapshot({ execution: being(told), run: others, record: folded })))).toEqual([
+    expect(steps(decide(snapshot({ execution: being(recordedEnd), run: others, record: folded })))).toEqual([
       "record",
       "unmark",
     ]);

@@ -302,13 +302,13 @@ function onChannels(...names: string[]): Snapshot["threads"] {
   return new Map(names.map((name) => [name, { key: "u", step: "open" }]));
 }
 
-interface Told extends Partial<NotificationRequest["spec"]> {
+interface RequestDraft extends Partial<NotificationRequest["spec"]> {
   readonly status?: NotificationRequestStatus;
   readonly uid?: string;
   readonly createdAt?: string;
 }
 
-function notice({ status, uid = "u", createdAt = iso(0), ...spec }: Told = {}): NotificationRequest {
+function notice({ status, uid = "u", createdAt = iso(0), ...spec }: RequestDraft = {}): NotificationRequest {
   return {
     apiVersion: "kubernaut.ai/v1alpha1",
     kind: "NotificationRequest",
@@ -349,7 +349,7 @@ function without({
   return status;
 }
 
-/** An incident that is closed and recorded, unless `status` says otherwise. */
+/** An incident that is closed and recorded, unless `status` differs. */
 function incident(status: { phase?: string; requiresManualReview?: boolean } = {}): RemediationRequest {
   const recorded = { type: "Recorded", status: "True", reason: "Completed", message: "", lastTransitionTime: iso(0) };
   const closed = status.phase === undefined ? { outcome: "Remediated", conditions: [recorded] } : {};

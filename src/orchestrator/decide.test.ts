@@ -400,9 +400,9 @@ function watched(completed: number, status: object = {}): RemediationRequest {
   return incident("Verifying", { diagnosis: diagnosis(), conditions: [executed], ...status }, at(-30));
 }
 
-function closed(status: object = {}, told = true, completed = -1): RemediationRequest {
+function closed(status: object = {}, isRecorded = true, completed = -1): RemediationRequest {
   const recorded = { type: "Recorded", status: "True", reason: "Completed", message: "", lastTransitionTime: at(0) };
-  const conditions = told ? { conditions: [recorded] } : {};
+  const conditions = isRecorded ? { conditions: [recorded] } : {};
   return incident("Completed", { outcome: "Remediated", completedAt: at(completed), ...conditions, ...status });
 }
 

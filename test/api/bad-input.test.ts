@@ -63,19 +63,19 @@ describe("for any request to the embedded API server,", () => {
 
   it("a body without a length is cut off at the limit", async () => {
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
-    const heard: string[] = [];
-    socket.on("data", (text) => heard.push(String(text)));
+    const received: string[] = [];
+    socket.on("data", (text) => received.push(String(text)));
     socket.on("error", () => {});
     socket.write(`POST ${configMaps} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\n`);
     socket.write("Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n");
     const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
 
-    for (let sent = 0; sent < 200 && heard.length === 0; sent++) {
+    for (let sent = 0; sent < 200 && received.length === 0; sent++) {
       socket.write(chunk);
       await sleep(systemClock(), 1);
     }
 
-    expect(heard.join("")).toContain("413 Payload Too Large");
+    expect(received.join("")).toContain("413 Payload Too Large");
     socket.destroy();
   });
 
@@ -306,14 +306,14 @@ describe("for any request to the embedded API server,", () => {
   ])("a sender that %s is not waited for", async (_what, text) => {
     await using impatient = await impatientServer();
     const socket = connect(impatient.port, "127.0.0.1");
-    let heard = "";
-    socket.on("data", (chunk) => (heard += String(chunk)));
+    let received = "";
+    socket.on("data", (chunk) => (received += String(chunk)));
     const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
 
     socket.write(text);
     await closed;
 
-    expect(heard).toMatch(/^HTTP\/1.1 (408|401)/);
+    expect(received).toMatch(/^HTTP\/1.1 (408|401)/);
   });
 
   it("a watcher that does not read is disconnected, and the others continue", async () => {
@@ -324,8 +324,8 @@ describe("for any request to the embedded API server,", () => {
     deaf.pause();
     deaf.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${tokens.admin}\r\n\r\n`);
     const listening = await wire.open({ method: "GET", path });
-    let heard = 0;
-    listening.on("data", (chunk: Buffer) => (heard += chunk.length));
+    let received = 0;
+    listening.on("data", (chunk: Buffer) => (received += chunk.length));
 
     for (let i = 0; i < 40; i++) {
       const body = { metadata: { name: `large-${i}` }, data: { x: "x".repeat(1_000_000) } };
@@ -334,7 +334,7 @@ describe("for any request to the embedded API server,", () => {
     deaf.resume();
 
     await cut;
-    while (heard < 40_000_000) await sleep(systemClock(), 10);
+    while (received < 40_000_000) await sleep(systemClock(), 10);
     listening.destroy();
   });
 });

@@ -12,7 +12,7 @@ describe("a server that closes", () => {
   it.each(["http", "https"])("ends open watches as at their timeout, over %s", async (scheme) => {
     const { server, talk } = await serving(scheme);
     const watches = await Promise.all([talk(watch), talk(watch), talk(watch)]);
-    for (const { heard } of watches) await heard("HTTP/1.1 200 OK");
+    for (const { waitForText } of watches) await waitForText("HTTP/1.1 200 OK");
 
     await server.close();
 
@@ -22,10 +22,10 @@ describe("a server that closes", () => {
   it("delivers earlier events before it ends a watch", async () => {
     const { server, talk } = await serving("http");
     const open = await talk(watch);
-    await open.heard("HTTP/1.1 200 OK");
+    await open.waitForText("HTTP/1.1 200 OK");
     const body = '{"metadata":{"name":"last"}}';
     const writer = await talk(create, body);
-    await writer.heard("201 Created");
+    await writer.waitForText("201 Created");
 
     await server.close();
 
@@ -36,10 +36,10 @@ describe("a server that closes", () => {
     const { server, talk } = await serving("http");
     const body = '{"metadata":{"name":"slow"}}';
     const writer = await talk(create, { length: body.length });
-    await writer.heard("100 Continue");
+    await writer.waitForText("100 Continue");
 
     const closed = server.close();
-    writer.say(body);
+    writer.write(body);
 
     expect(await writer.ended).toMatch(/201 Created.*Connection: close/s);
     await closed;
@@ -81,7 +81,7 @@ async function serving(scheme: string) {
     });
     // Callers that await `ended` get the error; without this handler it would be unhandled until then.
     ended.catch(() => {});
-    const heard = (part: string) =>
+    const waitForText = (part: string) =>
       new Promise<void>((resolve) => {
         look = () => void (text.includes(part) && resolve());
         look();
@@ -89,7 +89,7 @@ async function serving(scheme: string) {
     const expectation = typeof body === "string" ? "" : "Expect: 100-continue\r\n";
     const headers = `Host: here\r\nAuthorization: Bearer ${tokens.admin}\r\n${expectation}Content-Length: ${body.length}`;
     socket.write(`${request} HTTP/1.1\r\n${headers}\r\n\r\n${typeof body === "string" ? body : ""}`);
-    return { heard, ended, say: (more: string) => socket.write(more) };
+    return { waitForText, ended, write: (more: string) => socket.write(more) };
   }
 
   return { server, url, talk };

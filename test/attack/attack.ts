@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parse, stringify } from "yaml";
 import { bundle } from "../services/bundle.ts";
-import { dieWithUs, end, hasEnded, heard } from "../services/child.ts";
+import { dieWithUs, end, hasEnded, waitForOutput } from "../services/child.ts";
 import { plainEnv } from "../services/interlock.ts";
 import { interlockProgram } from "../services/program.ts";
 import { type Tally, unanswered } from "./attackers.ts";
@@ -17,7 +17,7 @@ export interface AttackOptions {
   readonly seed: number;
   /** Only attacks whose name begins so. */
   readonly only?: string;
-  readonly say?: (line: string) => void;
+  readonly print?: (line: string) => void;
 }
 
 export interface AttackReport {
@@ -48,7 +48,7 @@ const good = { name: "good", token: "the-token-of-a-good-sender" };
 const hostile = { name: "hostile", token: "the-token-of-a-hostile-sender" };
 
 /** Starts `interlock up` on loopback with an empty data directory, and attacks it from another process. */
-export async function attack({ seconds, seed, only = "", say = () => {} }: AttackOptions): Promise<AttackReport> {
+export async function attack({ seconds, seed, only = "", print = () => {} }: AttackOptions): Promise<AttackReport> {
   const directory = mkdtempSync(join(tmpdir(), "interlock-attack-"));
   const children: ChildProcess[] = [];
   try {
@@ -67,7 +67,7 @@ export async function attack({ seconds, seed, only = "", say = () => {} }: Attac
     );
     children.push(up);
     dieWithUs(up);
-    await heard(up, /Next, in a second terminal:\n\n.+\n\n/s);
+    await waitForOutput(up, /Next, in a second terminal:\n\n.+\n\n/s);
     up.stdout?.resume();
     let last = "";
     up.stderr?.on("data", (chunk) => {
@@ -75,9 +75,9 @@ export async function attack({ seconds, seed, only = "", say = () => {} }: Attac
     });
     up.once("exit", (_code, signal) => {
       // SIGKILL is how it ends when the attack is over.
-      if (signal !== "SIGKILL") say(`the product ended; its last output was:\n${last}`);
+      if (signal !== "SIGKILL") print(`the product ended; its last output was:\n${last}`);
     });
-    return await underAttack({ directory, up, attackers, seconds, seed, only, say, children });
+    return await underAttack({ directory, up, attackers, seconds, seed, only, print, children });
   } finally {
     await Promise.all(children.map((child) => end(child, "SIGKILL")));
     rmSync(directory, { recursive: true, force: true });
@@ -91,7 +91,7 @@ interface Stage {
   readonly seconds: number;
   readonly seed: number;
   readonly only: string;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly children: ChildProcess[];
 }
 
@@ -102,7 +102,7 @@ async function underAttack({
   seconds,
   seed,
   only,
-  say,
+  print,
   children,
 }: Stage): Promise<AttackReport> {
   const gateway = readFileSync(join(directory, "data", "gateway-url"), "utf8").trim();
@@ -114,17 +114,17 @@ async function underAttack({
   const hostiles = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env: plainEnv });
   children.push(hostiles);
   dieWithUs(hostiles);
-  let told = "";
+  let printed = "";
   hostiles.stdout?.on("data", (chunk) => {
-    told += String(chunk);
+    printed += String(chunk);
   });
 
-  const { latencies, silent, max } = await probe({ gateway, up, seconds, say });
+  const { latencies, silent, max } = await probe({ gateway, up, seconds, print });
   const goodStatuses = [first, await postGood(gateway, "after"), await postGood(gateway, "good")];
   const exited = once(hostiles, "exit");
   hostiles.kill("SIGTERM");
   await exited;
-  const tally = JSON.parse(told || "{}") as Tally;
+  const tally = JSON.parse(printed || "{}") as Tally;
   const sorted = latencies.toSorted((a, b) => a - b);
   const violations = violationsOf(tally, goodStatuses);
   if (hasEnded(up)) violations.push(`the process ended with ${up.exitCode ?? up.signalCode}`);
@@ -185,7 +185,7 @@ function upOptions(directory: string): string[] {
 }
 
 /** Asks /healthz as a kubelet does, over new connections and kept ones in turn. */
-async function probe({ gateway, up, seconds, say }: Pick<Stage, "up" | "seconds" | "say"> & { gateway: string }) {
+async function probe({ gateway, up, seconds, print }: Pick<Stage, "up" | "seconds" | "print"> & { gateway: string }) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const latencies: number[] = [];
   let silent = 0;
@@ -199,7 +199,7 @@ async function probe({ gateway, up, seconds, say }: Pick<Stage, "up" | "seconds"
     if (i % 1_000 === 999) {
       const sorted = latencies.toSorted((a, b) => a - b);
       const elapsed = Math.round((performance.now() - startedAt) / 1_000);
-      say(`${elapsed} s: /healthz p99 ${quantile(sorted, 0.99)} ms, max ${sorted.at(-1)} ms, RSS ${rssMb(up)} MB`);
+      print(`${elapsed} s: /healthz p99 ${quantile(sorted, 0.99)} ms, max ${sorted.at(-1)} ms, RSS ${rssMb(up)} MB`);
     }
     await sleep(20);
   }

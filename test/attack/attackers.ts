@@ -324,9 +324,9 @@ function open(url: string): Socket {
 async function drip(url: string, head: string, drop: string, signal: AbortSignal): Promise<number> {
   const socket = open(url);
   const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
-  let heard = "";
+  let received = "";
   socket.on("data", (chunk) => {
-    heard += String(chunk).slice(0, 20);
+    received += String(chunk).slice(0, 20);
   });
   socket.on("error", () => {});
   socket.write(head);
@@ -336,7 +336,7 @@ async function drip(url: string, head: string, drop: string, signal: AbortSignal
   await closed;
   clearInterval(dripping);
   signal.removeEventListener("abort", abort);
-  return Number(/^HTTP\/1\.1 (\d{3})/.exec(heard)?.[1] ?? 0);
+  return Number(/^HTTP\/1\.1 (\d{3})/.exec(received)?.[1] ?? 0);
 }
 
 /** Sends `text` and waits until the server has answered or closed the connection. */

@@ -17,7 +17,12 @@ if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
 }
 
 const maxP99Ms = 250;
-const report = await attack({ seconds: minutes * 60, seed, only: values.only ?? "", say: (line) => console.log(line) });
+const report = await attack({
+  seconds: minutes * 60,
+  seed,
+  only: values.only ?? "",
+  print: (line) => console.log(line),
+});
 const violations = [...report.violations];
 if (report.health.p99Ms > maxP99Ms)
   violations.push(`/healthz p99 is ${report.health.p99Ms} ms, more than ${maxP99Ms} ms`);

@@ -60,11 +60,11 @@ describe("exclusion is broken", () => {
     [1_600, ["exclusion", "notice"]],
   ])(
     "by a holder that is notified %i ms after its lock was deleted, a third of the ttl being 1000 ms: %j",
-    (told, rules) => {
+    (notifiedMs, rules) => {
       const history = [
         ...lease("a", { from: 0, fence: 1, endsAt: 3_000 }),
         fault(200, "lock deleted", { key: "key" }),
-        { at: told, event: "lost", ...about("a"), closed: false, why: "" } as const,
+        { at: notifiedMs, event: "lost", ...about("a"), closed: false, why: "" } as const,
         ...lease("b", { from: 201, until: 5_000, fence: 2, endsAt: 9_000 }),
       ];
 
@@ -115,7 +115,7 @@ describe("notice is broken", () => {
     expect(rulesBrokenIn(history)).toEqual(["notice"]);
   });
 
-  it("when the holder never hears of the end", () => {
+  it("when the holder is never notified of the end", () => {
     expect(rulesBrokenIn(lease("a", { from: 0, fence: 1, endsAt: 90 }))).toEqual(["notice"]);
   });
 });
@@ -168,7 +168,7 @@ describe("a lease is not born dead", () => {
 });
 
 describe("the outcome of a release is wrong", () => {
-  it.each<[said: "released" | "lost" | "unknown", why: string, history: HistoryEvent[]]>([
+  it.each<[reported: "released" | "lost" | "unknown", why: string, history: HistoryEvent[]]>([
     ["lost", "nothing happened to the lease", []],
     ["unknown", "there was time left to ask again", []],
     [
@@ -179,22 +179,22 @@ describe("the outcome of a release is wrong", () => {
         ...lease("b", { from: 95, until: 200, fence: 2 }),
       ],
     ],
-  ])("when it says %s although %s", (said, _why, others) => {
+  ])("when it reports %s although %s", (reported, _why, others) => {
     const history = [
-      ...lease("a", { from: 0, until: 100, fence: 1, endsAt: others.length > 0 ? 90 : 900, said }),
+      ...lease("a", { from: 0, until: 100, fence: 1, endsAt: others.length > 0 ? 90 : 900, reported }),
       ...others,
     ];
 
     expect(rulesBrokenIn(history)).toEqual(["outcome"]);
   });
 
-  it.each<[said: "lost" | "unknown", why: string, endsAt: number, history: HistoryEvent[]]>([
+  it.each<[reported: "lost" | "unknown", why: string, endsAt: number, history: HistoryEvent[]]>([
     ["lost", "the lease had ended", 90, []],
     ["unknown", "the lease had ended", 90, []],
     ["lost", "the server had been restarted", 900, [fault(50, "server restarted", {}), healed(60, "server restarted")]],
     ["lost", "the lock had been deleted", 900, [fault(50, "lock deleted", { key: "key" })]],
-  ])("but not when it says %s and %s", (said, _why, endsAt, others) => {
-    const history = [...lease("a", { from: 0, until: 100, fence: 1, endsAt, said }), ...others];
+  ])("but not when it reports %s and %s", (reported, _why, endsAt, others) => {
+    const history = [...lease("a", { from: 0, until: 100, fence: 1, endsAt, reported }), ...others];
 
     expect(rulesBrokenIn(history)).toEqual([]);
   });
@@ -248,16 +248,19 @@ interface LeaseOptions {
   readonly fence: number;
   readonly endsAt?: number;
   readonly effects?: readonly number[];
-  readonly said?: "released" | "lost" | "unknown";
+  readonly reported?: "released" | "lost" | "unknown";
 }
 
-function lease(name: string, { from, until, fence, endsAt = 10_000, effects = [], said = "released" }: LeaseOptions) {
+function lease(
+  name: string,
+  { from, until, fence, endsAt = 10_000, effects = [], reported = "released" }: LeaseOptions,
+) {
   const granted = { at: from, event: "granted", ...about(name), fence: `${fence}`, ttlMs: 3_000, endsAt } as const;
   const history: HistoryEvent[] = [granted];
   for (const at of effects) history.push({ at, event: "effect", ...about(name), fence: `${fence}`, accepted: true });
   if (until === undefined) return history;
   history.push({ at: until, event: "releasing", ...about(name) });
-  history.push({ at: until + 0.5, event: "released", ...about(name), outcome: said });
+  history.push({ at: until + 0.5, event: "released", ...about(name), outcome: reported });
   return history;
 }
 

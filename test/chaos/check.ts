@@ -2,12 +2,12 @@ import type { Effect, HistoryEvent } from "./history.ts";
 import { type Tenancies, type Tenancy, tenanciesIn } from "./tenancy.ts";
 
 /**
- * - `exclusion`: two leases of one key were believed in at the same time
+ * - `exclusion`: two workers held leases of one key at the same time
  * - `fence order`: a later grant had no larger fence
  * - `witness`: the resource accepted effects of a holder after those of its successor
  * - `notice`: a holder was not notified before another worker was granted the key
  * - `born dead`: a lease had ended when it was handed out
- * - `outcome`: what `release` said is not what happened
+ * - `outcome`: what `release` returned is not what happened
  * - `liveness`: a worker waited in vain after all faults had ended
  * - `ghost`: no worker was left, and a key stayed taken or a bid stayed queued
  * - `exit`: a process crashed, or did not end by itself after `close`
@@ -58,17 +58,17 @@ export function violationsIn(history: readonly HistoryEvent[]): Violation[] {
   return violations.sort((a, b) => a.at - b.at);
 }
 
-/** Until when the holder of `tenancy` believed in it: an early end by its own clock counts, asked or not. */
-function believedUntil(tenancy: Tenancy, { killed }: Tenancies): number {
+/** Until when the holder of `tenancy` counted on it: an early end by its own clock counts, asked or not. */
+function heldUntil(tenancy: Tenancy, { killed }: Tenancies): number {
   const { lostAt = Infinity, releasingAt = Infinity, endsAt, worker } = tenancy;
   return Math.min(lostAt, releasingAt, endsAt, killed.get(worker) ?? Infinity);
 }
 
 function overlaps(tenancy: Tenancy, later: readonly Tenancy[], all: Tenancies): Violation[] {
-  const until = believedUntil(tenancy, all);
+  const until = heldUntil(tenancy, all);
   return later
     .filter((other) => other.grantedAt < until)
-    .filter((other) => !excusedByDeletion(tenancy, other, all, (stale) => believedUntil(stale, all)))
+    .filter((other) => !excusedByDeletion(tenancy, other, all, (stale) => heldUntil(stale, all)))
     .map((other) => ({
       rule: "exclusion",
       at: other.grantedAt,
@@ -82,13 +82,13 @@ function overlaps(tenancy: Tenancy, later: readonly Tenancy[], all: Tenancies): 
  */
 function excusedByDeletion(one: Tenancy, other: Tenancy, all: Tenancies, until: (stale: Tenancy) => number): boolean {
   const [stale, rightful] = one.fence < other.fence ? [one, other] : [other, one];
-  const told = until(stale);
+  const noticed = until(stale);
   return deletions(one.key, all).some(({ from }) => {
     if (from > rightful.grantedAt || from < stale.grantedAt - stale.ttlMs) return false;
-    const allowedMs = isTroubled(stale.worker, from, told, all)
+    const allowedMs = isTroubled(stale.worker, from, noticed, all)
       ? stale.ttlMs
-      : stale.ttlMs / 3 + stalledMs(stale.worker, from, told, all);
-    return told <= Math.max(from, stale.grantedAt) + allowedMs + roundTripMs;
+      : stale.ttlMs / 3 + stalledMs(stale.worker, from, noticed, all);
+    return noticed <= Math.max(from, stale.grantedAt) + allowedMs + roundTripMs;
   });
 }
 
@@ -132,18 +132,18 @@ function fencesOutOfOrder(tenancy: Tenancy, next: Tenancy | undefined, all: Tena
 /** The signal must come before the next grant, unless the process did not run in between: then nothing can come. */
 function lateNotice(tenancy: Tenancy, next: Tenancy | undefined, all: Tenancies): Violation[] {
   const { endsAt, worker } = tenancy;
-  const told = toldAt(tenancy);
+  const noticed = noticeAt(tenancy);
   if (all.killed.has(worker)) return [];
-  if (told === Infinity) {
+  if (noticed === Infinity) {
     return [{ rule: "notice", at: endsAt, what: `the holder of ${name(tenancy)} was never notified of its end` }];
   }
-  if (!next || told <= next.grantedAt || excusedByDeletion(tenancy, next, all, toldAt)) return [];
-  if (sleptThrough(worker, endsAt, told, all)) return [];
-  const what = `the holder of ${name(tenancy)} was told ${ms(told - next.grantedAt)} after ${name(next)} was granted`;
-  return [{ rule: "notice", at: told, what }];
+  if (!next || noticed <= next.grantedAt || excusedByDeletion(tenancy, next, all, noticeAt)) return [];
+  if (sleptThrough(worker, endsAt, noticed, all)) return [];
+  const what = `the holder of ${name(tenancy)} was notified ${ms(noticed - next.grantedAt)} after ${name(next)} was granted`;
+  return [{ rule: "notice", at: noticed, what }];
 }
 
-function toldAt({ lostAt = Infinity, releasingAt = Infinity }: Tenancy): number {
+function noticeAt({ lostAt = Infinity, releasingAt = Infinity }: Tenancy): number {
   return Math.min(lostAt, releasingAt);
 }
 
@@ -158,11 +158,11 @@ function wrongOutcome(tenancy: Tenancy, next: Tenancy | undefined, all: Tenancie
   const { releasingAt, outcome, endsAt } = tenancy;
   if (releasingAt === undefined || all.killed.has(tenancy.worker)) return [];
   const wrong = (what: string): Violation[] => [{ rule: "outcome", at: outcome?.at ?? releasingAt, what }];
-  switch (outcome?.said) {
+  switch (outcome?.reported) {
     case undefined:
       return wrong(`the release of ${name(tenancy)} was never answered`);
     case "released":
-      if (!next || next.grantedAt >= releasingAt || excusedByDeletion(tenancy, next, all, toldAt)) return [];
+      if (!next || next.grantedAt >= releasingAt || excusedByDeletion(tenancy, next, all, noticeAt)) return [];
       return wrong(`${name(tenancy)} was "released" although ${name(next)} had been granted before`);
     case "lost":
       if (outcome.at >= endsAt || tenancy.lostAt !== undefined || mayBeForgotten(tenancy, outcome.at, all)) return [];

@@ -4,7 +4,7 @@ import { naiveLocks } from "./naive-locks.ts";
 /**
  * Mistakes that locks are made with, so that the checker can be seen to notice them. Ours with something broken:
  * - `no-deadline`: the holder trusts its last renewal, and ignores the clock
- * - `always-released`: `release` says what the caller likes to hear
+ * - `always-released`: `release` always returns `released`
  * - `leaky-abort`: the caller that stops waiting is let go, its bid is not
  *
  * Others, as they are found in the wild:

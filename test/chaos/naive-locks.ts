@@ -14,7 +14,7 @@ export interface NaiveLocksOptions {
   readonly careful: boolean;
 }
 
-/** Locks as they are commonly made with Redis: polled, never renewed, believed in from the moment the answer comes. */
+/** Locks as they are commonly made with Redis: polled, never renewed, trusted from the moment the answer comes. */
 export function naiveLocks(url: string, { careful }: NaiveLocksOptions): Locks {
   const redis = new Redis(url);
   redis.on("error", () => {});

@@ -43,10 +43,10 @@ export async function perform(scenario: Scenario, seed: number, theatre: Theatre
   const stage = await Stage.open(scenario.cast, { seed, dir, programs: theatre.programs });
   let recoveryMs = 0;
   try {
-    await stage.everyoneServed(serveWithinMs);
+    await stage.allServed(serveWithinMs);
     await scenario.play(stage).catch((error: Error) => stage.violate("liveness", error.message));
-    recoveryMs = await stage.everyoneServed(serveWithinMs);
-    await everyoneLeaves(stage);
+    recoveryMs = await stage.allServed(serveWithinMs);
+    await releaseAll(stage);
     await nothingRemains(stage).catch((error: Error) => stage.violate("ghost", error.message));
   } finally {
     await stage.close();
@@ -64,7 +64,7 @@ export async function perform(scenario: Scenario, seed: number, theatre: Theatre
   };
 }
 
-/** A failover may forget a lock, so that two believe to have it: then it is up to the fences. */
+/** A failover may forget a lock, so that two workers hold it: then only the fences protect the resource. */
 function isPromised(rule: Violation["rule"], backend: Backend): boolean {
   return backend !== "sentinel" || !["exclusion", "notice", "outcome", "quarantine"].includes(rule);
 }
@@ -80,7 +80,7 @@ export function reportOf({ scenario, backend, seed, violations, history }: Perfo
 }
 
 /** Some are killed, the others asked to stop: those must end by themselves. */
-async function everyoneLeaves(stage: Stage) {
+async function releaseAll(stage: Stage) {
   if (stage.dice.chance(0.5)) {
     const holder = await stage.holder().catch((error: Error) => stage.violate("liveness", error.message));
     if (holder) await stage.kill(holder.worker, "holder killed");
@@ -123,8 +123,8 @@ async function takeOnce(key: string, { locks, stage, waitMs }: { locks: Locks; s
     stage.journal.write({ ...about, at, event: "granted", fence: `${lease.fence}`, ttlMs, endsAt });
     stage.journal.write({ ...about, at: monotonicMs(), event: "releasing" });
     const outcome = await lease.release();
-    const said = outcome.released ? "released" : outcome.reason;
-    stage.journal.write({ ...about, at: monotonicMs(), event: "released", outcome: said });
+    const reported = outcome.released ? "released" : outcome.reason;
+    stage.journal.write({ ...about, at: monotonicMs(), event: "released", outcome: reported });
   } catch (error) {
     stage.violate("ghost", `no worker is left, but ${key} is not free after ${waitMs} ms: ${error}`);
   }

@@ -58,7 +58,7 @@ const scenarios: readonly Scenario[] = [
         const { worker } = await stage.newHolder();
         await stage.network(worker, { mode: "black-hole" }, 2.5 * ttlMs);
       }),
-    expect: somebodyIsTold,
+    expect: someHolderIsNotified,
   },
   {
     name: "connections are reset",
@@ -106,7 +106,7 @@ const scenarios: readonly Scenario[] = [
       await stage.newHolder();
       await stage.restartServer();
     },
-    expect: somebodyKeepsALease,
+    expect: someLeaseIsKept,
   },
   {
     // Without a quarantine every lock is forgotten as if it had been deleted; the fences go on.
@@ -276,13 +276,13 @@ function everythingIsFine(history: readonly HistoryEvent[]): Violation[] {
   });
 }
 
-function somebodyIsTold(history: readonly HistoryEvent[]): Violation[] {
+function someHolderIsNotified(history: readonly HistoryEvent[]): Violation[] {
   if (history.some((event) => event.event === "lost" && event.why.includes("not renewed in time"))) return [];
   return [{ rule: "notice", at: 0, what: "no holder was cut off for long enough to lose its lease" }];
 }
 
 /** A lease that was held when the server died went on after it was back. */
-function somebodyKeepsALease(history: readonly HistoryEvent[]): Violation[] {
+function someLeaseIsKept(history: readonly HistoryEvent[]): Violation[] {
   const back = history.find((event) => event.event === "healed")?.at ?? Infinity;
   const before = new Set(
     history.flatMap((event) => (event.event === "granted" && event.at < back ? [event.lease] : [])),

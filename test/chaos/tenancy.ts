@@ -8,15 +8,15 @@ export interface Tenancy {
   readonly fence: bigint;
   readonly ttlMs: number;
   readonly grantedAt: number;
-  /** When the lease would end, as it said itself right after the grant. */
+  /** When the lease would end, as it reported right after the grant. */
   readonly endedFirstAt: number;
-  /** The same as it said last. */
+  /** The same as it reported last. */
   endsAt: number;
   /** Its signal aborted. */
   lostAt: number | undefined;
   /** Its holder called `release`, or `close`, which releases everything. */
   releasingAt: number | undefined;
-  outcome: { readonly at: number; readonly said: "released" | "lost" | "unknown" } | undefined;
+  outcome: { readonly at: number; readonly reported: "released" | "lost" | "unknown" } | undefined;
 }
 
 /** A time during which something was broken on purpose, for a worker or for all. */
@@ -42,7 +42,7 @@ export interface Tenancies {
   readonly byKey: ReadonlyMap<string, readonly Tenancy[]>;
   readonly troubles: readonly Trouble[];
   readonly stalls: readonly Stall[];
-  /** When a worker that was killed was last heard of. */
+  /** When a worker that was killed last sent an event. */
   readonly killed: ReadonlyMap<string, number>;
 }
 
@@ -53,7 +53,7 @@ export function tenanciesIn(history: readonly HistoryEvent[]): Tenancies {
   const stalls: Stall[] = [];
   const lastSeen = new Map<string, number>();
   for (const event of history) {
-    // Not what the resource or the driver says about a worker: that comes later than it happened.
+    // Not what the resource or the driver reports about a worker: that comes later than it happened.
     if ("worker" in event && event.worker && event.event !== "fault" && event.event !== "healed") {
       if (event.event !== "effect") lastSeen.set(event.worker, event.at);
     }
@@ -126,7 +126,7 @@ function note(event: Later, tenancy: Tenancy | undefined) {
       tenancy.releasingAt ??= event.at;
       break;
     case "released":
-      tenancy.outcome = { at: event.at, said: event.outcome };
+      tenancy.outcome = { at: event.at, reported: event.outcome };
       break;
   }
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KubeClient } from "../../src/kube/index.ts";
 import { applyCertificates } from "../doubles/certificate-definition.ts";
 import { until } from "../executor/processes/until.ts";
-import type { Said } from "../services/interlock.ts";
+import type { Output } from "../services/interlock.ts";
 import { UpProcess } from "../services/up-process.ts";
 
 const route = { group: "route.openshift.io", kind: "Route", plural: "routes", scope: "Namespaced" };
@@ -31,7 +31,7 @@ describe("custom kinds, with interlock up running", { timeout: 60_000 }, () => {
   });
   afterAll(() => up.stop());
 
-  function receive(name: string, target: string, ...more: readonly string[]): Promise<Said> {
+  function receive(name: string, target: string, ...more: readonly string[]): Promise<Output> {
     const payload = join(up.directory, "alert.json");
     writeFileSync(payload, JSON.stringify({ name, target }));
     return up.interlock("receive", "generic", "-p", payload, ...more);

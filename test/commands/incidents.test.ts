@@ -40,25 +40,25 @@ describe("interlock why, of an incident", { timeout: 60_000 }, () => {
   it("prints the decision, its checks and the end of the verification", async () => {
     const incident = await up.signal("clean", "node/a");
 
-    const said = await why(incident, "Verifying");
+    const explained = await why(incident, "Verifying");
 
-    expect(said).toMatch(/^rr-\S+: clean \(unknown\), about node\/a\n/);
-    expect(said).toContain("diagnosis    clean on node/a, by rule for-clean");
-    expect(said).toMatch(/execution {4}\S+ completed in/);
-    expect(said).toMatch(/verification it is closed when it resolves, or at \S+ if nothing is reported after/);
-    expect(said).toMatch(/\nDecided at \S+: run\n {2}may run now\n\n {2}0 {2}a workflow is found/);
-    expect(said).toContain("Now: clean on node/a: not now, RecentlyRemediated (cooldown)");
+    expect(explained).toMatch(/^rr-\S+: clean \(unknown\), about node\/a\n/);
+    expect(explained).toContain("diagnosis    clean on node/a, by rule for-clean");
+    expect(explained).toMatch(/execution {4}\S+ completed in/);
+    expect(explained).toMatch(/verification it is closed when it resolves, or at \S+ if nothing is reported after/);
+    expect(explained).toMatch(/\nDecided at \S+: run\n {2}may run now\n\n {2}0 {2}a workflow is found/);
+    expect(explained).toContain("Now: clean on node/a: not now, RecentlyRemediated (cooldown)");
     expect((await up.interlock("logs", incident)).out).toMatch(/^── task \S+, step /);
   });
 
   it("names the rules that were tried when none applies", async () => {
     const incident = await up.signal("nothing", "node/a");
 
-    const said = await why(incident, "Blocked");
+    const explained = await why(incident, "Blocked");
 
-    expect(said).toContain("Decided at");
-    expect(said).toContain("no rule matches; tried for-clean (signalName is nothing)");
-    expect(said).toContain("next: add a rule that matches");
+    expect(explained).toContain("Decided at");
+    expect(explained).toContain("no rule matches; tried for-clean (signalName is nothing)");
+    expect(explained).toContain("next: add a rule that matches");
   });
 
   it("prints the holder it waits for, and the execution it follows", async () => {
@@ -101,9 +101,9 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
   it("ends a pause", async () => {
     await up.interlock("pause", "target", "node/d", "--reason", "release");
     const incident = await up.signal("clean", "node/d");
-    const said = await why(incident, "Blocked");
+    const explained = await why(incident, "Blocked");
 
-    await works(/next: wait, or end it: interlock (resume) (\S+) (--reason) "…"/, said);
+    await works(/next: wait, or end it: interlock (resume) (\S+) (--reason) "…"/, explained);
 
     await why(incident, "Verifying");
     const { items } = JSON.parse((await up.interlock("get", "pauses", "-o", "json")).out);
@@ -112,29 +112,29 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
 
   it("approves a workflow that requires an approval", async () => {
     const incident = await up.signal("ask", "node/e");
-    const said = await why(incident, "AwaitingApproval");
+    const explained = await why(incident, "AwaitingApproval");
 
-    await works(/ {2}approval +interlock (approve) (\S+) (--reason) "…"/, said);
+    await works(/ {2}approval +interlock (approve) (\S+) (--reason) "…"/, explained);
 
     expect(await why(incident, "Verifying")).toMatch(/approval +\S+ was Approved by interlock-admin at \S+: a reason/);
   });
 
   it("rejects it", async () => {
     const incident = await up.signal("ask", "node/f");
-    const said = await why(incident, "AwaitingApproval");
+    const explained = await why(incident, "AwaitingApproval");
 
-    await works(/or interlock (reject) (\S+) (--reason) "…"/, said);
+    await works(/or interlock (reject) (\S+) (--reason) "…"/, explained);
 
     expect(await why(incident, "Failed")).toMatch(/outcome +ApprovalRejected, at/);
   });
 
   it("acknowledges a failure, of the execution that failed", async () => {
-    const said = await blockedByFailure("node/g");
+    const explained = await blockedByFailure("node/g");
     writeFileSync(broken, "");
 
-    await works(/next: check the effects of \S+, then: interlock (ack) (\S+) (--reason) "…"/, said.text);
+    await works(/next: check the effects of \S+, then: interlock (ack) (\S+) (--reason) "…"/, explained.text);
 
-    expect(await why(said.incident, "Failed")).toContain("outcome      ExecutionFailed");
+    expect(await why(explained.incident, "Failed")).toContain("outcome      ExecutionFailed");
   });
 
   it("works with the name of the incident, too", async () => {
@@ -243,4 +243,4 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
 });
 
 const why = (incident: string, phase: string) => whyOf(up, incident, phase);
-const works = (expected: RegExp, said: string) => nextStepWorks(up, expected, said);
+const works = (expected: RegExp, explained: string) => nextStepWorks(up, expected, explained);

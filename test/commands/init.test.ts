@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { channels, sources, targetKinds } from "../../src/cli/commands/init/choices.ts";
 import { until } from "../executor/processes/until.ts";
-import { dieWithUs, end, heard } from "../services/child.ts";
-import { interlock, plainEnv, type Said } from "../services/interlock.ts";
+import { dieWithUs, end, waitForOutput } from "../services/child.ts";
+import { interlock, type Output, plainEnv } from "../services/interlock.ts";
 import { interlockProgram } from "../services/program.ts";
 import { TerminalSession } from "../services/terminal-session.ts";
 
@@ -40,7 +40,7 @@ describe("interlock init", { timeout: 60_000 }, () => {
         env: { ...plainEnv, GATEWAY_LISTEN: "127.0.0.1:0" },
       });
       dieWithUs(child);
-      await heard(child, /Next, in a second terminal/);
+      await waitForOutput(child, /Next, in a second terminal/);
       expect(await interlock(receive ?? [])).toMatchObject({
         status: 0,
         out: expect.stringContaining("Incident opened"),
@@ -134,7 +134,7 @@ function nextCommands(out: string): readonly (readonly string[])[] {
   return [...text.matchAll(/^ {2}interlock (.*?)(?: {4}\(.*\))?$/gm)].map(([, words = ""]) => words.split(" "));
 }
 
-function at(command: string, ...words: readonly string[]): Promise<Said> {
+function at(command: string, ...words: readonly string[]): Promise<Output> {
   return interlock([command, "--data", join(directory, ".data"), ...words]);
 }
 

@@ -29,11 +29,11 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     refusing.spec.params = [{ name: "TARGET_RESOURCE", type: "string", enum: ["node/other"] }];
     writeFileSync(pipeline, stringify(refusing));
     const incident = await up.signal("broken", "node/a");
-    const said = await why(incident, "Blocked: 1 failure in a row before acting");
+    const explained = await why(incident, "Blocked: 1 failure in a row before acting");
 
-    expect(said).toMatch(/Decided at \S+: block, ExhaustedRetries/);
+    expect(explained).toMatch(/Decided at \S+: block, ExhaustedRetries/);
     writeFileSync(pipeline, right);
-    await works(/next: fix the cause, then: interlock (ack) (\S+) (--reason) "…"/, said);
+    await works(/next: fix the cause, then: interlock (ack) (\S+) (--reason) "…"/, explained);
 
     expect(await why(incident, "Verifying")).toMatch(/execution {4}\S+ completed/);
   });
@@ -42,14 +42,14 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     const incident = await up.signal("clean", "node/b");
     await why(incident, "Verifying");
     await up.signal("clean", "node/b");
-    const said = await why(incident, "Blocked: clean ");
+    const explained = await why(incident, "Blocked: clean ");
 
-    expect(said).toMatch(/Decided at \S+: block, Ineffective/);
-    await works(/next: find the cause behind it, then: interlock (ack) (\S+) (--reason) "…"/, said);
+    expect(explained).toMatch(/Decided at \S+: block, Ineffective/);
+    await works(/next: find the cause behind it, then: interlock (ack) (\S+) (--reason) "…"/, explained);
 
     expect(await why(incident, "Verifying")).toMatch(/(execution {4}\S+ completed[\s\S]*){2}/);
   });
 });
 
 const why = (incident: string, phase: string) => whyOf(up, incident, phase);
-const works = (expected: RegExp, said: string) => nextStepWorks(up, expected, said);
+const works = (expected: RegExp, explained: string) => nextStepWorks(up, expected, explained);

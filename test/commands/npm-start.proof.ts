@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openLocked } from "../../src/disk/index.ts";
 import { until } from "../executor/processes/until.ts";
-import { hasEnded, heard } from "../services/child.ts";
+import { hasEnded, waitForOutput } from "../services/child.ts";
 import { freePort } from "../services/free-port.ts";
 import { copyWorkingTree, npmEnv } from "../services/working-tree.ts";
 
@@ -22,7 +22,7 @@ describe("npm start in a clone without node_modules", { timeout: 600_000 }, () =
 
   it("ends the installation, too, at SIGTERM to npm", async () => {
     const npm = clone.spawn();
-    await heard(npm, /Installing/);
+    await waitForOutput(npm, /Installing/);
 
     npm.kill("SIGTERM");
 
@@ -121,7 +121,7 @@ class Clone {
 
   async start(): Promise<Started> {
     const started = new Started(this.spawn());
-    await heard(started.npm, /Next, in a second terminal:/);
+    await waitForOutput(started.npm, /Next, in a second terminal:/);
     return started;
   }
 

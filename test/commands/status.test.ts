@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { until } from "../executor/processes/until.ts";
 import { type ApiServer, startApiServer } from "../services/api-server.ts";
-import { dieWithUs, end, heard } from "../services/child.ts";
+import { dieWithUs, end, waitForOutput } from "../services/child.ts";
 import { interlock, plainEnv } from "../services/interlock.ts";
 import { interlockProgram } from "../services/program.ts";
 import { UpProcess } from "../services/up-process.ts";
@@ -134,7 +134,7 @@ describe("interlock status beside a stage of its own process", { timeout: 60_000
       env: plainEnv,
     });
     dieWithUs(child);
-    await heard(child, /executor ready/);
+    await waitForOutput(child, /executor ready/);
     return child;
   }
 });

@@ -96,12 +96,12 @@ describe("interlock up", { timeout: 60_000 }, () => {
     const own = ["--kubeconfig", join(up.dataDir, "kubeconfig"), "--data", join(up.directory, "executor")];
     const child = spawn(process.execPath, [...args, ...own], { stdio: ["ignore", "pipe", "inherit"] });
     try {
-      let said = "";
+      let printed = "";
       for await (const chunk of child.stdout) {
-        said += String(chunk);
-        if (said.includes("executor ready")) break;
+        printed += String(chunk);
+        if (printed.includes("executor ready")) break;
       }
-      const { metrics } = JSON.parse(said.split("\n").find((line) => line.includes("executor ready")) ?? "{}");
+      const { metrics } = JSON.parse(printed.split("\n").find((line) => line.includes("executor ready")) ?? "{}");
 
       expect(await (await fetch(metrics)).text()).toContain("\nworkflowexecution_");
       expect((await fetch(metrics.replace("/metrics", "/readyz"))).status).toBe(200);

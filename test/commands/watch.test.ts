@@ -25,26 +25,26 @@ it("get --watch continues when the API server comes back after a kill, and ends 
   await client.create(automationPauses, pause("before"));
   const args = [program, "get", "pauses", "-w", "--kubeconfig", api.kubeconfigFile];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env: plainEnv });
-  let said = "";
+  let printed = "";
   child.stdout.on("data", (chunk: Buffer) => {
-    said += chunk.toString();
+    printed += chunk.toString();
   });
   let errors = "";
   child.stderr.on("data", (chunk: Buffer) => {
     errors += chunk.toString();
   });
-  await until("it shows what there is", () => said.includes("before "));
+  await until("it shows what there is", () => printed.includes("before "));
 
   await api.kill();
   await until("it says what is wrong", () => errors.includes("still watching"));
   await api.start();
   await client.create(automationPauses, pause("after"));
-  await until("it shows what is new", () => said.includes("after "));
+  await until("it shows what is new", () => printed.includes("after "));
 
   const exited = once(child, "exit");
   child.kill("SIGINT");
   expect(await exited).toEqual([130, null]);
-  expect(said.match(/^before /gm)).toHaveLength(1);
+  expect(printed.match(/^before /gm)).toHaveLength(1);
   await rm(directory, { recursive: true, force: true });
 }, 60_000);
 

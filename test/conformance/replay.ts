@@ -28,7 +28,7 @@ interface Replay {
 
 const patienceMs = 15_000;
 
-/** Says to the server what was said to the real one. Returns the steps whose answers differ. */
+/** Sends the server what was sent to the real one. Returns the steps whose answers differ. */
 export async function replay(
   scenario: Scenario,
   { wire, run, compact }: { wire: Wire; run: string; compact: () => void },

@@ -9,7 +9,7 @@ export interface Answer {
   readonly text: string;
 }
 
-/** A connection to the server under test: as plain as can be, so that nothing between hides what it says. */
+/** A connection to the server under test: as plain as can be, so that nothing between hides what it answers. */
 export class Wire {
   readonly #base: URL;
   readonly #token: string;

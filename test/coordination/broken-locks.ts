@@ -343,10 +343,10 @@ function refusingAll(store: LockStore): LockStore {
         return bid.failed(new CoordinationError("unavailable", `${bid.key}: another caller was rejected before`));
       }
       const noting =
-        <T>(tell: (answer: T) => void) =>
+        <T>(resolve: (answer: T) => void) =>
         (answer: T) => {
           inVain = true;
-          tell(answer);
+          resolve(answer);
         };
       const answers = { busy: noting(bid.busy.bind(bid)), failed: noting(bid.failed.bind(bid)) };
       store.ask(bid.wait ? bid : bidWith(bid, answers));

@@ -63,7 +63,7 @@ function openKubernetes(process: VirtualProcess, direct: KubeClient, { client, s
   return store ? locksOver(store(new KubernetesLockStore(options), process), options) : kubernetesLocks(options);
 }
 
-/** The API server as reached over `wire`. A deaf watch stays open and delivers nothing until it hears again. */
+/** The API server as reached over `wire`. A deaf watch stays open and delivers nothing until the deafness ends. */
 function overWire(direct: KubeClient, wire: Wire): KubeClient {
   const call = async <T>(apply: () => Promise<T>): Promise<T> => {
     try {
@@ -87,7 +87,7 @@ function overWire(direct: KubeClient, wire: Wire): KubeClient {
 
 async function* audible<T>(events: AsyncIterable<WatchEvent<T>>, wire: Wire): AsyncIterable<WatchEvent<T>> {
   for await (const event of events) {
-    if (wire.hears) yield event;
+    if (wire.isReceiving) yield event;
     else if (!wire.looksOpen) throw new KubeError("unavailable", "the watch broke off");
   }
 }

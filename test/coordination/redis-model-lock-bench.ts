@@ -91,7 +91,7 @@ class ModelLink implements LockLink {
   /** Whether the server has this client as a subscriber; a message may still be lost. */
   push(message: string): boolean {
     if (this.#closed || !this.isUp || !this.#wire.looksOpen) return false;
-    void this.#wire.tell(() => this.#listener?.push(message));
+    void this.#wire.deliver(() => this.#listener?.push(message));
     return true;
   }
 

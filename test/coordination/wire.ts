@@ -19,15 +19,15 @@ export class Wire {
   }
 
   /** The server reaches us without being asked. */
-  get hears(): boolean {
+  get isReceiving(): boolean {
     return this.#state === "open" && !this.#deaf;
   }
 
   /** Delivers a pushed message, behind the pending responses. */
-  async tell(deliver: () => void): Promise<void> {
+  async deliver(deliver: () => void): Promise<void> {
     await settle();
     if (this.#replyDelayMs > 0) await sleep(this.#clock, this.#replyDelayMs);
-    if (this.hears) deliver();
+    if (this.isReceiving) deliver();
   }
 
   /** A connection can be made. */

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../executor/processes/until.ts";
-import { dieWithUs, end, heard } from "../services/child.ts";
+import { dieWithUs, end, waitForOutput } from "../services/child.ts";
 import { plainEnv } from "../services/interlock.ts";
 import { interlockProgram } from "../services/program.ts";
 import { root } from "../services/working-tree.ts";
@@ -126,7 +126,7 @@ describe("the commands in README and docs", { timeout: 120_000 }, () => {
       env: plainEnv,
     });
     dieWithUs(child);
-    ({ input: screen } = await heard(child, /Next, in a second terminal:\n\n.+\n\n/s));
+    ({ input: screen } = await waitForOutput(child, /Next, in a second terminal:\n\n.+\n\n/s));
     gateway = /gateway\s+http:\/\/(\S+)/.exec(screen)?.[1] ?? "";
     stop = () => end(child, "SIGTERM");
     await sh("interlock pause target node/elsewhere --reason maintenance");

@@ -28,7 +28,7 @@ export function jobController(options: JobOptions): RunningDouble {
   );
 }
 
-interface Sight {
+interface JobCaches {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly images: JobOptions["images"];
@@ -37,10 +37,10 @@ interface Sight {
   readonly activities: Activities;
 }
 
-async function look(sight: Sight): Promise<number | undefined> {
-  const { client, clock, job, activities } = sight;
+async function look(caches: JobCaches): Promise<number | undefined> {
+  const { client, clock, job, activities } = caches;
   const end = job.status?.conditions?.find(({ type }) => type === "Complete" || type === "Failed");
-  if (end) return await removeWhenOld(sight, end);
+  if (end) return await removeWhenOld(caches, end);
 
   const activity = activities.of(job);
   if (job.spec.suspend) {
@@ -51,12 +51,12 @@ async function look(sight: Sight): Promise<number | undefined> {
     }
     return undefined;
   }
-  if (!activity) activities.begin(job, (signal) => new JobActivity(sight, signal).run());
-  return deadline(sight);
+  if (!activity) activities.begin(job, (signal) => new JobActivity(caches, signal).run());
+  return deadline(caches);
 }
 
 /** The Job's own deadline, which may have been moved meanwhile: it counts from the start. */
-function deadline({ clock, job, activities }: Sight): number | undefined {
+function deadline({ clock, job, activities }: JobCaches): number | undefined {
   const { activeDeadlineSeconds } = job.spec;
   if (activeDeadlineSeconds === undefined) return undefined;
   // Not started as far as we know: that write wakes us again.
@@ -67,7 +67,7 @@ function deadline({ clock, job, activities }: Sight): number | undefined {
   return undefined;
 }
 
-async function removeWhenOld({ client, clock, job }: Sight, { lastTransitionTime }: JobCondition) {
+async function removeWhenOld({ client, clock, job }: JobCaches, { lastTransitionTime }: JobCondition) {
   const { ttlSecondsAfterFinished } = job.spec;
   if (ttlSecondsAfterFinished === undefined) return undefined;
   const leftMs = Date.parse(lastTransitionTime) + ttlSecondsAfterFinished * 1_000 - clock.wallMs();
@@ -79,16 +79,16 @@ async function removeWhenOld({ client, clock, job }: Sight, { lastTransitionTime
 
 /** One Job from its start to its end. */
 class JobActivity {
-  readonly #sight: Sight;
+  readonly #caches: JobCaches;
   readonly #signal: AbortSignal;
 
-  constructor(sight: Sight, signal: AbortSignal) {
-    this.#sight = sight;
+  constructor(caches: JobCaches, signal: AbortSignal) {
+    this.#caches = caches;
     this.#signal = signal;
   }
 
   async run() {
-    const { client, clock, images, runPod, job } = this.#sight;
+    const { client, clock, images, runPod, job } = this.#caches;
     const template = job.spec.template.spec;
     const own = images[template.containers[0]?.image ?? ""];
     const does = own ?? (runPod ? ({ do: "exit" } as const) : ({ do: "no-image" } as const));
@@ -99,9 +99,9 @@ class JobActivity {
     const timeUp = new AbortController();
     const timer = clock.after(template.activeDeadlineSeconds * 1_000, () => timeUp.abort("pod-deadline"));
     const signal = AbortSignal.any([this.#signal, timeUp.signal]);
-    const tell = () => void this.#tellOfStop(String(signal.reason)).catch(() => {});
-    if (signal.aborted) tell();
-    else signal.addEventListener("abort", tell, { once: true });
+    const report = () => void this.#reportStop(String(signal.reason)).catch(() => {});
+    if (signal.aborted) report();
+    else signal.addEventListener("abort", report, { once: true });
     const ending = await (runPod && !own
       ? runPod(job, signal)
       : perform(does, { env: environment(job), clock, signal }));
@@ -110,7 +110,7 @@ class JobActivity {
   }
 
   async #makePod(does: Behaviour): Promise<Pod> {
-    const { client, job } = this.#sight;
+    const { client, job } = this.#caches;
     const { namespace = "", name = "", uid = "" } = job.metadata;
     const reference = {
       apiVersion: jobs.apiVersion,
@@ -137,8 +137,8 @@ class JobActivity {
   }
 
   /** The controller writes that it wants an end before there is one. */
-  async #tellOfStop(why: string) {
-    const { client, clock, job } = this.#sight;
+  async #reportStop(why: string) {
+    const { client, clock, job } = this.#caches;
     if (why === "deadline") {
       const target = condition(
         clock,
@@ -156,7 +156,7 @@ class JobActivity {
 
   async #ended(pod: Pod, does: Behaviour, ending: Ending, stopped?: string) {
     const { exitCode, reason, initContainerStatuses } = ending;
-    const { client, clock, job } = this.#sight;
+    const { client, clock, job } = this.#caches;
     const idle = { active: 0, ready: 0, terminating: 0 };
     if (stopped === "gone") return;
     if (stopped === "suspended" || stopped === "deadline") {
@@ -182,17 +182,17 @@ class JobActivity {
     const phase = exitCode === 0 ? "Succeeded" : "Failed";
     await writeStatus(client, pods, pod, { phase, initContainerStatuses, containerStatuses, ...why });
     if (exitCode !== 0) return await this.#fail("BackoffLimitExceeded", "Job has reached the specified backoff limit");
-    const said = ["CompletionsReached", "Reached expected number of succeeded pods"] as const;
+    const succeeded = ["CompletionsReached", "Reached expected number of succeeded pods"] as const;
     await writeStatus(client, jobs, job, {
       ...idle,
       succeeded: 1,
       completionTime: timeText(clock),
-      conditions: [condition(clock, "SuccessCriteriaMet", ...said), condition(clock, "Complete", ...said)],
+      conditions: [condition(clock, "SuccessCriteriaMet", ...succeeded), condition(clock, "Complete", ...succeeded)],
     });
   }
 
   async #fail(reason: string, message: string) {
-    const { client, clock, job } = this.#sight;
+    const { client, clock, job } = this.#caches;
     await writeStatus(client, jobs, job, {
       ...{ active: 0, ready: 0, terminating: 0, failed: 1 },
       conditions: [condition(clock, "FailureTarget", reason, message), condition(clock, "Failed", reason, message)],

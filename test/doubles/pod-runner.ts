@@ -106,14 +106,14 @@ async function run(container: Container, place: string, job: Job, options: PodRu
     detached: true,
     stdio: ["ignore", "ignore", "pipe"],
   });
-  let said = "";
+  let output = "";
   child.stderr.on("data", (data) => {
-    said += data;
+    output += data;
   });
   const stop = () => child.pid && process.kill(-child.pid, "SIGKILL");
   signal.addEventListener("abort", stop, { once: true });
   const [code] = (await once(child, "close")) as [number | null];
   signal.removeEventListener("abort", stop);
-  if (code !== 0 && !signal.aborted) options.problem(`${container.name} ended with ${code}: ${said}`);
+  if (code !== 0 && !signal.aborted) options.problem(`${container.name} ended with ${code}: ${output}`);
   return code ?? 137;
 }

@@ -15,7 +15,7 @@ export interface DoubleOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly namespace?: string;
-  /** Told of everything that went wrong in the double itself. */
+  /** Called with everything that went wrong in the double itself. */
   readonly problem?: (message: string) => void;
 }
 

@@ -137,7 +137,7 @@ interface Ran {
   readonly code: number | null;
   readonly out: string;
   readonly err: string;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever it says
+  // biome-ignore lint/suspicious/noExplicitAny: any answer
   readonly answer: any;
 }
 

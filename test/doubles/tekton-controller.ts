@@ -50,7 +50,7 @@ export function tektonController(options: TektonOptions): RunningDouble {
   );
 }
 
-interface Sight {
+interface TektonCaches {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly bundles: TektonOptions["bundles"];
@@ -58,8 +58,8 @@ interface Sight {
   readonly activities: Activities;
 }
 
-async function look(sight: Sight): Promise<undefined> {
-  const { client, clock, run, activities } = sight;
+async function look(caches: TektonCaches): Promise<undefined> {
+  const { client, clock, run, activities } = caches;
   const condition = succeededCondition(run.status);
   if (run.metadata.labels?.[labelKeys.engine] === "local") return;
   if (condition && condition.status !== "Unknown") return;
@@ -75,25 +75,25 @@ async function look(sight: Sight): Promise<undefined> {
       conditions: [succeeded(clock, "Unknown", "PipelineRunPending", message)],
     });
   } else if (!activity) {
-    activities.begin(run, (signal) => new PipelineActivity(sight, signal).run());
+    activities.begin(run, (signal) => new PipelineActivity(caches, signal).run());
   }
 }
 
 /** One run from its start to its end. */
 class PipelineActivity {
-  readonly #sight: Sight;
+  readonly #caches: TektonCaches;
   readonly #signal: AbortSignal;
   readonly #startTime: string;
   readonly #children: { apiVersion: string; kind: string; name: string; pipelineTaskName: string }[] = [];
 
-  constructor(sight: Sight, signal: AbortSignal) {
-    this.#sight = sight;
+  constructor(caches: TektonCaches, signal: AbortSignal) {
+    this.#caches = caches;
     this.#signal = signal;
-    this.#startTime = timeText(sight.clock);
+    this.#startTime = timeText(caches.clock);
   }
 
   async run() {
-    const { run, clock, bundles } = this.#sight;
+    const { run, clock, bundles } = this.#caches;
     const param = (list: readonly { name: string; value: unknown }[] = [], name: string) =>
       list.find((candidate) => candidate.name === name)?.value;
     const pipeline = bundles[String(param(run.spec.pipelineRef?.params, "bundle"))];
@@ -113,9 +113,9 @@ class PipelineActivity {
 
   async #runTasks({ tasks }: BundledPipeline, signal: AbortSignal) {
     const pipelineSpec = { tasks: tasks.map(({ name }) => ({ name })) };
-    const { clock } = this.#sight;
+    const { clock } = this.#caches;
     for (const [done, task] of tasks.entries()) {
-      const name = `${this.#sight.run.metadata.name}-${task.name}`;
+      const name = `${this.#caches.run.metadata.name}-${task.name}`;
       this.#children.push({ apiVersion: taskRuns.apiVersion, kind: "TaskRun", name, pipelineTaskName: task.name });
       const message = `Tasks Completed: ${done} (Failed: 0, Cancelled 0), Incomplete: ${tasks.length - done}, Skipped: 0`;
       await this.#write({ pipelineSpec, conditions: [succeeded(clock, "Unknown", "Running", message)] });
@@ -136,21 +136,21 @@ class PipelineActivity {
   }
 
   async #runTask(task: BundledTask, name: string, signal: AbortSignal): Promise<"succeeded" | "failed" | "stopped"> {
-    const { client, run } = this.#sight;
+    const { client, run } = this.#caches;
     // Tekton takes a TaskRun of that name for its own, whatever created it: one that outlived an earlier run lends its end.
     const found = await client.get(taskRuns, { namespace: run.metadata.namespace ?? "", name });
     const end = succeededCondition(found?.status)?.status;
     if (end === "True" || end === "False") return end === "True" ? "succeeded" : "failed";
 
-    const activity = await TaskActivity.begin(this.#sight, task, name);
+    const activity = await TaskActivity.begin(this.#caches, task, name);
     const obstacle = task.steps.find(({ does }) => !begins(does));
     if (obstacle) {
       await activity.neverBegins(obstacle);
       return "failed";
     }
     for (const step of task.steps) {
-      const env = environment(this.#sight.run);
-      const ending = perform(step.does, { env, clock: this.#sight.clock, signal });
+      const env = environment(this.#caches.run);
+      const ending = perform(step.does, { env, clock: this.#caches.clock, signal });
       const stopped = new Promise<"stopped">((resolve) =>
         signal.addEventListener("abort", () => resolve("stopped"), { once: true }),
       );
@@ -170,7 +170,7 @@ class PipelineActivity {
 
   async #stopped(activity: TaskActivity, why: string) {
     if (why === "gone") return;
-    const { run, clock } = this.#sight;
+    const { run, clock } = this.#caches;
     await activity.cancelled(why === "timeout" ? "has timed out." : "has been cancelled.");
     if (why === "cancelled") return await this.#write(cancelled(run, clock));
     const limit = run.spec.timeouts?.pipeline;
@@ -178,12 +178,12 @@ class PipelineActivity {
   }
 
   async #fail(reason: string, message: string) {
-    const { clock } = this.#sight;
+    const { clock } = this.#caches;
     await this.#write({ completionTime: timeText(clock), conditions: [succeeded(clock, "False", reason, message)] });
   }
 
   async #write(status: object) {
-    const { client, run } = this.#sight;
+    const { client, run } = this.#caches;
     const children = this.#children.length > 0 ? { childReferences: this.#children } : {};
     await writeStatus(client, pipelineRuns, run, { startTime: this.#startTime, ...children, ...status });
   }
@@ -198,7 +198,7 @@ class TaskActivity {
   readonly #pod: Pod;
   readonly #steps: StepState[];
 
-  private constructor({ client, clock }: Sight, task: BundledTask, made: { taskRun: TaskRun; pod: Pod }) {
+  private constructor({ client, clock }: TektonCaches, task: BundledTask, made: { taskRun: TaskRun; pod: Pod }) {
     this.#client = client;
     this.#clock = clock;
     this.#task = task;
@@ -211,8 +211,8 @@ class TaskActivity {
     }));
   }
 
-  static async begin(sight: Sight, task: BundledTask, name: string): Promise<TaskActivity> {
-    const { client, clock, run } = sight;
+  static async begin(caches: TektonCaches, task: BundledTask, name: string): Promise<TaskActivity> {
+    const { client, clock, run } = caches;
     const { namespace = "", uid = "", name: owner = "" } = run.metadata;
     const labels = { [tektonLabels.pipelineRunUid]: uid, [tektonLabels.pipelineTask]: task.name };
     const reference = {
@@ -227,7 +227,7 @@ class TaskActivity {
     const serviceAccountName = run.spec.taskRunTemplate?.serviceAccountName ?? "default";
     const taskRun = made(await client.create(taskRuns, { metadata, spec: { serviceAccountName } }));
     const pod = made(await client.create(pods, { metadata: { ...metadata, name: `${name}-pod` } } as Pod));
-    const activity = new TaskActivity(sight, task, { taskRun, pod });
+    const activity = new TaskActivity(caches, task, { taskRun, pod });
     const neverBegins = task.steps.some(({ does }) => !begins(does));
     if (!neverBegins) {
       await writeStatus(client, pods, pod, { phase: "Running" });

@@ -23,8 +23,8 @@ export interface TestCluster {
   compact(): void;
   /** Ends every open watch, as a server does that restarts. */
   dropWatches(): void;
-  /** Tells of every change of a resource ("pods", "jobs.batch") in the moment it happens, whatever becomes of watches. */
-  witness(resource: string, told: (change: Change) => void): void;
+  /** Calls `onChange` for every change of a resource ("pods", "jobs.batch") in the moment it happens, whatever becomes of watches. */
+  witness(resource: string, onChange: (change: Change) => void): void;
 }
 
 export interface TestClusterOptions {
@@ -72,7 +72,7 @@ export function testCluster({
       endWatches(new KubeError("gone", "the history was compacted"));
     },
     dropWatches: () => endWatches(),
-    witness: (resource, told) => void store.watch(resource, store.revision, told),
+    witness: (resource, onChange) => void store.watch(resource, store.revision, onChange),
   };
 }
 

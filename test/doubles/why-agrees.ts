@@ -17,7 +17,7 @@ interface Recorded {
   readonly events: () => readonly LedgerEvent[];
 }
 
-/** After a scenario: of everything that ended or is blocked, `interlock why` says what the status says, and the ledger. */
+/** After a scenario: for everything that ended or is blocked, `interlock why` agrees with the status and the ledger. */
 export async function whyAgrees(recorded: Recorded): Promise<void> {
   const found = await disagreements(recorded);
   if (found.length > 0) throw new Error(found.join("\n\n"));
@@ -28,11 +28,11 @@ export async function disagreements({ client, events }: Recorded): Promise<reado
   const still = atRest(client);
   const { items: incidents } = await still.list(remediationRequests);
   const { items: executions } = await still.list(workflowExecutions);
-  const told = events();
-  const cli = new TestCli(still, { events: () => told });
+  const recorded = events();
+  const cli = new TestCli(still, { events: () => recorded });
   const found: string[] = [];
-  for (const { metadata } of incidents) found.push(...ofIncident(await ask(metadata.name ?? "", cli), told));
-  for (const execution of executions) found.push(...(await ofExecution(execution, cli, told)));
+  for (const { metadata } of incidents) found.push(...ofIncident(await ask(metadata.name ?? "", cli), recorded));
+  for (const execution of executions) found.push(...(await ofExecution(execution, cli, recorded)));
   return found;
 }
 
@@ -80,22 +80,22 @@ function ofIncident({ facts, text }: Answer, events: readonly LedgerEvent[]): re
   const differs = (what: string) => [`${incident}: ${what}\n${text}`];
   if (status?.phase === "Blocked") {
     const { reason, cause, decision } = status.block;
-    const told = events.find(({ id }) => id === decision);
-    if (!told) return differs(`its block names ${decision}, which is not in the ledger`);
-    const recorded = told.facts["reason"] ?? told.facts["skip_reason"];
-    if (recorded !== reason) return differs(`blocked for ${reason}, and the ledger says ${recorded}`);
-    if (decided?.id !== decision) return differs(`why tells of ${decided?.id}, not of ${decision}`);
-    const shown = `: ${told.facts["verdict"] ?? "skip"}, ${blockText(reason, cause)}\n`;
+    const event = events.find(({ id }) => id === decision);
+    if (!event) return differs(`its block names ${decision}, which is not in the ledger`);
+    const recorded = event.facts["reason"] ?? event.facts["skip_reason"];
+    if (recorded !== reason) return differs(`blocked for ${reason}, but ${recorded} in the ledger`);
+    if (decided?.id !== decision) return differs(`why shows the decision ${decided?.id} instead of ${decision}`);
+    const shown = `: ${event.facts["verdict"] ?? "skip"}, ${blockText(reason, cause)}\n`;
     return text.includes(shown) ? [] : differs(`why does not print ${shown}`);
   }
   if (!status || !("outcome" in status) || !status.conditions?.some(({ type }) => type === "Recorded")) return [];
   const end = events.find(({ type, facts }) => type === "incident.closed" && facts["remediation_id"] === incident);
   const { phase, outcome } = status;
   if (end?.facts["phase"] !== phase || end.facts["outcome"] !== outcome)
-    return differs(`it is ${phase} ${outcome}, and the ledger says ${end?.facts["phase"]} ${end?.facts["outcome"]}`);
+    return differs(`it is ${phase} ${outcome}, but in the ledger ${end?.facts["phase"]} ${end?.facts["outcome"]}`);
   return text.includes(`outcome      ${outcome}, at ${status.completedAt}`)
     ? []
-    : differs(`why does not say ${outcome}`);
+    : differs(`why does not print ${outcome}`);
 }
 
 async function ofExecution(
@@ -108,25 +108,27 @@ async function ofExecution(
   if (!status || !isRecorded(execution)) return [];
   const { facts, text } = await ask(name, cli, "--namespace", namespace);
   const differs = (what: string) => [`${name}: ${what}\n${text}`];
-  const told = (type: string) => events.find(({ id }) => id === `${uid}/execution.${type}`)?.facts;
+  const findFacts = (type: string) => events.find(({ id }) => id === `${uid}/execution.${type}`)?.facts;
   switch (status.phase) {
     case "Skipped": {
       const { reason } = status.skipDetails;
-      const recorded = told("skipped")?.["skip_reason"];
-      if (recorded !== reason) return differs(`skipped for ${reason}, and the ledger says ${recorded}`);
-      if (facts.decided?.facts["skip_reason"] !== reason) return differs("why does not tell of the decision");
+      const recorded = findFacts("skipped")?.["skip_reason"];
+      if (recorded !== reason) return differs(`skipped for ${reason}, but ${recorded} in the ledger`);
+      if (facts.decided?.facts["skip_reason"] !== reason) return differs("why does not show the decision");
       const shown = skipText(status.skipDetails);
       return text.includes(`${shown}:\n`) ? [] : differs(`why does not print ${shown}`);
     }
     case "Failed": {
       const { reason, naturalLanguageSummary } = status.failureDetails;
-      const recorded = told("failed")?.["failure_reason"];
-      if (recorded !== reason) return differs(`failed with ${reason}, and the ledger says ${recorded}`);
-      return text.includes(naturalLanguageSummary.slice(0, 40)) ? [] : differs("why does not say how it failed");
+      const recorded = findFacts("failed")?.["failure_reason"];
+      if (recorded !== reason) return differs(`failed with ${reason}, but ${recorded} in the ledger`);
+      return text.includes(naturalLanguageSummary.slice(0, 40)) ? [] : differs("why does not print how it failed");
     }
     case "Completed":
-      if (!told("completed")) return differs("completed, and the ledger does not say so");
-      return text.includes(`completed at ${status.completionTime}`) ? [] : differs("why does not say so");
+      if (!findFacts("completed")) return differs("completed, but not in the ledger");
+      return text.includes(`completed at ${status.completionTime}`)
+        ? []
+        : differs("why does not print that it completed");
     case "Pending":
     case "Running":
       return [];

@@ -80,16 +80,16 @@ async function work(life: Life, model: LedgerModel, dice: Dice, afterwards: type
     limits: { segmentBytes: 2_500, waitingBytes: 1_000_000 },
   });
   await model.check(life.disk, "w");
-  await Promise.all([1, 2, 3, 4].map(() => tell(ledger, model, dice)));
+  await Promise.all([1, 2, 3, 4].map(() => append(ledger, model, dice)));
   await afterwards(ledger, model, clock);
   await ledger.close();
 }
 
-/** Tells again and again, until the ledger keeps something. */
+/** Appends again and again, until the ledger keeps an event. */
 async function persist(ledger: Ledger, model: LedgerModel, clock: ManualClock) {
   for (let tries = 0; tries < 30; tries++) {
     const before = model.rejected;
-    await model.tell(ledger, 10);
+    await model.append(ledger, 10);
     if (model.rejected === before) return;
     await clock.advance(1_000);
     for (let turns = 0; turns < 60; turns++) await settle();
@@ -97,11 +97,11 @@ async function persist(ledger: Ledger, model: LedgerModel, clock: ManualClock) {
   throw new Error("nothing was kept any more although the disk is well");
 }
 
-async function tell(ledger: Ledger, model: LedgerModel, dice: Dice) {
+async function append(ledger: Ledger, model: LedgerModel, dice: Dice) {
   for (let i = 0; i < 8; i++) {
     // Some append during a flush, some together.
     for (let turns = dice.whole(0, 3); turns > 0; turns--) await settle();
-    await model.tell(ledger, dice.whole(0, 200));
+    await model.append(ledger, dice.whole(0, 200));
   }
 }
 

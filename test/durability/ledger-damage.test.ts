@@ -25,9 +25,9 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "interlock-damage-"));
   const limits = { segmentBytes: 1_500, waitingBytes: 1_000_000 };
   const ledger = await openFileLedger({ directory, writer: "w", clock: systemClock(), limits });
-  let told = 0;
+  let appended = 0;
   for (const portion of portions) {
-    await Promise.all(Array.from({ length: portion }, () => ledger.append(event(++told))));
+    await Promise.all(Array.from({ length: portion }, () => ledger.append(event(++appended))));
   }
   await ledger.close();
   const own = join(directory, "w");

@@ -7,7 +7,7 @@ import { type Ledger, LedgerError } from "../../src/ledger/index.ts";
 export class LedgerModel {
   rejected = 0;
   readonly #story: string;
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
   readonly #acknowledged = new Set<string>();
   /** The hashes of all rows that were seen: they must stay, in this order. */
   #seen: string[] = [];
@@ -16,10 +16,10 @@ export class LedgerModel {
     this.#story = story;
   }
 
-  /** Tells the ledger of something new, and notes the answer. */
-  async tell(ledger: Ledger, length: number): Promise<void> {
-    const id = `event-${this.#told.size + 1}`;
-    this.#told.add(id);
+  /** Appends an event to the ledger, and notes the answer. */
+  async append(ledger: Ledger, length: number): Promise<void> {
+    const id = `event-${this.#sent.size + 1}`;
+    this.#sent.add(id);
     try {
       await ledger.append({
         id,
@@ -51,7 +51,7 @@ export class LedgerModel {
       `${this.#story}: nothing lost`,
     ).toEqual([]);
     expect(
-      ids.filter((id) => !this.#told.has(id)),
+      ids.filter((id) => !this.#sent.has(id)),
       `${this.#story}: nothing made up`,
     ).toEqual([]);
     expect(hashes.slice(0, this.#seen.length), `${this.#story}: nothing seen is taken back`).toEqual(this.#seen);

@@ -203,7 +203,7 @@ class File {
       for (const part of parts) this.write(part);
       return;
     }
-    // The operating system believes that it has written all of it; the disk has what it has.
+    // For the operating system all of it is written; the disk has only `parts`.
     this.sync();
     this.current = changed(this.current, write);
     for (const part of parts) this.#durable = changed(this.#durable, part);
@@ -230,7 +230,7 @@ function changed(content: Buffer, change: FileChange): Buffer {
 
 /**
  * A prefix that ends at any byte, or sectors that arrived in any order. Where none arrived stays what was there: zeros
- * behind the end of the file, which may have grown all the same.
+ * behind the end of the file, which may have grown anyway.
  */
 function torn({ position, bytes }: Write, dice: Dice): Write[] {
   // Logs reserve zeros behind a frame; most tears should hit the frame.

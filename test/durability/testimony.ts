@@ -15,7 +15,7 @@ export class Testimony {
   #newest = 0;
   #lastSeen = 0;
 
-  hear(line: string): void {
+  read(line: string): void {
     const [verb, ...words] = line.split(" ");
     switch (verb) {
       case "open":

@@ -74,7 +74,7 @@ async function liveAndDie(
 ) {
   const ready = new Promise<void>((resolve) => {
     writer.start((line) => {
-      testimony.hear(line);
+      testimony.read(line);
       if (line.startsWith(whenFull ? "full" : "open")) resolve();
     });
   });

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** A program that writes, seen from the one who kills it. */
+/** A program that writes, and that its parent kills. */
 export class WriterProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
-  #heard: (line: string) => void = () => {};
+  #onLine: (line: string) => void = () => {};
   #stderr = "";
 
   /** `script` is a file beside this one; it gets `plan` as JSON in its first argument. */
@@ -19,8 +19,8 @@ export class WriterProcess {
     child.stderr.on("data", (data) => {
       this.#stderr += data;
     });
-    createInterface({ input: child.stdout }).on("line", (line) => this.#heard(line));
-    // After `close` nothing more comes out of the pipe: every answer it gave has been heard.
+    createInterface({ input: child.stdout }).on("line", (line) => this.#onLine(line));
+    // After `close` nothing more comes out of the pipe: every answer it gave has been read.
     this.#ended = new Promise((resolve) => child.once("close", () => resolve()));
     this.#child = child;
   }
@@ -29,9 +29,9 @@ export class WriterProcess {
     return this.#child.pid;
   }
 
-  /** Lets it begin; `heard` gets every complete line it says. */
-  start(heard: (line: string) => void): void {
-    this.#heard = heard;
+  /** Lets it begin; `onLine` gets every complete line it prints. */
+  start(onLine: (line: string) => void): void {
+    this.#onLine = onLine;
     this.#child.stdin?.write("go\n");
   }
 

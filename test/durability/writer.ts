@@ -4,7 +4,7 @@ import { openLogStore } from "../../src/apiserver/log/open-log-store.ts";
 import type { ObjectStore, WriteDecision } from "../../src/apiserver/object-store.ts";
 import { systemClock } from "../../src/time/index.ts";
 import { Dice } from "../chaos/dice.ts";
-import { say } from "./say.ts";
+import { writeLine } from "./write-line.ts";
 
 export interface WriterPlan {
   readonly directory: string;
@@ -13,7 +13,7 @@ export interface WriterPlan {
   readonly space?: LogSpace;
 }
 
-// A process that writes as fast as it can until it is killed, and says on stdout what it was answered:
+// A process that writes as fast as it can until it is killed, and prints on stdout what it was answered:
 //
 //     open REVISION            the store is open
 //     full                     all objects were there once
@@ -32,15 +32,15 @@ const loops = 16;
 async function main() {
   const { directory, objects, space } = plan;
   const store = await openLogStore({ directory, parse: JSON.parse, clock: systemClock(), ...(space && { space }) });
-  say(`open ${store.revision}`);
-  store.watch(resource, store.revision, ({ entry }) => say(`seen ${entry.revision}`));
+  writeLine(`open ${store.revision}`);
+  store.watch(resource, store.revision, ({ entry }) => writeLine(`seen ${entry.revision}`));
 
   const missing: string[] = [];
   for (let i = 0; i < objects; i++) if (!store.get(resource, namespace, nameOf(i))) missing.push(nameOf(i));
   await inLoops(async (loop) => {
     for (let i = loop; i < missing.length; i += loops) await put(store, missing[i] as string, 300);
   });
-  say("full");
+  writeLine("full");
   await inLoops((loop) => writeForEver(store, loop));
 }
 
@@ -57,15 +57,15 @@ async function writeForEver(store: ObjectStore, loop: number) {
 async function put(store: ObjectStore, name: string, length: number) {
   const key = { resource, namespace, name };
   const revision = await store.write(key, (_, revision) => change("put", name, revision, textOf(revision, length)));
-  say(`put ${name} ${revision}`);
+  writeLine(`put ${name} ${revision}`);
 }
 
 async function remove(store: ObjectStore, name: string) {
-  say(`deleting ${name}`);
+  writeLine(`deleting ${name}`);
   const revision = await store.write({ resource, namespace, name }, (_, revision) =>
     change("delete", name, revision, ""),
   );
-  say(`deleted ${name} ${revision}`);
+  writeLine(`deleted ${name} ${revision}`);
 }
 
 function change(kind: "put" | "delete", name: string, revision: number, text: string): WriteDecision<number> {

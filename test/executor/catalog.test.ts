@@ -326,10 +326,10 @@ describe("the ledger row of a run", () => {
 
     await world.report("False", { message: "rotate --pin hunter22 --token tok-12345 --mode quick failed" });
 
-    const told = JSON.stringify(world.ledger.events());
-    expect(told).not.toContain("hunter22");
-    expect(told).not.toContain("tok-12345");
-    expect(told).toContain("rotate --pin [redacted] --token [redacted] --mode quick failed");
+    const recorded = JSON.stringify(world.ledger.events());
+    expect(recorded).not.toContain("hunter22");
+    expect(recorded).not.toContain("tok-12345");
+    expect(recorded).toContain("rotate --pin [redacted] --token [redacted] --mode quick failed");
   });
 });
 

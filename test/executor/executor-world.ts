@@ -105,7 +105,7 @@ export class ExecutorWorld {
     await this.settle();
   }
 
-  /** A person's approval of one run, of `reboot` on the usual target unless said otherwise. */
+  /** A person's approval of one run, of `reboot` on the usual target by default. */
   async approve(name: string, { workflowId = "reboot", ...other }: Partial<ApprovalDraft> = {}): Promise<void> {
     const { namespace = "default", target = "node/worker-1", version = "1", parameters, decision = "Approved" } = other;
     const { apiVersion, kind } = remediationApprovalRequests;

@@ -11,7 +11,7 @@ import { ExecutorWorld } from "./executor-world.ts";
 
 const minute = 60_000;
 const cleanupRef = { workflowId: "cleanup", containerImage: "registry.invalid/cleanup:1" };
-/** Not what the catalog says: it is refused before anything is done. */
+/** Differs from the catalog: it is refused before anything is done. */
 const broken = { workflowRef: { workflowId: "cleanup", containerImage: "x" } } as const;
 
 let world: ExecutorWorld;
@@ -77,7 +77,7 @@ describe("the setting", () => {
     const [run, ...others] = (await world.client.list(pipelineRuns)).items;
     expect(JSON.stringify(run?.spec.pipelineRef)).toContain("registry.invalid/unlisted:1");
     expect(run?.spec.taskRunTemplate?.serviceAccountName).toBe("cleaner");
-    // What is in the catalog is run as the catalog says.
+    // A workflow of the catalog runs as its entry states.
     expect(others).toEqual([]);
     expect(await world.status("second")).toMatchObject({ failureDetails: { reason: "ValidationError" } });
   });

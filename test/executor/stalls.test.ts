@@ -40,11 +40,11 @@ describe("an execution whose run cannot be created", () => {
 
     await cli.run("why", "a");
 
-    const said = cli.read();
-    expect(said).toContain("a is Pending\n  stalled, WebhookFailed since");
-    expect(said).toContain(webhookDown);
-    expect(said).toContain("next attempt at");
-    expect(said).not.toContain("ResourceBusy");
+    const printed = cli.read();
+    expect(printed).toContain("a is Pending\n  stalled, WebhookFailed since");
+    expect(printed).toContain(webhookDown);
+    expect(printed).toContain("next attempt at");
+    expect(printed).not.toContain("ResourceBusy");
   });
 
   it("is reported by status with the command that explains it, and exit status 1", async () => {
@@ -53,10 +53,10 @@ describe("an execution whose run cannot be created", () => {
 
     expect(await cli.run("status")).toBe(1);
 
-    const said = cli.read();
-    expect(said).toContain("problem: 1 execution stalled, the first is a: WebhookFailed since");
-    expect(said).toContain(webhookDown);
-    expect(said).toContain("next: interlock why a");
+    const printed = cli.read();
+    expect(printed).toContain("problem: 1 execution stalled, the first is a: WebhookFailed since");
+    expect(printed).toContain(webhookDown);
+    expect(printed).toContain("next: interlock why a");
   });
 
   it("has an Event, and after 2 minutes one notice for all that fail for the same reason", async () => {
@@ -153,7 +153,7 @@ interface Faults {
   beforeStatusUpdate?: () => void;
 }
 
-/** An executor whose writes fail as `faults` says. */
+/** An executor whose writes fail according to `faults`. */
 function startWith(world: ExecutorWorld, faults: Faults) {
   const permitted = permittedClient(world.client, "executor", { ...usualManifests.places, incidents: "default" });
   const client: KubeClient = {

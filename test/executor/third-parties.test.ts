@@ -367,7 +367,7 @@ function replicaClient(changes: Partial<KubeClient>) {
 /** A replica whose watch of one kind, or of some of its objects, can be cut. */
 function deafReplica(deafTo: ResourceType) {
   const ears = { isDeaf: false, writes: 0, watches: (_execution: WorkflowExecution): boolean => true };
-  async function* heard<T>(events: AsyncIterable<WatchEvent<T>>): AsyncIterable<WatchEvent<T>> {
+  async function* passOn<T>(events: AsyncIterable<WatchEvent<T>>): AsyncIterable<WatchEvent<T>> {
     for await (const event of events) {
       const isUnheard = event.type !== "BOOKMARK" && !ears.watches(event.object as unknown as WorkflowExecution);
       if (ears.isDeaf || isUnheard) await new Promise(() => {});
@@ -377,7 +377,7 @@ function deafReplica(deafTo: ResourceType) {
   const replica = replicaClient({
     watch(type, query, call) {
       const events = world.client.watch(type, query, call);
-      return type.kind === deafTo.kind ? heard(events) : events;
+      return type.kind === deafTo.kind ? passOn(events) : events;
     },
     update(type, ...rest) {
       // A war between replicas would never let the test go on.

@@ -28,7 +28,7 @@ export function fuzzLabels(total: number, seed: number): LabelFuzzReport {
   return { signals: total, admitted, bad };
 }
 
-/** `refused`: the reader says why, which is fine. */
+/** `refused`: the reader reports why, which is fine. */
 function problemWith(labels: Labels, annotations: Labels, dice: Dice): string | undefined {
   const reading = dice.chance(0.5)
     ? alertmanager.read(

@@ -12,13 +12,13 @@ describe("the watch of Kubernetes", () => {
   let world: GatewayWorld;
   let stop: AbortController;
   let watermarks = memoryWatermarks();
-  let told: Signal[];
+  let signals: Signal[];
   let isDown: boolean;
 
   beforeEach(async () => {
     world = await GatewayWorld.open();
     watermarks = memoryWatermarks();
-    told = [];
+    signals = [];
     isDown = false;
     follow();
     await pass(0);
@@ -34,7 +34,7 @@ describe("the watch of Kubernetes", () => {
     await event("b", { reason: "Whatever" });
     await event("c", { reason: "BackOff", type: "Normal" });
     await pass(1_000);
-    expect(told).toMatchObject([
+    expect(signals).toMatchObject([
       { source: "kubernetes-events", name: "BackOff", subject: { kind: "Pod", name: "api-1" } },
     ]);
 
@@ -44,24 +44,24 @@ describe("the watch of Kubernetes", () => {
       { merge: { metadata: { labels: { x: "y" } } } },
     );
     await pass(1_000);
-    expect(told).toHaveLength(1);
+    expect(signals).toHaveLength(1);
 
     const again = { count: 2, lastTimestamp: now() };
     await world.client.patch(kubeEvents, { namespace: "payment", name: "a" }, { merge: again });
     await pass(1_000);
-    expect(told).toHaveLength(2);
+    expect(signals).toHaveLength(2);
   });
 
   it("reports a rejected signal again", async () => {
     isDown = true;
     await event("a", { reason: "BackOff" });
     await pass(1_000);
-    expect(told).toEqual([]);
+    expect(signals).toEqual([]);
 
     isDown = false;
     await pass(60_000);
 
-    expect(told).toHaveLength(1);
+    expect(signals).toHaveLength(1);
   });
 
   it("continues after a restart, and reports nothing twice that is older than the overlap", async () => {
@@ -70,12 +70,12 @@ describe("the watch of Kubernetes", () => {
     stop.abort();
     await pass(3_000);
     await event("b", { reason: "BackOff" });
-    told = [];
+    signals = [];
 
     follow();
     await pass(1_000);
 
-    expect(told.map(({ payload }) => (payload as KubeObject).metadata.name)).toEqual(["b"]);
+    expect(signals.map(({ payload }) => (payload as KubeObject).metadata.name)).toEqual(["b"]);
   });
 
   it("reports each change of the conditions of a node", async () => {
@@ -97,12 +97,12 @@ describe("the watch of Kubernetes", () => {
     await condition("Ready", "Unknown");
     await pass(1_000);
 
-    expect(told.map(({ name, status, subject }) => [name, status, subject?.name])).toEqual([
+    expect(signals.map(({ name, status, subject }) => [name, status, subject?.name])).toEqual([
       ["NodeDiskPressure", "firing", "worker-1"],
       ["NodeDiskPressure", "resolved", "worker-1"],
       ["NodeNotReady", "firing", "worker-1"],
     ]);
-    expect(told[1]?.series).toBe(told[0]?.series);
+    expect(signals[1]?.series).toBe(signals[0]?.series);
   });
 
   function follow() {
@@ -110,7 +110,7 @@ describe("the watch of Kubernetes", () => {
     const { client, clock, log } = world;
     const sink = async (signal: Signal) => {
       if (isDown) throw new Error("not now");
-      told.push(signal);
+      signals.push(signal);
     };
     const reasons = ["BackOff"];
     void followKubernetes({

@@ -368,7 +368,7 @@ describe("the setting", () => {
     ["5s", []],
   ])(
     "watermarks.overlap: after a restart, with %s, Events that show up late are signals: %j",
-    async (overlap, told) => {
+    async (overlap, expected) => {
       const more = ["sources:", "  kubernetes: true", "watermarks:", `  overlap: ${overlap}`];
       await open([], undefined, more);
       await passTime(120_000);
@@ -378,7 +378,7 @@ describe("the setting", () => {
       await open([], undefined, more);
       await passTime(20_000);
 
-      expect((await world.incidents()).map(({ spec }) => spec.signalName)).toEqual(told);
+      expect((await world.incidents()).map(({ spec }) => spec.signalName)).toEqual(expected);
       await closeInTime();
     },
   );

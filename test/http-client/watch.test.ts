@@ -134,18 +134,18 @@ describe("a watch without events", () => {
 
   it("stays open while there are bookmarks", async () => {
     const clock = new ManualClock();
-    let told = 0;
+    let received = 0;
     const bookmarks = stream([], async (response) => {
       for (let sent = 1; sent <= 5; sent++) {
         response.write(bookmark(sent));
-        await until(() => told === sent && clock.pendingTimers === 1);
+        await until(() => received === sent && clock.pendingTimers === 1);
         await clock.advance(60_000);
       }
       response.end();
     });
     const { client } = await over([bookmarks], { silenceMs: 90_000 }, clock);
 
-    const { events, error } = await seen(client, () => told++);
+    const { events, error } = await seen(client, () => received++);
 
     expect(events).toHaveLength(5);
     expect(error).toBeUndefined();
@@ -256,8 +256,8 @@ async function seen(client: KubeClient, then?: () => unknown, signal?: AbortSign
   const events: string[] = [];
   try {
     const query = { resourceVersion: "5", labelSelector: "app=web" };
-    for await (const told of client.watch(leases, query, signal ? { signal } : {})) {
-      events.push(shown(told));
+    for await (const received of client.watch(leases, query, signal ? { signal } : {})) {
+      events.push(shown(received));
       await then?.();
     }
   } catch (error) {

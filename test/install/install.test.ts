@@ -134,7 +134,7 @@ describe("interlock install", () => {
     await expect(run(install, {})).rejects.toThrow(/create.*clusterroles[\s\S]*Grant that right/);
   });
 
-  it("on a server that is no cluster says so, and how to name one", async () => {
+  it("on a server that is no cluster reports that, and how to name one", async () => {
     client = testCluster({ clock, random: systemRandom() }).client();
 
     await expect(run(install, { dryRun: true })).rejects.toThrow(/interlock up is none\.[\s\S]+--kubeconfig/);

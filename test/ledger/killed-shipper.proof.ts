@@ -38,9 +38,9 @@ describe("a shipper that is killed at any step", () => {
     let deaths = 0;
 
     for (let diesAt = 1, hasSurvived = false; !hasSurvived; diesAt++) {
-      const said = await live({ directory, ...(url && { url }), life: diesAt, diesAt });
-      for (const line of said) if (line.startsWith("kept ")) kept.add(line.slice(5));
-      hasSurvived = said.includes("survived");
+      const printed = await live({ directory, ...(url && { url }), life: diesAt, diesAt });
+      for (const line of printed) if (line.startsWith("kept ")) kept.add(line.slice(5));
+      hasSurvived = printed.includes("survived");
       if (!hasSurvived) deaths++;
     }
 
@@ -59,10 +59,10 @@ describe("a shipper that is killed at any step", () => {
 /** The output of a process until its end. */
 function live(plan: MortalShipperPlan): Promise<string[]> {
   const child = spawn(process.execPath, [program, JSON.stringify(plan)], { stdio: ["pipe", "pipe", "inherit"] });
-  const said: string[] = [];
-  createInterface({ input: child.stdout }).on("line", (line) => said.push(line));
+  const printed: string[] = [];
+  createInterface({ input: child.stdout }).on("line", (line) => printed.push(line));
   child.stdin.write("go\n");
-  return new Promise((resolve) => child.once("close", () => resolve(said)));
+  return new Promise((resolve) => child.once("close", () => resolve(printed)));
 }
 
 async function idsIn(database: LedgerDatabase): Promise<string[]> {

@@ -10,7 +10,7 @@ import {
 } from "../../src/ledger/index.ts";
 import { silentLogger } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
-import { say } from "../durability/say.ts";
+import { writeLine } from "../durability/write-line.ts";
 
 export interface MortalShipperPlan {
   readonly directory: string;
@@ -52,10 +52,10 @@ async function main() {
   for (let i = 1; i <= 12; i++) {
     const id = `life-${life}/${i}`;
     await shipped.append({ id, type: "run.created", at: new Date().toISOString(), facts: { life } });
-    say(`kept ${id}`);
+    writeLine(`kept ${id}`);
   }
   await shipped.close();
-  say("survived");
+  writeLine("survived");
   process.exit(0);
 }
 

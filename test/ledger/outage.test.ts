@@ -34,7 +34,7 @@ describe("PostgreSQL", () => {
     const url = await postgres.newDatabase();
     await postgres.kill();
     const during = await Promise.all(writers.map((name) => open(name, url)));
-    await Promise.all(during.map((ledger) => tell(ledger.ledger, 300)));
+    await Promise.all(during.map((ledger) => append(ledger.ledger, 300)));
     await Promise.all(during.map(({ ledger }) => ledger.close()));
     await postgres.start();
 
@@ -57,11 +57,11 @@ describe("PostgreSQL", () => {
   it("that is frozen delays neither appends nor the shutdown", { timeout: 60_000 }, async () => {
     const url = await postgres.newDatabase();
     const { ledger, metrics } = await open("one", url);
-    await tell(ledger, 10);
+    await append(ledger, 10);
     await expect.poll(() => lagOf([{ metrics }])).toBe(0);
     postgres.pause();
     try {
-      await tell(ledger, 200, "frozen");
+      await append(ledger, 200, "frozen");
       await ledger.close();
     } finally {
       postgres.resume();
@@ -81,7 +81,7 @@ describe("PostgreSQL", () => {
 describe("settings", () => {
   it("without a URL rows go to a file beside the journal", async () => {
     const { ledger, metrics } = await open("one");
-    await tell(ledger, 5);
+    await append(ledger, 5);
     await expect.poll(() => lagOf([{ metrics }])).toBe(0);
     await ledger.close();
 
@@ -116,7 +116,7 @@ describe("settings", () => {
     const url = `postgres://interlock:${postgres.password}@127.0.0.1:1/ledger`;
     const { ledger } = await open("one", url, { LEDGER_MAX_JOURNAL_BYTES: "20000" });
 
-    const refused = await tell(ledger, 1_000).catch((error) => error);
+    const refused = await append(ledger, 1_000).catch((error) => error);
 
     expect(refused).toMatchObject({ name: "LedgerError", code: "full" });
     expect(log.events).toContainEqual(expect.objectContaining({ level: "error", event: "ledger append failed" }));
@@ -140,7 +140,7 @@ async function open(name: string, url = "", env: Record<string, string> = {}) {
   return { ledger: await openLedger(options), metrics };
 }
 
-async function tell(ledger: Ledger, count: number, what = "event") {
+async function append(ledger: Ledger, count: number, what = "event") {
   const events = Array.from({ length: count }, (_, i) => `${what}-${i}`);
   for (const id of events) await ledger.append({ id, type: "run.created", at: "2026-11-15T10:00:00.000Z", facts: {} });
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
 import { bundle } from "../services/bundle.ts";
-import { dieWithUs, end, heard } from "../services/child.ts";
+import { dieWithUs, end, waitForOutput } from "../services/child.ts";
 import { plainEnv } from "../services/interlock.ts";
 
 export interface IncidentMemoryOptions {
@@ -17,13 +17,19 @@ export interface IncidentMemoryOptions {
   readonly alert: (i: number) => object;
   /** How many alerts in a row are one incident. */
   readonly alertsPerIncident?: number;
+  /** How often `count` incidents are opened and measured; the median counts. */
+  readonly intervals?: number;
   /** Ends the wait for rest as soon as one incident costs no more than this. */
   readonly maxBytes: number;
 }
 
-/** By how much the heap and external memory of `interlock up` grow with each open incident, once all of them are at rest. */
+/**
+ * By how much the heap and external memory of `interlock up` grow with each open incident, once all of them are at rest.
+ * A weak table that doubles its capacity during an interval adds as much as a hundred incidents, and shrinks no more:
+ * where there are few incidents, the median of several intervals leaves it out.
+ */
 export async function incidentMemory(options: IncidentMemoryOptions): Promise<number> {
-  const { before, count, alert, alertsPerIncident = 1, maxBytes } = options;
+  const { before, count, alert, alertsPerIncident = 1, intervals = 1, maxBytes } = options;
   const directory = mkdtempSync(join(tmpdir(), "interlock-memory-"));
   const entry = new URL("./measured-process.ts", import.meta.url);
   const program = await bundle(entry, join(directory, "interlock.mjs"));
@@ -31,22 +37,37 @@ export async function incidentMemory(options: IncidentMemoryOptions): Promise<nu
   const up = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe", "ipc"], env: plainEnv });
   try {
     dieWithUs(up);
-    await heard(up, /Next, in a second terminal:\n\n.+\n\n/s);
+    await waitForOutput(up, /Next, in a second terminal:\n\n.+\n\n/s);
     up.stdout?.resume();
     up.stderr?.resume();
     const gateway = readFileSync(join(directory, "data", "gateway-url"), "utf8").trim();
 
-    await openIncidents(gateway, 0, before * alertsPerIncident, alert);
-    await blocked(gateway, before);
-    const start = await restingBytes(up, 0);
-    await openIncidents(gateway, before * alertsPerIncident, (before + count) * alertsPerIncident, alert);
-    await blocked(gateway, before + count);
-    const limit = start + maxBytes * count;
-    return ((await restingBytes(up, limit)) - start) / count;
+    let opened = 0;
+    const open = async (more: number) => {
+      await openIncidents(gateway, opened * alertsPerIncident, (opened + more) * alertsPerIncident, alert);
+      opened += more;
+      await blocked(gateway, opened);
+    };
+    await open(before);
+    const costs: number[] = [];
+    let start = await restingBytes(up, 0);
+    while (costs.length < intervals) {
+      await open(count);
+      const isLast = costs.length + 1 === intervals;
+      const bytes = await restingBytes(up, isLast ? start + maxBytes * count : 0);
+      costs.push((bytes - start) / count);
+      start = bytes;
+    }
+    console.log(costs);
+    return median(costs);
   } finally {
     await end(up, "SIGKILL");
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+function median(numbers: readonly number[]): number {
+  return numbers.toSorted((a, b) => a - b)[(numbers.length - 1) / 2] ?? Number.NaN;
 }
 
 const token = "the-token-of-a-sender";

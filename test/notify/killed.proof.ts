@@ -57,7 +57,7 @@ it("notices arrive at least once and are settled once while the delivering repli
   const uids: string[] = [];
   let kills = 0;
   for (let i = 0; i < notices; i++) {
-    uids.push(await tell(client, i));
+    uids.push(await request(client, i));
     if (!dice.chance(0.12)) continue;
     await wait(dice.between(0, 200));
     const victim = dice.pick(replicas);
@@ -100,7 +100,7 @@ function configOf(directory: string, port: number) {
   };
 }
 
-async function tell(client: KubeClient, i: number): Promise<string> {
+async function request(client: KubeClient, i: number): Promise<string> {
   const { apiVersion, kind } = notificationRequests;
   const outcome = await client.create(notificationRequests, {
     apiVersion,

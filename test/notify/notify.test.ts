@@ -48,7 +48,7 @@ afterEach(async () => {
 describe("a notice", () => {
   it("is posted with its facts and the next step, signed, with its own key", async () => {
     await start({ ...webhook(), NOTIFY_WEBHOOK_SECRET: "s1gning-key" });
-    const { uid } = await tell({ context: { execution: "wfe-1", targetResource: "prod/deployment/api" } });
+    const { uid } = await request({ context: { execution: "wfe-1", targetResource: "prod/deployment/api" } });
     await ended();
 
     const [letter] = receiver.letters;
@@ -72,7 +72,7 @@ describe("a notice", () => {
   it("is retried with the same key until it arrives, and every attempt is in its status", async () => {
     receiver.answers = [500, "hang-up", 200];
     await start(webhook());
-    await tell();
+    await request();
     await ended();
 
     expect(new Set(receiver.letters.map(({ headers }) => headers["idempotency-key"])).size).toBe(1);
@@ -90,12 +90,12 @@ describe("a notice", () => {
     const first = await start(webhook());
     await start(webhook());
     await start(webhook());
-    for (let i = 0; i < 10; i++) await tell();
+    for (let i = 0; i < 10; i++) await request();
     await ended();
     expect(receiver.letters).toHaveLength(10);
 
     await first.close();
-    for (let i = 0; i < 10; i++) await tell();
+    for (let i = 0; i < 10; i++) await request();
     await ended();
 
     expect(new Set(receiver.letters.map(({ headers }) => headers["idempotency-key"])).size).toBe(20);
@@ -104,10 +104,10 @@ describe("a notice", () => {
 
   it("that is not delivered before a restart is delivered after it, and no other", async () => {
     const first = await start(webhook());
-    await tell();
+    await request();
     await ended();
     await first.close();
-    await tell();
+    await request();
 
     await start(webhook());
     await ended();
@@ -119,7 +119,7 @@ describe("a notice", () => {
     receiver.answers = [404];
     const url = `http://user:pa55w0rd@127.0.0.1:${receiver.port}/hidden-path?token=t0ken`;
     await start({ ...webhook(), NOTIFY_WEBHOOK_URL: url, NOTIFY_SLACK_URL: url, NOTIFY_WEBHOOK_SECRET: "s1gning-key" });
-    await tell();
+    await request();
     await ended();
 
     const everything = inspect([await statuses(), ledger.events(), log.events, printed], { depth: 9 });
@@ -131,13 +131,13 @@ describe("a notice", () => {
 describe("settings", () => {
   it("notify.console: prints, or does not", async () => {
     await start({ NOTIFY_CONSOLE: "true" });
-    await tell({ severity: "critical", context: { targetResource: "node/one" } });
+    await request({ severity: "critical", context: { targetResource: "node/one" } });
     await ended();
     expect(printed).toEqual(["[critical] It failed", "  target: node/one", expect.stringMatching(/^ {2}next: /)]);
 
     await Promise.all(open.splice(0).map((stage) => stage.close()));
     await start({ NOTIFY_CONSOLE: "false" });
-    await tell();
+    await request();
     await ended();
 
     expect(printed.filter((line) => line.startsWith("["))).toHaveLength(1);
@@ -146,8 +146,8 @@ describe("settings", () => {
   it("notify.file: a line of JSON for each", async () => {
     const file = join(directory, "notices.jsonl");
     await start({ NOTIFY_CONSOLE: "false", NOTIFY_FILE: file });
-    await tell();
-    await tell();
+    await request();
+    await request();
     await ended();
 
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
@@ -157,7 +157,7 @@ describe("settings", () => {
   it("notify.webhookSecretFile: signs with its content", async () => {
     writeFileSync(join(directory, "secret"), "from-a-file\n");
     await start({ ...webhook(), NOTIFY_WEBHOOK_SECRET_FILE: join(directory, "secret") });
-    await tell();
+    await request();
     await ended();
 
     const [letter] = receiver.letters;
@@ -167,7 +167,7 @@ describe("settings", () => {
   it("notify.slackUrl: external text is inert in Slack: no mention, link, markup or forged line", async () => {
     await start({ ...quiet, NOTIFY_SLACK_URL: `http://127.0.0.1:${receiver.port}/services/T0` });
     const nextStep = "<https://evil.example|look>\nNext: interlock approve it <@U123>\u202e";
-    await tell({ message: "<!channel> is a name & no more", context: { nextStep } });
+    await request({ message: "<!channel> is a name & no more", context: { nextStep } });
     await ended();
 
     expect(receiver.letters[0]?.path).toBe("/services/T0");
@@ -182,7 +182,7 @@ describe("settings", () => {
   it("notify.slackUrlFile: posts to its content", async () => {
     writeFileSync(join(directory, "slack"), `http://127.0.0.1:${receiver.port}/services/T1\n`);
     await start({ ...quiet, NOTIFY_SLACK_URL_FILE: join(directory, "slack") });
-    await tell();
+    await request();
     await ended();
 
     expect(receiver.letters[0]?.path).toBe("/services/T1");
@@ -195,9 +195,9 @@ describe("settings", () => {
   it("notify.routes: selects the channels of notices", async () => {
     const routes = "severity=critical -> webhook; namespace=payment -> console; target=node/* -> file";
     await start({ ...webhook(), NOTIFY_CONSOLE: "true", NOTIFY_ROUTES: routes });
-    await tell({ severity: "critical" });
-    await tell({ severity: "info" }, "payment");
-    await tell({ severity: "info" });
+    await request({ severity: "critical" });
+    await request({ severity: "info" }, "payment");
+    await request({ severity: "info" });
     await ended();
 
     expect(receiver.letters).toHaveLength(1);
@@ -214,7 +214,7 @@ describe("settings", () => {
 
   it("notify.allowedNetworks: without it this machine is refused", async () => {
     await start({ ...webhook(), NOTIFY_ALLOWED_NETWORKS: "" });
-    await tell();
+    await request();
     await ended();
 
     expect(receiver.letters).toHaveLength(0);
@@ -226,8 +226,8 @@ describe("settings", () => {
 
   it("notify.digestWindow: skips on one target are delivered together", async () => {
     // Created before the notifier starts: the time that this takes must not decide which of them share a digest.
-    for (let i = 0; i < 5; i++) await tell(skip("node/one", i < 3 ? "ResourceBusy" : "Paused"));
-    await tell(skip("node/two", "Paused"));
+    for (let i = 0; i < 5; i++) await request(skip("node/one", i < 3 ? "ResourceBusy" : "Paused"));
+    await request(skip("node/two", "Paused"));
     await start({ ...webhook(), NOTIFY_DIGEST_WINDOW: "2s" });
     await ended(7);
 
@@ -242,7 +242,7 @@ describe("settings", () => {
 
   it("notify.digestWindow 0s: each by itself", async () => {
     await start({ ...webhook(), NOTIFY_DIGEST_WINDOW: "0s" });
-    for (let i = 0; i < 3; i++) await tell(skip("node/one", "Paused"));
+    for (let i = 0; i < 3; i++) await request(skip("node/one", "Paused"));
     await ended();
 
     expect(receiver.letters).toHaveLength(3);
@@ -251,7 +251,7 @@ describe("settings", () => {
   it("notify.maxAttempts: the number of attempts", async () => {
     receiver.answers = [503];
     await start({ ...webhook(), NOTIFY_MAX_ATTEMPTS: "3" });
-    await tell();
+    await request();
     await ended();
 
     expect(receiver.letters).toHaveLength(3);
@@ -264,7 +264,7 @@ describe("settings", () => {
     await settledAt(longAgo, "Failed");
     const recent = await settledAt(new Date().toISOString(), "Sent");
     await start({ ...webhook(), NOTIFY_RETENTION: "1h" });
-    const { uid } = await tell();
+    const { uid } = await request();
     await ended();
 
     await expect.poll(async () => (await uids()).sort()).toEqual([recent, uid].sort());
@@ -278,7 +278,7 @@ describe("settings", () => {
   ])("notify.backoff.base %s and max %s: the delay of the next attempt", async (base, max, fromMs, toMs) => {
     receiver.answers = [503];
     await start({ ...webhook(), NOTIFY_BACKOFF_BASE: base, NOTIFY_BACKOFF_MAX: max });
-    await tell();
+    await request();
     await expect.poll(async () => (await statuses())[0]?.phase).toBe("Retrying");
 
     const [status] = await statuses();
@@ -291,7 +291,7 @@ describe("settings", () => {
   it("notify.timeout: a receiver that never responds delays no other", async () => {
     receiver.answers = ["never"];
     await start({ ...webhook(), NOTIFY_TIMEOUT: "50ms", NOTIFY_MAX_ATTEMPTS: "1" });
-    await tell();
+    await request();
     await ended();
 
     expect(await statuses()).toMatchObject([{ phase: "Failed", deliveryAttempts: [{ status: "timeout" }] }]);
@@ -333,7 +333,7 @@ async function start(env: Record<string, string>) {
 
 let created = 0;
 
-async function tell(spec: Partial<NotificationRequest["spec"]> = {}, where = namespace) {
+async function request(spec: Partial<NotificationRequest["spec"]> = {}, where = namespace) {
   const { apiVersion, kind } = notificationRequests;
   const outcome = await client.create(notificationRequests, {
     apiVersion,
@@ -356,7 +356,7 @@ function skip(targetResource: string, skipReason: "ResourceBusy" | "Paused"): Pa
 
 /** Creates a notice that was settled at that time. Returns its uid. */
 async function settledAt(completionTime: string, phase: "Sent" | "Failed"): Promise<string> {
-  const notice = await tell();
+  const notice = await request();
   const ref = { name: notice.name ?? "", namespace };
   const found = await client.get(notificationRequests, ref);
   if (!found) throw new Error("the notice is gone");

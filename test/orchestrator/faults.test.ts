@@ -107,13 +107,13 @@ class Story {
   async #checkNotices(executions: readonly WorkflowExecution[]): Promise<void> {
     const notices = await this.#world.notices();
     for (const { metadata } of executions) {
-      const told = notices.filter(({ spec }) => spec.context?.execution === metadata.name);
-      expect(told.filter(({ spec }) => !spec.context?.entries)).toHaveLength(1);
-      expect(told.filter(({ spec }) => spec.context?.entries).length).toBeLessThanOrEqual(1);
+      const ofExecution = notices.filter(({ spec }) => spec.context?.execution === metadata.name);
+      expect(ofExecution.filter(({ spec }) => !spec.context?.entries)).toHaveLength(1);
+      expect(ofExecution.filter(({ spec }) => spec.context?.entries).length).toBeLessThanOrEqual(1);
     }
   }
 
-  /** Each incident that was closed was closed once, as its status says. */
+  /** Each incident that was closed was closed once, in agreement with its status. */
   async #checkLedger(): Promise<void> {
     const ends = new Map(
       this.#world.ledger.events().flatMap(({ id, type, facts }) => (type === "incident.closed" ? [[id, facts]] : [])),

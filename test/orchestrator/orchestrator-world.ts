@@ -247,7 +247,7 @@ export class OrchestratorWorld {
     await this.#gateway(name, { deduplication: { ...seen, series, severity } });
   }
 
-  /** The gateway hears that it is over. */
+  /** The gateway receives the signal that it is over. */
   async resolve(name: string): Promise<void> {
     await this.#gateway(name, { resolvedAt: this.nowAt() });
   }

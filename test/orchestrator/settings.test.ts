@@ -276,14 +276,14 @@ describe("rules", () => {
 
   it("are read again when they change, and waiting incidents are analyzed again", async () => {
     const { reload, subscribe, ...read } = await open();
-    let told = 0;
-    subscribe(() => told++);
+    let notified = 0;
+    subscribe(() => notified++);
     await writeFile(join(directory, "more.yaml"), rulesFile.replace("name: disk", "name: more"));
 
     await reload();
     await reload();
 
-    expect(told).toBe(1);
+    expect(notified).toBe(1);
     expect(read.rules).toHaveLength(1);
     expect(rules?.rules.map(({ name }) => name)).toEqual(["disk", "more"]);
   });
@@ -297,10 +297,10 @@ describe("rules", () => {
       clock: systemClock(),
       log: world.log,
     });
-    const told = new Promise<void>((resolve) => rules?.subscribe(resolve));
+    const notified = new Promise<void>((resolve) => rules?.subscribe(resolve));
 
     await writeFile(join(directory, "more.yaml"), rulesFile.replace("name: disk", "name: more"));
-    await told;
+    await notified;
 
     expect(rules.rules.map(({ name }) => name)).toEqual(["disk", "more"]);
   });

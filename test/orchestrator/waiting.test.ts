@@ -68,8 +68,8 @@ describe("an incident whose execution is skipped at admission", () => {
     const { block } = await world.status(name);
     let looks = 0;
     const events = () => {
-      const hasHeard = ++looks > 2;
-      return world.ledger.events().filter(({ id }) => hasHeard || id !== block?.decision);
+      const isNotified = ++looks > 2;
+      return world.ledger.events().filter(({ id }) => isNotified || id !== block?.decision);
     };
     const cli = new TestCli(world.client, { events });
 

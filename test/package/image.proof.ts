@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dieWithUs, end, heard } from "../services/child.ts";
+import { dieWithUs, end, waitForOutput } from "../services/child.ts";
 import { root } from "../services/working-tree.ts";
 import { Tarball } from "./tarball.ts";
 
@@ -78,7 +78,7 @@ describe("the image", { timeout: 120_000 }, () => {
       stdio: ["ignore", "pipe", "inherit"],
     });
     dieWithUs(api);
-    const { input } = await heard(api, /https:\/\/127\.0\.0\.1:\d+/);
+    const { input } = await waitForOutput(api, /https:\/\/127\.0\.0\.1:\d+/);
 
     expect(input).toContain("https://127.0.0.1:");
     expect(readFileSync(join(data, "kubeconfig"), "utf8")).toContain("certificate-authority-data");

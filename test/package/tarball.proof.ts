@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../executor/processes/until.ts";
-import { dieWithUs, heard } from "../services/child.ts";
+import { dieWithUs, waitForOutput } from "../services/child.ts";
 import { freePort } from "../services/free-port.ts";
 import { copyWorkingTree, npmEnv, root } from "../services/working-tree.ts";
 import { Tarball } from "./tarball.ts";
@@ -102,7 +102,7 @@ describe("the tarball of npm pack", { timeout: 300_000 }, () => {
 
     const npx = spawn("npx", args, { cwd: directory, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
     dieWithUs(npx);
-    const { input: screen } = await heard(npx, /Next, in a second terminal:\n\n.+\n\n/s);
+    const { input: screen } = await waitForOutput(npx, /Next, in a second terminal:\n\n.+\n\n/s);
     const type = async (line: string) => {
       const { stdout } = await exec("sh", ["-c", `${functionLine(screen)}\n${line}`], { cwd: directory, env });
       return stdout;

@@ -125,7 +125,7 @@ async function killAtRandom(
     if (calm.aborted && isEnough()) break;
     const victim = dice.pick(stages);
     if (dice.chance(0.25)) {
-      // It believes that no time has passed.
+      // To the paused process no time has passed.
       victim.pause();
       await wait(dice.between(0, killEveryMs));
       victim.resume();
@@ -190,7 +190,7 @@ function miscounted({ accounts }: Sender, incidents: readonly RemediationRequest
 
 function startedTwice({ witness }: StormStage): readonly string[] {
   const seen = new Set<string>();
-  const starts = witness.read().filter(({ said }) => said === "start");
+  const starts = witness.read().filter(({ reported }) => reported === "start");
   return starts.flatMap(({ executionUid }) => {
     if (seen.has(executionUid)) return [`${executionUid} began twice`];
     seen.add(executionUid);
@@ -262,9 +262,9 @@ async function recorded({ directory: root, ledgerUrl }: StormStage): Promise<Rec
 function untold(events: readonly LedgerEvent[], incidents: readonly RemediationRequest[]): readonly string[] {
   const ids = new Set(events.map(({ id }) => id));
   const decisions = events.filter(({ type }) => type === "incident.decided" || type === "incident.closed");
-  const told = new Set(decisions.map(({ id }) => id.split("/")[0]));
+  const decided = new Set(decisions.map(({ id }) => id.split("/")[0]));
   return incidents.flatMap(({ metadata, status }) => {
-    if (!told.has(metadata.uid ?? "")) return [`${metadata.name} was decided, but the ledger does not say so`];
+    if (!decided.has(metadata.uid ?? "")) return [`${metadata.name} was decided, but the ledger does not say so`];
     const named = status?.phase === "Blocked" ? status.block.decision : undefined;
     return named === undefined || ids.has(named) ? [] : [`${metadata.name} names a decision that is not recorded`];
   });

@@ -8,7 +8,7 @@ import { Process, settled, World } from "../sim/world.ts";
 export interface InformerSimResult {
   readonly steps: number;
   readonly writes: number;
-  readonly told: number;
+  readonly delivered: number;
   readonly lists: number;
   readonly violation: string | undefined;
 }
@@ -51,7 +51,7 @@ export async function simulateInformer(
     silenceMs: 2_500,
     backoff: { baseMs: 20, maxMs: 800, jitter: 0.5 },
   });
-  informed.subscribe((event, object, previous) => story.hear(event, object, previous));
+  informed.subscribe((event, object, previous) => story.receive(event, object, previous));
 
   let peace = false;
   let writes = 0;
@@ -109,12 +109,12 @@ export async function simulateInformer(
     if (streams.lists === 1) story.mustBeComplete(streams.listedVersion);
   } catch (error) {
     if (!(error instanceof Violation)) throw error;
-    return { steps: world.steps, writes, told: story.told, lists: streams.lists, violation: error.message };
+    return { steps: world.steps, writes, delivered: story.delivered, lists: streams.lists, violation: error.message };
   } finally {
     stop.abort();
     await truth.end();
   }
-  return { steps: world.steps, writes, told: story.told, lists: streams.lists, violation: undefined };
+  return { steps: world.steps, writes, delivered: story.delivered, lists: streams.lists, violation: undefined };
 }
 
 async function writeSomething(client: KubeClient, { chance }: World) {
@@ -260,11 +260,11 @@ class Truth {
 
 /** The events of a listener, checked one by one. */
 class Story {
-  told = 0;
+  delivered = 0;
   readonly #truth: Truth;
   readonly #known = new Map<string, Thing>();
   readonly #added = new Set<string>();
-  readonly #heard: { readonly type: ChangeEvent; readonly title: string; readonly version: number }[] = [];
+  readonly #received: { readonly type: ChangeEvent; readonly title: string; readonly version: number }[] = [];
   readonly #newest = new Map<string, number>();
   #broken: Violation | undefined;
 
@@ -277,8 +277,8 @@ class Story {
     if (this.#broken) throw this.#broken;
   };
 
-  hear(event: ChangeEvent, object: Thing, previous: Thing | undefined): void {
-    this.told++;
+  receive(event: ChangeEvent, object: Thing, previous: Thing | undefined): void {
+    this.delivered++;
     const { name, uid, version, title } = describe(object);
     const known = this.#known.get(name);
     const fail = (why: string) => {
@@ -297,24 +297,26 @@ class Story {
     this.#newest.set(name, version);
     if (event === "DELETED") this.#known.delete(name);
     else this.#known.set(name, object);
-    this.#heard.push({ type: event, title, version });
+    this.#received.push({ type: event, title, version });
   }
 
   async compareWith(listed: readonly Thing[]): Promise<void> {
     const stored = await this.#truth.stored();
     if (!sameObjects(stored, listed)) throw new Violation(`stored ${titles(stored)}, informer ${titles(listed)}`);
-    const told = [...this.#known.values()];
-    if (!sameObjects(stored, told)) throw new Violation(`stored ${titles(stored)}, told ${titles(told)}`);
+    const delivered = [...this.#known.values()];
+    if (!sameObjects(stored, delivered))
+      throw new Violation(`stored ${titles(stored)}, delivered ${titles(delivered)}`);
   }
 
   /** For a run with one list, of `version`: since then, each event was reported once and in the order in which it happened. */
   mustBeComplete(version: number): void {
     const line = ({ type, title }: { readonly type: string; readonly title: string }) => `${type} ${title}`;
     const happened = this.#truth.events.filter((event) => event.version > version).map(line);
-    const heard = this.#heard.filter((event) => event.version > version).map(line);
-    const gap = happened.findIndex((event, i) => event !== heard[i]);
-    if (gap !== -1) throw new Violation(`${happened[gap]} happened, told was ${heard[gap]}`);
-    if (heard.length > happened.length) throw new Violation(`${heard[happened.length]} was told, but did not happen`);
+    const received = this.#received.filter((event) => event.version > version).map(line);
+    const gap = happened.findIndex((event, i) => event !== received[i]);
+    if (gap !== -1) throw new Violation(`${happened[gap]} happened, delivered was ${received[gap]}`);
+    if (received.length > happened.length)
+      throw new Violation(`${received[happened.length]} was delivered, but did not happen`);
   }
 }
 

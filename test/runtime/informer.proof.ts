@@ -70,7 +70,7 @@ describe("an informer behind a bad network", () => {
     timeout: 300_000,
   }, async () => {
     const faults = new Map<string, number>();
-    const total = { steps: 0, writes: 0, told: 0, lists: 0, complete: 0 };
+    const total = { steps: 0, writes: 0, delivered: 0, lists: 0, complete: 0 };
     const violations: string[] = [];
     for (let seed = 1; seed <= 2_000; seed++) {
       const result = await simulateInformer(seed, informer, faults);
@@ -78,7 +78,7 @@ describe("an informer behind a bad network", () => {
       if (result.violation) violations.push(`seed ${seed}: ${result.violation}`);
       total.steps += result.steps;
       total.writes += result.writes;
-      total.told += result.told;
+      total.delivered += result.delivered;
       total.lists += result.lists;
       if (result.lists === 1) total.complete++;
     }

@@ -14,7 +14,7 @@ export const things: ResourceType<Thing> = {
   namespaced: true,
 };
 
-/** Every change that the store made, in order, heard from the store itself. */
+/** Every change that the store made, in order, recorded by the store itself. */
 export class Truth {
   /** `ADDED thing-1 <uid>@<version>` */
   readonly lines: string[] = [];
@@ -61,8 +61,8 @@ function typeOf({ do: kind, previous }: Change): WatchEvent<KubeObject>["type"] 
 export type Pause = () => Promise<unknown> | undefined;
 
 /** The events that one informer got and reported, both compared with the truth as they arrive. */
-export class Told {
-  heard = 0;
+export class Delivered {
+  received = 0;
   lists = 0;
   streams = 0;
   readonly #truth: Truth;
@@ -123,15 +123,15 @@ export class Told {
 
   follow(informer: Informer<Thing>): void {
     this.#informer = informer;
-    informer.subscribe((event, object, previous) => this.#hear(event, object, previous));
+    informer.subscribe((event, object, previous) => this.#receive(event, object, previous));
   }
 
   /** Each object's versions only grow; what is deleted never comes back; a new object of a name is another object. */
-  #hear(event: ChangeEvent, object: Thing, previous: Thing | undefined) {
-    this.heard++;
+  #receive(event: ChangeEvent, object: Thing, previous: Thing | undefined) {
+    this.received++;
     const { name = "", uid = "" } = object.metadata;
     const known = this.#known.get(name);
-    const fail = (why: string) => this.#fail(`told ${event} ${title(object)}: ${why}`);
+    const fail = (why: string) => this.#fail(`delivered ${event} ${title(object)}: ${why}`);
     if (previous !== known) fail(`before it was ${known && title(known)}, not ${previous && title(previous)}`);
     if (this.#gone.has(uid)) fail("it was deleted before");
     if (event === "ADDED" && known) fail("there is one already");
@@ -144,14 +144,14 @@ export class Told {
     this.#gone.add(uid);
   }
 
-  /** Waits until the informer knows what the store holds; says what differs when patience is over. */
+  /** Waits until the informer knows what the store holds; throws what differs when patience is over. */
   async settle(store: ObjectStore, patience: () => boolean): Promise<void> {
     const stored = [...store.list(things.plural)].map(({ object }) => title(object)).sort();
     const differs = () => {
       const listed = (this.#informer?.list() ?? []).map(title).sort();
-      const told = [...this.#known.values()].map(title).sort();
+      const delivered = [...this.#known.values()].map(title).sort();
       if (stored.join() !== listed.join()) return `stored is ${stored}, the informer has ${listed}`;
-      return stored.join() === told.join() ? undefined : `stored is ${stored}, told was ${told}`;
+      return stored.join() === delivered.join() ? undefined : `stored is ${stored}, delivered was ${delivered}`;
     };
     while (differs() && patience()) await wait(20);
     const difference = differs();

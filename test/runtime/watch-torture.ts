@@ -13,7 +13,7 @@ import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { Dice } from "../chaos/dice.ts";
 import { recordingLogger } from "../doubles/recording-logger.ts";
 import { type Network, startTcpProxy, type TcpProxy } from "../services/tcp-proxy.ts";
-import { type Pause, type Thing, Told, Truth, things } from "./watch-checks.ts";
+import { Delivered, type Pause, type Thing, Truth, things } from "./watch-checks.ts";
 
 /** What is under torture, so that it can be broken on purpose. */
 export interface Suspects {
@@ -32,7 +32,7 @@ export interface TortureOptions {
 export interface TortureResult {
   readonly violations: readonly string[];
   readonly writes: number;
-  readonly told: number;
+  readonly delivered: number;
   readonly streams: number;
   /** Lists beyond the first of each informer: the server had forgotten what it was asked to continue from. */
   readonly relists: number;
@@ -56,8 +56,8 @@ const settleWithinMs = 20_000;
 
 /**
  * Writers at full speed, informers over real HTTP through networks that break and with readers that stop to read, and a
- * server that forgets history. Every stream must be a run of what happened without a gap, every listener must be told a
- * true story, and in the end every informer knows what the store holds.
+ * server that forgets history. Every stream must be a run of what happened without a gap, every listener must receive a
+ * consistent sequence, and in the end every informer holds what the store holds.
  */
 export async function torture(suspects: Suspects, options: TortureOptions): Promise<TortureResult> {
   const { seed, seconds, fallBehind = 0 } = options;
@@ -81,15 +81,15 @@ export async function torture(suspects: Suspects, options: TortureOptions): Prom
   const cutOff = () => log.events.filter(({ event }) => event === "watcher cut off").length;
   const isOver = () => clock.now() >= until && cutOff() >= fallBehind;
 
-  const watched: Told[] = [];
+  const watched: Delivered[] = [];
   for (const reader of readers) {
     // A proxy takes in whatever the server sends. Who is to be too slow for the server is connected to it directly.
     const proxy = reader === "stubborn" ? undefined : await startTcpProxy(port);
     if (proxy) proxies.push(proxy);
-    const told = new Told(truth, `${reader} reader ${watched.length + 1}`);
+    const delivered = new Delivered(truth, `${reader} reader ${watched.length + 1}`);
     const turmoil = { dice: new Dice(dice.seed()), isOver };
-    const client = told.listening(clientAt(proxy?.port ?? port), pauses(reader, cutOff, turmoil));
-    told.follow(
+    const client = delivered.listening(clientAt(proxy?.port ?? port), pauses(reader, cutOff, turmoil));
+    delivered.follow(
       suspects.informer({
         client,
         type: things,
@@ -98,12 +98,12 @@ export async function torture(suspects: Suspects, options: TortureOptions): Prom
         random,
         signal: stop.signal,
         problem: () => {},
-        // Who does not read hears nothing either. It must not hang up before the server does.
+        // A client that does not read receives nothing either. It must not hang up before the server does.
         silenceMs: reader === "stubborn" ? 3_600_000 : 1_500,
         backoff: { baseMs: 10, maxMs: 200, jitter: 0.5 },
       }),
     );
-    watched.push(told);
+    watched.push(delivered);
   }
 
   let cuts = 0;
@@ -116,13 +116,13 @@ export async function torture(suspects: Suspects, options: TortureOptions): Prom
   await Promise.all([...breaking, compacting]);
 
   const settleBy = clock.now() + settleWithinMs;
-  const patience = () => clock.now() < settleBy && !watched.some((told) => told.failed);
+  const patience = () => clock.now() < settleBy && !watched.some((delivered) => delivered.failed);
   try {
-    await Promise.all(watched.map((told) => told.settle(store, patience)));
+    await Promise.all(watched.map((delivered) => delivered.settle(store, patience)));
     return {
-      violations: watched.flatMap((told) => told.violations()),
+      violations: watched.flatMap((delivered) => delivered.violations()),
       writes: writes.reduce((sum, count) => sum + count, 0),
-      told: watched.reduce((sum, { heard }) => sum + heard, 0),
+      delivered: watched.reduce((sum, { received }) => sum + received, 0),
       streams: watched.reduce((sum, { streams }) => sum + streams, 0),
       relists: watched.reduce((sum, { lists }) => sum + lists - 1, 0),
       cuts,

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { dieWithUs, end, heard } from "./child.ts";
+import { dieWithUs, end, waitForOutput } from "./child.ts";
 import { freePort } from "./free-port.ts";
 import { interlockProgram } from "./program.ts";
 
@@ -66,6 +66,6 @@ async function launch(args: readonly string[]): Promise<ChildProcess> {
   const env = { ...process.env, NODE_OPTIONS: "" };
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"], env });
   dieWithUs(child);
-  await heard(child, /is running/);
+  await waitForOutput(child, /is running/);
   return child;
 }

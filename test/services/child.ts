@@ -20,19 +20,19 @@ export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<
   await exited;
 }
 
-/** Waits until it has said `wanted`. Rejects with everything it said if it ends before. */
-export function heard(child: ChildProcess, wanted: RegExp): Promise<RegExpExecArray> {
-  let said = "";
+/** Waits until it has printed `wanted`. Rejects with everything it printed if it ends before. */
+export function waitForOutput(child: ChildProcess, wanted: RegExp): Promise<RegExpExecArray> {
+  let output = "";
   return new Promise((resolve, reject) => {
-    const hear = (chunk: Buffer) => {
-      said += chunk.toString();
-      const found = wanted.exec(said);
+    const read = (chunk: Buffer) => {
+      output += chunk.toString();
+      const found = wanted.exec(output);
       if (found) resolve(found);
     };
-    child.stdout?.on("data", hear);
-    child.stderr?.on("data", hear);
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
     child.once("exit", (code, signal) =>
-      reject(new Error(`${child.spawnargs.join(" ")} ended with ${code ?? signal}:\n${said}`)),
+      reject(new Error(`${child.spawnargs.join(" ")} ended with ${code ?? signal}:\n${output}`)),
     );
   });
 }

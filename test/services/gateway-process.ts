@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { dieWithUs, end, heard } from "./child.ts";
+import { dieWithUs, end, waitForOutput } from "./child.ts";
 import { interlockProgram } from "./program.ts";
 
 /** `interlock gateway` as a process of its own. */
@@ -27,7 +27,7 @@ export async function startGatewayProcess(
     env: { ...process.env, NODE_OPTIONS: "", GATEWAY_LISTEN: "127.0.0.1:0", GATEWAY_SCOPE: "all", ...env },
   });
   dieWithUs(child);
-  const [, url = ""] = await heard(child, /signals +(http:\S+)\/api\/v1\/signals /);
+  const [, url = ""] = await waitForOutput(child, /signals +(http:\S+)\/api\/v1\/signals /);
   const [, token = ""] = /^local (\S+)$/m.exec(await readFile(join(directory, "gateway-tokens"), "utf8")) ?? [];
   return {
     url,

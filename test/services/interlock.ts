@@ -2,14 +2,14 @@ import { execFile } from "node:child_process";
 import { interlockProgram } from "./program.ts";
 
 /** What a command printed, and how it ended. */
-export interface Said {
+export interface Output {
   readonly status: number;
   readonly out: string;
   readonly err: string;
 }
 
 /** Runs the command line tool in a process of its own. */
-export async function interlock(words: readonly string[]): Promise<Said> {
+export async function interlock(words: readonly string[]): Promise<Output> {
   const program = await interlockProgram();
   return new Promise((resolve) => {
     execFile(process.execPath, [program, ...words], { env: plainEnv }, (error, out, err) => {

@@ -75,8 +75,8 @@ function startSentinel(primaryPort: number): Promise<RedisService> {
 
 async function untilLinked(replicas: readonly RedisService[]): Promise<void> {
   for (const replica of replicas) {
-    const told = async () => String(await replica.command("INFO", "replication").catch(() => ""));
-    while (!(await told()).includes("master_link_status:up")) await wait(25);
+    const readReplication = async () => String(await replica.command("INFO", "replication").catch(() => ""));
+    while (!(await readReplication()).includes("master_link_status:up")) await wait(25);
   }
 }
 

@@ -8,8 +8,8 @@ import type { KubeClient } from "../../src/kube/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { disagreements, eventsIn } from "../doubles/why-agrees.ts";
 import { until } from "../executor/processes/until.ts";
-import { dieWithUs, end, heard } from "./child.ts";
-import { interlock, plainEnv, type Said } from "./interlock.ts";
+import { dieWithUs, end, waitForOutput } from "./child.ts";
+import { interlock, type Output, plainEnv } from "./interlock.ts";
 import { interlockProgram } from "./program.ts";
 import { TerminalSession } from "./terminal-session.ts";
 
@@ -86,7 +86,7 @@ export class UpProcess {
     });
     this.#child = child;
     dieWithUs(child);
-    const { input } = await heard(child, /Next, in a second terminal:\n\n.+\n\n/s);
+    const { input } = await waitForOutput(child, /Next, in a second terminal:\n\n.+\n\n/s);
     this.screen = input;
   }
 
@@ -96,7 +96,7 @@ export class UpProcess {
   }
 
   /** A command at this `up`. */
-  interlock(...words: readonly string[]): Promise<Said> {
+  interlock(...words: readonly string[]): Promise<Output> {
     return this.bare(...this.#addressed(words));
   }
 
@@ -110,7 +110,7 @@ export class UpProcess {
   }
 
   /** A command with nothing but these words. */
-  bare(...words: readonly string[]): Promise<Said> {
+  bare(...words: readonly string[]): Promise<Output> {
     return interlock(words);
   }
 
@@ -123,7 +123,7 @@ export class UpProcess {
   }
 
   /** Posts a body as a sender of that source does. */
-  receive(source: string, body: object): Promise<Said> {
+  receive(source: string, body: object): Promise<Output> {
     const file = join(this.directory, "signal.json");
     writeFileSync(file, JSON.stringify(body));
     return this.interlock("receive", source, "-p", file);

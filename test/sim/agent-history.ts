@@ -40,8 +40,8 @@ function checkNotServed({ metadata, spec, status }: CodingTask, remote: AgentRem
   const { sourceBranch, iid } = spec.mergeRequest;
   if (status?.phase !== "Cancelled") fail("A10 members", `${metadata.name} of a stranger is ${status?.phase}`);
   if (commitsFor(metadata.uid ?? "", sourceBranch, remote).length > 0) fail("A10 members", `${metadata.name} pushed`);
-  const said = remote.notes(iid).some(({ body }) => body.includes(`answer=${metadata.uid} `));
-  if (said || remote.awards.has(spec.note.id)) fail("A10 members", `${metadata.name} of a stranger was answered`);
+  const answered = remote.notes(iid).some(({ body }) => body.includes(`answer=${metadata.uid} `));
+  if (answered || remote.awards.has(spec.note.id)) fail("A10 members", `${metadata.name} of a stranger was answered`);
 }
 
 function checkCommits({ metadata, spec, status }: CodingTask, remote: AgentRemote) {
@@ -66,7 +66,7 @@ function checkAnswers({ metadata, spec, status }: CodingTask, remote: AgentRemot
   const isFinal = !text.startsWith("⏳");
   if (status?.phase === "Completed" && (!text || !isFinal)) fail("A3 answered", `${metadata.name}: "${text}"`);
   if (status?.phase === "Failed" && !text.startsWith("❌"))
-    fail("A3 told", `${metadata.name} failed, and says "${text}"`);
+    fail("A3 explained", `${metadata.name} failed, and its text is "${text}"`);
   if (!isFinal) fail("A3 final", `${metadata.name} is ${status?.phase}, and still says "${text}"`);
 }
 
@@ -75,9 +75,9 @@ function checkReview({ metadata, spec, status }: CodingTask, remote: AgentRemote
   const notes = remote.notes(spec.mergeRequest.iid);
   const count = status?.phase === "Completed" ? (status.result?.comments ?? 0) : 0;
   for (let n = 0; n < Math.max(count, 4); n++) {
-    const said = notes.filter(({ body }) => body.includes(`finding=${metadata.uid}/${n} `)).length;
-    if (said > 1) fail("A4 once", `finding ${n} of ${metadata.name} was said ${said} times`);
-    if (n < count && said === 0) fail("A4 said", `finding ${n} of ${metadata.name} was not said`);
+    const answered = notes.filter(({ body }) => body.includes(`finding=${metadata.uid}/${n} `)).length;
+    if (answered > 1) fail("A4 once", `finding ${n} of ${metadata.name} was posted ${answered} times`);
+    if (n < count && answered === 0) fail("A4 posted", `finding ${n} of ${metadata.name} was not posted`);
   }
 }
 

@@ -76,7 +76,7 @@ export const servesStrangers: MutateAgent = (options) => ({
   gitlab: { ...options.gitlab, accessLevel: async () => 30 },
 });
 
-/** Never hears of a pause. */
+/** Never notices a pause. */
 export const ignoresPauses: MutateAgent = (options) => {
   const { client } = options;
   return {

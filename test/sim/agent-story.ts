@@ -66,7 +66,7 @@ export class AgentStory {
   async tellOfHead(iid: number): Promise<void> {
     const { headSha = "" } = this.#mergeRequest(iid);
     const claimKey = claimKeys.review({ host, projectId, iid }, headSha);
-    await this.#tell({ type: "Review", claimKey, ...this.#common(), mergeRequest: this.#place(iid) });
+    await this.#createTask({ type: "Review", claimKey, ...this.#common(), mergeRequest: this.#place(iid) });
   }
 
   async #command(iid: number, authorId = 1) {
@@ -74,7 +74,7 @@ export class AgentStory {
     const instruction = verb === "do" ? "fix it" : verb;
     const note = this.#remote.comment(iid, authorId, `/copilot ${instruction}`);
     const claimKey = claimKeys.note({ host, projectId, iid }, note.id);
-    await this.#tell({
+    await this.#createTask({
       ...{ type: "Command", claimKey, ...this.#common(), mergeRequest: this.#place(iid) },
       note: { id: note.id, authorId, body: note.body, verb, instruction },
     });
@@ -84,7 +84,7 @@ export class AgentStory {
     const key = `APP-${++this.#issues}`;
     const since = new Date(1_700_000_000_000 + Math.round(this.#world.now)).toISOString();
     this.#remote.issues.set(key, { status: statuses.trigger, since, comments: [], moves: [] });
-    await this.#tell({
+    await this.#createTask({
       ...{ type: "Issue", claimKey: claimKeys.issue(site, key, since), ...this.#common() },
       issue: { site, key, since, summary: "Do it" },
       ...{ branch: `agent/${key.toLowerCase()}`, targetBranch: "main" },
@@ -138,7 +138,7 @@ export class AgentStory {
     }
   }
 
-  async #tell(draft: TaskDraft) {
+  async #createTask(draft: TaskDraft) {
     const reading = draftTask(draft, namespace);
     if (reading.kind === "problem") throw new TypeError(reading.problem);
     const times = this.#world.chance.happens(0.3) ? 2 : 1;

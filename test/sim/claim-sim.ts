@@ -125,7 +125,7 @@ async function handle(world: World, process: Process, claims: Claims, event: Key
   if (claim.state === "done") history.saidDone(event, claim.result);
   if (claim.state !== "new") return claim.state;
 
-  history.said(process, claim);
+  history.checkNewClaim(process, claim);
   await sleep(process.clock, chance.between(0, chance.happens(0.1) ? 6_000 : 200));
   if (process.dead) return undefined;
   if (chance.happens(0.2)) {
@@ -150,7 +150,7 @@ class ClaimHistory {
   claimed = 0;
   late = 0;
 
-  said(process: Process, claim: NewClaim): void {
+  checkNewClaim(process: Process, claim: NewClaim): void {
     this.claimed++;
     const { key, fence } = claim;
     if (this.#done.has(key)) throw new Violation("once", `${key} is "new" to ${process.name}, though it is done`);

@@ -7,7 +7,7 @@ const endTypes: Readonly<Record<string, string>> = {
   Skipped: "execution.skipped",
 };
 
-/** What the ledger says against what happened, once everything has come to rest; undefined if they agree. */
+/** How the ledger contradicts what happened, once everything has come to rest; undefined if they agree. */
 export function ledgerContradiction(
   trails: readonly ExecutionTrail[],
   events: readonly LedgerEvent[],
@@ -18,19 +18,20 @@ export function ledgerContradiction(
     byExecution.set(uid, [...(byExecution.get(uid) ?? []), event]);
   }
   for (const trail of trails) {
-    const told = byExecution.get(trail.uid) ?? [];
-    const wrong = wrongEnd(trail, told) ?? wrongHolding(trail, told);
-    if (wrong) return `${trail.name}: ${wrong}; told was ${told.map(({ type }) => type).join(", ") || "nothing"}`;
+    const recorded = byExecution.get(trail.uid) ?? [];
+    const wrong = wrongEnd(trail, recorded) ?? wrongHolding(trail, recorded);
+    if (wrong)
+      return `${trail.name}: ${wrong}; recorded was ${recorded.map(({ type }) => type).join(", ") || "nothing"}`;
   }
   return undefined;
 }
 
-/** One end, the one that its status says; none for what was deleted before it had ended. */
+/** One end, the one in its status; none for what was deleted before it had ended. */
 function wrongEnd(
   { object, target, isForced, isGone }: ExecutionTrail,
-  told: readonly LedgerEvent[],
+  recorded: readonly LedgerEvent[],
 ): string | undefined {
-  const ends = told.filter(({ type }) => Object.values(endTypes).includes(type));
+  const ends = recorded.filter(({ type }) => Object.values(endTypes).includes(type));
   const expected = endTypes[object.status?.phase ?? ""];
   // Nothing keeps these until their end is recorded.
   if (isForced || (isGone && target === undefined)) return undefined;
@@ -49,9 +50,9 @@ function wrongFacts(
 }
 
 /** Every holder of the target is recorded with the version of the record at which it held it; so is every release. */
-function wrongHolding({ holdings, isForced }: ExecutionTrail, told: readonly LedgerEvent[]): string | undefined {
-  const admitted = told.find(({ type }) => type === "execution.admitted");
-  const freed = told.find(({ type }) => type === "target.freed");
+function wrongHolding({ holdings, isForced }: ExecutionTrail, recorded: readonly LedgerEvent[]): string | undefined {
+  const admitted = recorded.find(({ type }) => type === "execution.admitted");
+  const freed = recorded.find(({ type }) => type === "target.freed");
   if (admitted) {
     const version = Number(admitted.facts["record_version"]);
     const fits = holdings.some(

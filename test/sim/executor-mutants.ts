@@ -19,7 +19,7 @@ import {
 } from "../../src/resources/index.ts";
 import type { MutateTools, Tools } from "./executor-sim.ts";
 
-/** Believes for ever that it holds what it once took, and starts its run without looking at the record again. */
+/** Assumes for ever that it holds what it once took, and starts its run without looking at the record again. */
 export const startsWithoutRereading: MutateTools = (tools) => {
   const taken = new Map<string, TargetHolder>();
   return withRecords(tools, {
@@ -107,7 +107,7 @@ export const countsTwice: MutateTools = (tools) =>
 /** Takes whatever run has the target's name for that of the execution that holds the target. */
 export const adoptsByName: MutateTools = (tools) => {
   const holders = new Map<string, string>();
-  const client = hearing(tools.client, (type, object) => {
+  const client = withChanged(tools.client, (type, object) => {
     const { metadata, status } = object as unknown as RemediationTarget;
     if (type.kind === remediationTargets.kind) holders.set(metadata.name ?? "", status?.holder?.executionUid ?? "");
     const isRun = tools.engines.some(({ runs }) => runs.kind === type.kind);
@@ -173,7 +173,7 @@ function withoutSuccess(record: RemediationTarget): RemediationTarget {
 /** Runs the image and service account that an execution names, and takes them for those of the catalog. */
 export const trustsTheExecution: MutateTools = (tools) => {
   const wishes = new Map<string, Partial<WorkflowRef>>();
-  const client = hearing(tools.client, (type, object) => {
+  const client = withChanged(tools.client, (type, object) => {
     if (type.kind === workflowExecutions.kind) {
       const { workflowId, containerImage, serviceAccountName } = (object as WorkflowExecution).spec.workflowRef;
       wishes.set(workflowId, { containerImage, ...(serviceAccountName === undefined ? {} : { serviceAccountName }) });
@@ -216,7 +216,7 @@ function withApprovals(
   tools: Tools,
   change: (approval: RemediationApprovalRequest) => RemediationApprovalRequest,
 ): Tools {
-  const client = hearing(tools.client, (type, object) => {
+  const client = withChanged(tools.client, (type, object) => {
     const isApproval = type.kind === remediationApprovalRequests.kind;
     return isApproval ? (change(object as RemediationApprovalRequest) as never) : object;
   });
@@ -248,10 +248,10 @@ interface RecordGlasses {
   written(record: RemediationTarget): RemediationTarget;
 }
 
-/** Shows records as `read` says, and writes them as `written` says. */
+/** Shows records as `read` changes them, and writes them as `written` changes them. */
 function withRecords(tools: Tools, { read, written }: RecordGlasses): Tools {
   const isRecord = (type: ResourceType) => type.kind === remediationTargets.kind;
-  const shown = hearing(tools.client, (type, object) =>
+  const shown = withChanged(tools.client, (type, object) =>
     isRecord(type) ? (read(object as RemediationTarget) as never) : object,
   );
   return withClient(tools, {
@@ -262,31 +262,31 @@ function withRecords(tools: Tools, { read, written }: RecordGlasses): Tools {
 }
 
 /** Passes everything that the server shows through `hear`. */
-function hearing(client: KubeClient, hear: <T>(type: ResourceType, object: T) => T): KubeClient {
+function withChanged(client: KubeClient, change: <T>(type: ResourceType, object: T) => T): KubeClient {
   return {
     ...client,
     async get(type, ref, call) {
       const object = await client.get(type, ref, call);
-      return object && hear(type, object);
+      return object && change(type, object);
     },
     async list(type, query, call) {
       const list = await client.list(type, query, call);
-      return { ...list, items: list.items.map((object) => hear(type, object)) };
+      return { ...list, items: list.items.map((object) => change(type, object)) };
     },
     async update(type, object, call) {
       const outcome = await client.update(type, object, call);
-      return outcome.kind === "updated" ? { ...outcome, object: hear(type, outcome.object) } : outcome;
+      return outcome.kind === "updated" ? { ...outcome, object: change(type, outcome.object) } : outcome;
     },
-    watch: (type, query, call) => heardEvents(client.watch(type, query, call), (object) => hear(type, object)),
+    watch: (type, query, call) => heardEvents(client.watch(type, query, call), (object) => change(type, object)),
   };
 }
 
 async function* heardEvents<T>(
   events: AsyncIterable<WatchEvent<T>>,
-  hear: (object: T) => T,
+  change: (object: T) => T,
 ): AsyncIterable<WatchEvent<T>> {
   for await (const event of events) {
-    yield event.type === "BOOKMARK" ? event : { ...event, object: hear(event.object) };
+    yield event.type === "BOOKMARK" ? event : { ...event, object: change(event.object) };
   }
 }
 

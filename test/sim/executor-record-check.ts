@@ -16,7 +16,7 @@ export interface RecordFacts {
   readonly rules: PolicyRules;
 }
 
-/** What a record says against what became of the executions on its target; undefined if they agree. */
+/** How a record contradicts what became of the executions on its target; undefined if they agree. */
 export function recordContradiction(facts: RecordFacts): string | undefined {
   const { status } = facts.record;
   if (!status) return undefined;
@@ -62,15 +62,18 @@ export function statusContradiction(
   const { status } = trail.object;
   const end = endOf(trail);
   if (!end || (status?.phase !== "Failed" && status?.phase !== "Completed")) return undefined;
-  const says = `${status.consecutiveFailures} failures, next ${nextAllowedIn(status)}`;
-  if (status.phase === "Completed") return says === "0 failures, next undefined" ? undefined : `it completed: ${says}`;
+  const summary = `${status.consecutiveFailures} failures, next ${nextAllowedIn(status)}`;
+  if (status.phase === "Completed")
+    return summary === "0 failures, next undefined" ? undefined : `it completed: ${summary}`;
   const fitting = versions.map((version) => {
     const history = findHistory(version, trail.workflowId);
     const ends = [...(history?.recentEnds ?? []), end];
     const { consecutiveFailures, nextAllowed } = figuresOf(ends, acknowledgedUntil(history ?? {}), rules);
     return `${consecutiveFailures} failures, next ${nextAllowed}`;
   });
-  return fitting.includes(says) ? undefined : `its status says ${says}; right is ${[...new Set(fitting)].join(" or ")}`;
+  return fitting.includes(summary)
+    ? undefined
+    : `its status says ${summary}; right is ${[...new Set(fitting)].join(" or ")}`;
 }
 
 /** A deleted execution has its cooldown ended, as long as there is a record; not if it is deleted by force. */
@@ -96,11 +99,11 @@ function wrongEnds({ workflowId, recentEnds }: WorkflowHistory, facts: RecordFac
 
 /** The effect of an execution that is gone without its end in the record is unknown: it may have done anything. */
 function isToldRight(end: ExecutionEnd, trail: ExecutionTrail): boolean {
-  const { cooldownEnded, signalFingerprint: _, incidentSince: __, ...told } = end;
+  const { cooldownEnded, signalFingerprint: _, incidentSince: __, ...facts } = end;
   if (cooldownEnded && !(trail.isLeaving && end.outcome === "Success")) return false;
   const isUnknown = end.outcome === "Failed" && end.wasExecutionFailure === true && end.reason === "Unknown";
   const own = endOf(trail);
-  const isOwn = own && Object.entries(told).every(([key, value]) => own[key as keyof ExecutionEnd] === value);
+  const isOwn = own && Object.entries(facts).every(([key, value]) => own[key as keyof ExecutionEnd] === value);
   return isOwn || (isUnknown && trail.isGone);
 }
 
@@ -131,14 +134,14 @@ function wrongAck({ workflowId, ack }: WorkflowHistory, { trails }: RecordFacts)
 /** Every figure is what the ends say. */
 function wrongFigures(history: WorkflowHistory, { rules }: RecordFacts): string | undefined {
   const right = figuresOf(history.recentEnds, acknowledgedUntil(history), rules);
-  const says: typeof right = {
+  const summary: typeof right = {
     consecutiveFailures: history.consecutiveFailures,
     nextAllowed: history.nextAllowed,
     lastSuccess: history.lastSuccess?.executionUid,
     lastFailure: history.lastFailure?.executionUid,
     lastExecutionFailure: history.lastExecutionFailure?.executionUid,
   };
-  const [text, rightText] = [JSON.stringify(says), JSON.stringify(right)];
+  const [text, rightText] = [JSON.stringify(summary), JSON.stringify(right)];
   return text === rightText ? undefined : `the record says ${text}; by its ends it is ${rightText}`;
 }
 
@@ -146,7 +149,7 @@ function wrongFigures(history: WorkflowHistory, { rules }: RecordFacts): string 
 function endOf({ object, uid, name }: ExecutionTrail): ExecutionEnd | undefined {
   const { status, metadata } = object;
   if (status?.phase !== "Completed" && status?.phase !== "Failed") return undefined;
-  // An invalid execution that a person made says nothing about the target.
+  // An invalid execution that a person made does not count against the target.
   const isForIncident = (metadata.ownerReferences ?? []).length > 0;
   if (status.phase === "Failed" && status.failureDetails.reason === "ValidationError" && !isForIncident)
     return undefined;

@@ -26,7 +26,7 @@ interface Problem {
 
 interface Series {
   /** When a beginning was first handed to a gateway. */
-  readonly firstTold: Map<string, number>;
+  readonly firstSent: Map<string, number>;
   /** Beginnings that were answered with `created` or `counted`, and when the last one was sent. */
   readonly acknowledged: Map<string, number>;
   /** Ends that were handed to a gateway. */
@@ -58,7 +58,7 @@ export class GatewayHistory {
     const problem = this.#problemOf(signal.name);
     problem.attempts++;
     problem.attemptsBy.set(by, (problem.attemptsBy.get(by) ?? 0) + 1);
-    if (!series.firstTold.has(signal.firingAt)) series.firstTold.set(signal.firingAt, this.#world.now);
+    if (!series.firstSent.has(signal.firingAt)) series.firstSent.set(signal.firingAt, this.#world.now);
   }
 
   /** This process was interrupted, and its last writes are uncertain. */
@@ -124,7 +124,7 @@ export class GatewayHistory {
   #opened({ metadata, spec }: RemediationRequest, { series: all, incidents, gone }: Problem) {
     const series = spec.signalLabels?.["series"] ?? "";
     const own = all.get(series);
-    const toldAt = own?.firstTold.get(spec.firingTime);
+    const toldAt = own?.firstSent.get(spec.firingTime);
     if (!own || toldAt === undefined)
       return this.#fail("G3 resolved never opens", `${metadata.name} was opened for a series that never fired`);
     const end = own.written.find(({ endedAt, at }) => endedAt >= spec.firingTime && at < toldAt);
@@ -205,7 +205,7 @@ export class GatewayHistory {
     const { series } = this.#problemOf(name);
     const known = series.get(key);
     if (known) return known;
-    const one: Series = { firstTold: new Map(), acknowledged: new Map(), ends: [], written: [] };
+    const one: Series = { firstSent: new Map(), acknowledged: new Map(), ends: [], written: [] };
     series.set(key, one);
     return one;
   }

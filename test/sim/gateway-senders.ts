@@ -29,7 +29,7 @@ interface Alert {
   readonly name: string;
   readonly series: string;
   /** All signals about it so far; the last is the current one. */
-  readonly said: Signal[];
+  readonly sent: Signal[];
 }
 
 const maxTries = 5;
@@ -52,7 +52,7 @@ export class GatewaySenders {
     this.#client = stage.server.cluster.client("people");
     const names = ["DiskFull", "DiskSlow", "Overheated"].slice(0, chance.whole(1, 3));
     this.#alerts = names.flatMap((name) =>
-      ["a", "b", "c"].slice(0, chance.whole(1, 3)).map((series) => ({ name, series, said: [] })),
+      ["a", "b", "c"].slice(0, chance.whole(1, 3)).map((series) => ({ name, series, sent: [] })),
     );
     this.#pace = chance.between(200, 1_500);
     this.#ending = chance.happens(0.3) ? 0 : chance.between(0.1, 0.5);
@@ -79,23 +79,23 @@ export class GatewaySenders {
     const alert = chance.pick(this.#alerts);
     this.#goOn(alert);
     const all = [alert, ...this.#alerts.filter((other) => other !== alert && chance.happens(0.2))];
-    const signals = all.flatMap(({ said }) => said.at(-1) ?? []);
+    const signals = all.flatMap(({ sent }) => sent.at(-1) ?? []);
     if (chance.happens(0.15)) {
       this.#stage.world.struck("old signal sent late");
-      signals.push(chance.pick(alert.said));
+      signals.push(chance.pick(alert.sent));
     }
     for (let copies = chance.happens(0.3) ? 2 : 1; copies > 0; copies--) this.#send(signals, maxTries);
   }
 
   /** Most of the time the state repeats. Occasionally an end is sent before its beginning. */
-  #goOn({ name, series, said }: Alert) {
+  #goOn({ name, series, sent }: Alert) {
     const { chance } = this.#stage.world;
     // Far behind every other clock, whatever its skew: a time in the future would count as now.
     const at = new Date(1_600_000_000_000 + this.#stage.world.now).toISOString();
-    const last = said.at(-1);
-    if (!last || (last.status === "resolved" && chance.happens(0.4))) said.push(firing(name, series, at));
+    const last = sent.at(-1);
+    if (!last || (last.status === "resolved" && chance.happens(0.4))) sent.push(firing(name, series, at));
     else if (last.status === "firing" && chance.happens(this.#ending))
-      said.push({ ...last, status: "resolved", endedAt: at });
+      sent.push({ ...last, status: "resolved", endedAt: at });
   }
 
   /** Until it is answered, or the sender has had enough. */

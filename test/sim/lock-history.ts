@@ -40,7 +40,7 @@ export class LockHistory {
   readonly #fenceOfHolder = new Map<string, bigint>();
   /** Holders whose lock was deleted under them, and until when they may not know. */
   readonly #excuses = new Map<string, { readonly fence: bigint; readonly until: number }>();
-  #told: { lease: Lease; outcome: ReleaseOutcome }[] = [];
+  #releases: { lease: Lease; outcome: ReleaseOutcome }[] = [];
   grants = 0;
   lost = 0;
   refusedEffects = 0;
@@ -90,11 +90,11 @@ export class LockHistory {
   }
 
   released(lease: Lease, outcome: ReleaseOutcome): void {
-    this.#told.push({ lease, outcome });
+    this.#releases.push({ lease, outcome });
   }
 
   /** M7, once everything that happened in the same step is known. */
-  #checkTold({ lease, outcome }: { lease: Lease; outcome: ReleaseOutcome }) {
+  #checkRelease({ lease, outcome }: { lease: Lease; outcome: ReleaseOutcome }) {
     const passedOn = this.#fenceOfHolder.get(lease.holder) !== lease.fence;
     if (this.#truth.untrusted || passedOn) return;
     const ending = this.#truth.endingOf(lease.holder);
@@ -109,15 +109,15 @@ export class LockHistory {
 
   /** Promises 1 and 3, after every step: no two processes hold a key by their own clocks. */
   check(now: number): void {
-    const told = this.#told;
-    this.#told = [];
-    for (const each of told) this.#checkTold(each);
+    const releases = this.#releases;
+    this.#releases = [];
+    for (const each of releases) this.#checkRelease(each);
     this.#checkHoldings(now);
   }
 
   #checkHoldings(now: number) {
     for (const [key, holdings] of this.#holdings) {
-      const believing = holdings.filter((holding) => !holding.process.dead && believes(holding.lease));
+      const believing = holdings.filter((holding) => !holding.process.dead && isTrusted(holding.lease));
       if (believing.length < holdings.length) this.#forgetEnded(key, holdings, believing);
       const live = believing.filter(({ excusedUntil }) => excusedUntil === undefined);
       const stubborn = believing.find(({ excusedUntil = now }) => excusedUntil < now);
@@ -145,13 +145,13 @@ export class LockHistory {
       const running = !process.dead && !process.paused;
       // Ended by time rather than by release: listeners must have been notified. A moment late is covered by the
       // margin before the deadline; the process gets its next timer tick first.
-      if (running && !believes(lease) && signal.aborted) this.lost++;
+      if (running && !isTrusted(lease) && signal.aborted) this.lost++;
     }
     this.#holdings.set(key, live);
   }
 }
 
-function believes(lease: Lease): boolean {
+function isTrusted(lease: Lease): boolean {
   return lease.remainingMs() > 0;
 }
 

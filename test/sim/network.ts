@@ -44,19 +44,19 @@ export class Network {
   call<T>(process: Process, apply: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       let over = false;
-      const end = (tell: () => void) => {
+      const end = (settle: () => void) => {
         if (over) return;
         over = true;
         timer.cancel();
-        tell();
+        settle();
       };
       const timer = process.clock.after(this.#timeoutMs, () => end(() => reject(this.#timedOut())));
       if (this.#strikes("requestLost", "request lost")) return;
       this.world.in(this.delay(), () => {
         if (this.world.now < this.#silentUntil) return;
         const replyLost = this.#strikes("replyLost", "reply lost");
-        const answer = (tell: () => void) => {
-          if (!replyLost) this.world.in(this.delay(), () => process.handle(() => end(tell)));
+        const answer = (settle: () => void) => {
+          if (!replyLost) this.world.in(this.delay(), () => process.handle(() => end(settle)));
         };
         if (this.#strikes("twice", "request duplicated")) {
           this.world.in(this.delay(), () => void apply().catch(() => {}));

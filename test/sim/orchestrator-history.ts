@@ -117,7 +117,7 @@ export class OrchestratorHistory {
     this.check();
   }
 
-  /** After everything has healed: every incident has ended, and the ledger says how. */
+  /** After everything has healed: every incident has ended, and the ledger records how. */
   atRest(): void {
     const events = this.#events();
     for (const { object, isGone } of this.#incidents.values()) {

@@ -2,7 +2,7 @@ import type { KubeClient, KubeObject, ResourceType, WatchEvent } from "../../src
 import { remediationRequests, type WorkflowExecution, workflowExecutions } from "../../src/resources/index.ts";
 import type { MutateOrchestrator } from "./orchestrator-sim.ts";
 
-/** Takes whatever has ended for a success: followers of a failure believe that they are helped. */
+/** Takes whatever has ended for a success: followers of a failure are treated as remediated. */
 export const followsAFailure: MutateOrchestrator = (options) => ({
   ...options,
   client: withGlasses(options.client, (execution) => {
@@ -115,7 +115,7 @@ function withGlasses(client: KubeClient, show: (execution: WorkflowExecution) =>
   return seenThrough(client, workflowExecutions, show as never);
 }
 
-/** Shows objects of one kind as `show` says. */
+/** Shows objects of one kind as `show` changes them. */
 function seenThrough(client: KubeClient, kind: ResourceType, show: <T extends KubeObject>(object: T) => T): KubeClient {
   const isShown = (type: ResourceType) => type.kind === kind.kind;
   return {

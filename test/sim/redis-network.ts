@@ -142,15 +142,15 @@ class Server {
   }
 
   #publish(clientId: string, message: string): boolean {
-    let heard = false;
+    let received = false;
     for (const connection of this.connections) {
       if (connection.clientId !== clientId || !connection.serverOpen) continue;
-      heard = true;
+      received = true;
       if (this.chance("pushLost", "push lost")) continue;
       connection.push(message);
       if (this.chance("pushTwice", "push duplicated")) connection.push(message);
     }
-    return heard;
+    return received;
   }
 }
 

@@ -110,7 +110,7 @@ describe("external text is inert in", () => {
 
 type Sample = KubeObject & { readonly status?: object };
 
-/** What somebody sees who types a command, errors included. */
+/** What a command prints, errors included. */
 async function type(
   command: string,
   args: (name: string) => readonly string[],

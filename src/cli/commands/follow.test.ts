@@ -53,7 +53,7 @@ describe("following an execution", () => {
   });
 });
 
-/** An execution that somebody follows, and that waits. */
+/** An execution that waits, and that `follow` follows. */
 async function begin(terminal = cli.terminal): Promise<{ readonly status: Promise<number> }> {
   const { apiVersion, kind } = workflowExecutions;
   const workflowRef = { workflowId: "clean", version: "1", containerImage: "clean" };

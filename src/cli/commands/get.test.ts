@@ -106,7 +106,7 @@ describe("interlock get", () => {
     expect(cli.read()).toMatch(/^NAMESPACE +NAME .*\ndefault +freeze /);
   });
 
-  it("searches the configured namespace unless an option says otherwise", async () => {
+  it("searches the configured namespace unless an option names another", async () => {
     const cli = await cliWithIncident({ namespace: "kubernaut-system" });
     const listed = async (...options: readonly string[]) => {
       await cli.run("get", "pauses", "-o", "name", ...options);
@@ -185,7 +185,7 @@ describe("interlock get", () => {
     [["cats"], 'unknown kind "cats" (write one of incidents, executions'],
     [["incidents", "rr-nobody-1"], "there is no incident rr-nobody-1; see: interlock get incidents"],
     [["incidents", "--output", "xml"], "argument 'xml' is invalid. Allowed choices are table, wide, json, yaml, name,"],
-  ])("asked with %j says what to write", async (args, problem) => {
+  ])("called with %j fails and prints what to write", async (args, problem) => {
     const cli = await cliWithIncident();
 
     await expect(cli.run("get", ...args)).rejects.toThrow(problem);

@@ -45,7 +45,7 @@ describe("interlock why, of a coding task,", () => {
     const steps = [{ name: "agent", completedAt: time, result: { summary: "Renamed.", files: "a\nb" } }];
     const name = await store(command(1), { phase: "Running", startTime: time, attempts: 2, steps });
 
-    const text = await told(shortened(name));
+    const text = await why(shortened(name));
 
     expect(text).toContain(`${shortened(name)}: comment 1 on group/app!3: /copilot rename it`);
     expect(text).toMatch(/phase +Running/);
@@ -60,37 +60,37 @@ describe("interlock why, of a coding task,", () => {
     const holder = { identity: "ct-other", since: time };
     const name = await store(command(1), { phase: "Waiting", position: 1, holder, message: "in line" });
 
-    expect(await told(name)).toMatch(new RegExp(`waits for +ct-other, at work since ${time}`));
+    expect(await why(name)).toMatch(new RegExp(`waits for +ct-other, at work since ${time}`));
   });
 
   it("shows why it failed, and how to retry it", async () => {
     const failure = { reason: "Timeout", message: "It took too long." };
     const name = await store(command(1), { phase: "Failed", startTime: time, completionTime: time, failure });
 
-    const text = await told(name);
+    const text = await why(name);
 
     expect(text).toMatch(/failed +Timeout: It took too long\./);
     expect(text).toContain("to retry, write /copilot retry on the merge request");
   });
 
-  it("is told of each task on a branch, the oldest first, and of no other", async () => {
+  it("lists each task on a branch, the oldest first, and no other", async () => {
     const first = await store(command(1));
     await clock.advance(1_000);
     const second = await store(command(2));
     await store(command(3, "other"));
 
-    const text = await told(branch);
+    const text = await why(branch);
 
     const names = [...text.matchAll(/^(ct-\S+): /gm)].map(([, name]) => name);
     expect(names).toEqual([first, second].map(shortened));
   });
 
-  it("says that it is paused, by whom and why, when that clears, and what can be done", async () => {
+  it("reports that it is paused, by whom and why, when that clears, and what can be done", async () => {
     const name = await store(command(1));
     await cli.run("pause", "target", "git:gitlab.example/7", "--reason", "upgrade", "--for", "2h");
     const until = /until (\S+)\n/.exec(cli.read())?.[1] ?? "";
 
-    const text = await told(name);
+    const text = await why(name);
 
     expect(text).toContain("/copilot rename it: not now, Paused\n");
     expect(text).toMatch(/^ {2}paused +pause-\w+ by kim \(unverified\) \(upgrade\)$/m);
@@ -98,64 +98,64 @@ describe("interlock why, of a coding task,", () => {
     expect(text).toMatch(/^ {2}next +wait, or end it: interlock resume pause-\w+ --reason/m);
   });
 
-  it("says that it goes on in spite of a pause if it was begun", async () => {
+  it("reports that a task that has begun continues in spite of a pause", async () => {
     const steps = [{ name: "started", completedAt: time }];
     const name = await store(command(1), { phase: "Running", startTime: time, steps });
     await cli.run("pause", "all", "--reason", "upgrade");
 
-    const text = await told(name);
+    const text = await why(name);
 
     expect(text).toMatch(/^ {2}paused +pause-\w+ by kim .*; it continues$/m);
     expect(text).not.toContain("not now");
   });
 
   it.each(["git:gitlab.example/7@topic", "git:gitlab.example/7", "git:https://gitlab.example/7.git@nowhere"])(
-    "says of %s that nothing is begun there, and why, whether or not something waits",
+    "reports for %s that nothing starts there, and why, whether or not a task waits",
     async (place) => {
       await cli.run("pause", "all", "--reason", "upgrade");
 
-      const text = await told(place);
+      const text = await why(place);
 
       expect(text).toMatch(/a coding task on git:gitlab\.example\/7\S*: not now, Paused\n {2}paused: pause-\w+ by kim/);
       expect(text).toMatch(/next: wait, or end it: interlock resume pause-\w+/);
     },
   );
 
-  it("is told of each task in a repository, also of those whose branch is in a fork", async () => {
+  it("lists each task in a repository, also those whose branch is in a fork", async () => {
     const names = [await store(command(1)), await store(command(2, "other")), await store(command(3, "topic", 99))];
 
-    const text = await told("git:gitlab.example/7");
+    const text = await why("git:gitlab.example/7");
 
     for (const name of names) expect(text).toContain(shortened(name));
-    expect(await told("git:gitlab.example/99")).toContain(shortened(names[2] ?? ""));
+    expect(await why("git:gitlab.example/99")).toContain(shortened(names[2] ?? ""));
   });
 
-  it("says the same in JSON", async () => {
+  it("prints the same as JSON", async () => {
     const name = await store(command(1));
 
-    expect(JSON.parse(await told(name, "-o", "json"))).toMatchObject({ tasks: [{ metadata: { name } }] });
+    expect(JSON.parse(await why(name, "-o", "json"))).toMatchObject({ tasks: [{ metadata: { name } }] });
   });
 
   it.each([
     ["git:gitlab.example/7@nowhere", "there are no tasks on git:gitlab.example/7@nowhere"],
     ["ct-nothing", "there is no incident, execution or task ct-nothing"],
-  ])("of %s says that there is none", async (subject, problem) => {
-    await expect(told(subject)).rejects.toThrow(problem);
+  ])("reports that there is no %s", async (subject, problem) => {
+    await expect(why(subject)).rejects.toThrow(problem);
   });
 });
 
 describe("interlock cancel", () => {
-  it("asks whoever works on it to stop, in the name that the API server knows", async () => {
+  it("asks the agent that works on it to stop, in the name that the API server knows", async () => {
     const name = await store(command(1), { phase: "Running", startTime: time });
-    const knowing = new TestCli(knownAs(cli.client, "kim@example.com"));
+    const verified = new TestCli(knownAs(cli.client, "kim@example.com"));
 
-    await knowing.run("cancel", shortened(name), "--reason", "not needed");
+    await verified.run("cancel", shortened(name), "--reason", "not needed");
 
-    expect(knowing.read()).toContain(`is being cancelled; see: interlock why ${shortened(name)}`);
+    expect(verified.read()).toContain(`is being cancelled; see: interlock why ${shortened(name)}`);
     expect(await request(name)).toBe("kim@example.com: not needed");
   });
 
-  it("says that nobody has seen to the name if nobody has", async () => {
+  it("states that the name is unverified if no server has verified it", async () => {
     const name = await store(command(1));
 
     await cli.run("cancel", name, "--reason", "not needed");
@@ -180,14 +180,14 @@ describe("interlock cancel", () => {
     [["ct-nothing"], "required option '--reason <TEXT>' not specified"],
     [["ct-nothing", "--reason", " "], "option '--reason <TEXT>' argument ' ' is invalid. It is empty"],
     [["--reason", "x"], "missing required argument 'execution-incident-or-task'"],
-  ])("asked with %j says what to write", async (args, problem) => {
+  ])("called with %j fails and prints what to write", async (args, problem) => {
     await store(command(1));
 
     await expect(cli.run("cancel", ...args)).rejects.toThrow(problem);
   });
 });
 
-async function told(...args: readonly string[]): Promise<string> {
+async function why(...args: readonly string[]): Promise<string> {
   await cli.run("why", ...args);
   return cli.read();
 }

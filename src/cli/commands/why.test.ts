@@ -15,7 +15,7 @@ import {
 import { systemRandom } from "../../time/index.ts";
 
 describe("interlock why", () => {
-  it("says of every workflow of the catalog whether it may act on a target now", async () => {
+  it("reports for every workflow of the catalog whether it may act on a target now", async () => {
     const world = await cluster();
 
     const text = await world.why("node/worker-1");
@@ -24,7 +24,7 @@ describe("interlock why", () => {
     expect(text).toContain("2  no other execution holds the target");
   });
 
-  it("says nothing of workflows that are for other kinds", async () => {
+  it("omits workflows that are for other kinds", async () => {
     const world = await cluster();
     await world.addWorkflow("scale", ["deployment"]);
 
@@ -71,7 +71,7 @@ describe("interlock why", () => {
     expect(await world.why("node/worker-1")).toContain("paused: freeze by kim (release)");
   });
 
-  it("says the same in JSON", async () => {
+  it("prints the same as JSON", async () => {
     const world = await cluster();
     await world.hold();
 
@@ -86,7 +86,7 @@ describe("interlock why", () => {
     [["widget/one"], "widget"],
     [["wfe-nobody"], "there is no incident, execution or task wfe-nobody"],
     [[], "missing required argument 'subject'"],
-  ])("asked with %j says what is wrong", async (args, problem) => {
+  ])("called with %j reports what is wrong", async (args, problem) => {
     const world = await cluster();
 
     await expect(world.why(...args)).rejects.toThrow(problem);

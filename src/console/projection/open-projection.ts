@@ -18,7 +18,7 @@ const maxPageRows = 500;
 const maxLaneRows = 50;
 /** An incident that was closed longer ago is not in the lane of those that are done. */
 const recentMs = 24 * 3_600_000;
-/** The time within which a first reader is answered, or told why not. */
+/** The time within which a first reader gets an answer, or an error that explains why not. */
 const maxSyncMs = 15_000;
 const scannedAtOnce = 1_024;
 

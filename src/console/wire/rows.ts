@@ -154,7 +154,7 @@ export const now = z.object({
 
 /**
  * GET /api/v1/stream?kinds=incidents,…: Server-Sent Events. `id` is the version of the projection; the browser sends the
- * last one back as Last-Event-ID. Event `changes` carries Changes; `reset` says that the id is too old, and the page reads its rows again;
+ * last one back as Last-Event-ID. Event `changes` carries Changes; after `reset` the id is too old, and the page reads its rows again;
  * `beat` comes at least every 2 s and carries Beat.
  */
 export const changes = z.object({

@@ -1299,7 +1299,7 @@ const releasing: readonly LockCase[] = [
   },
 ];
 
-const telling: readonly LockCase[] = [
+const outcomeCases: readonly LockCase[] = [
   {
     name: "contention, timeout, abort and loss are distinguished",
     async run({ bench, ttlMs }) {
@@ -1389,7 +1389,7 @@ export const lockCases: readonly LockCase[] = [
   ...fences,
   ...faults,
   ...releasing,
-  ...telling,
+  ...outcomeCases,
 ];
 
 function times<T>(count: number, make: (i: number) => T): T[] {

@@ -546,19 +546,19 @@ describe("watermark metrics", () => {
 describe("all metrics", () => {
   it("contain no key, holder, purpose or result in any form", async () => {
     const { locks, claims, clock, metrics } = stage();
-    const telling = keyOf("glpat-SECRETSECRET", "acme/rocket", "5f3a9c");
+    const secretKey = keyOf("glpat-SECRETSECRET", "acme/rocket", "5f3a9c");
 
-    await locks.acquire(telling, { purpose: "deploy-rocket", maxHoldMs: 1_000 });
-    await locks.tryAcquire(telling);
-    const waiter = caught(locks.acquire(telling, { waitMs: 10 }));
+    await locks.acquire(secretKey, { purpose: "deploy-rocket", maxHoldMs: 1_000 });
+    await locks.tryAcquire(secretKey);
+    const waiter = caught(locks.acquire(secretKey, { waitMs: 10 }));
     await clock.advance(2_000);
     await waiter;
-    const claim = await newClaim(claims.claim(telling, { payloadHash: "c0ffee" }));
+    const claim = await newClaim(claims.claim(secretKey, { payloadHash: "c0ffee" }));
     await claim.complete("result-of-rocket");
-    await caught(claims.claim(telling, { payloadHash: "decade" }));
+    await caught(claims.claim(secretKey, { payloadHash: "decade" }));
 
     const text = await metrics.text();
-    for (const secret of [telling, "hunter2", "gitlab", "rocket", "5f3a9c", "c0ffee", "decade", claim.holder]) {
+    for (const secret of [secretKey, "hunter2", "gitlab", "rocket", "5f3a9c", "c0ffee", "decade", claim.holder]) {
       expect(text).not.toContain(secret);
     }
   });

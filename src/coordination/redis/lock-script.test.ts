@@ -181,12 +181,12 @@ class Pair {
 
   /** Two of the three clients listen at first. */
   async open(): Promise<void> {
-    subscriber.on("message", this.#heard);
+    subscriber.on("message", this.#onMessage);
     for (const client of ["c0", "c1"]) await this.#listen(client, true);
   }
 
   async close(): Promise<void> {
-    subscriber.off("message", this.#heard);
+    subscriber.off("message", this.#onMessage);
     for (const client of this.#listening) await subscriber.unsubscribe(this.#channel(client));
   }
 
@@ -310,7 +310,7 @@ class Pair {
     }
   }
 
-  readonly #heard = (channel: string, message: string) => {
+  readonly #onMessage = (channel: string, message: string) => {
     if (channel.startsWith(this.#channel(""))) this.#pushes.real.push(message);
   };
 

@@ -81,8 +81,8 @@ local function handOver(L)
     local hold = math.min(tonumber(ttl), ${confirmMs})
     local channel = string.sub(F, 1, -6) .. 'w:' .. string.match(holder, '^[^.]*')
     local message = string.format('%s|%.0f|%.0f|%d', holder, fence, math.floor(clock() / 1000), hold)
-    local heard = redis.call('PUBLISH', channel, message)
-    if heard > 0 then
+    local receivers = redis.call('PUBLISH', channel, message)
+    if receivers > 0 then
       redis.call('SET', L, record(holder, fence, tail), 'PX', hold)
       return
     end

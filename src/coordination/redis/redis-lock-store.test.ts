@@ -43,15 +43,15 @@ it("a bid is not granted by a push from before the connection broke", async () =
 function world() {
   const clock = new ManualClock();
   const calls: { readonly operations: readonly LockOperation[]; reply(replies: Replies): void }[] = [];
-  let heard: LinkListener | undefined;
+  let listener: LinkListener | undefined;
   const link = {
     isUp: true,
     send: (operations: readonly LockOperation[]) =>
       new Promise<Replies>((reply) => {
         calls.push({ operations, reply });
       }),
-    listen: (listener: LinkListener) => {
-      heard = listener;
+    listen: (added: LinkListener) => {
+      listener = added;
     },
     close: async () => {},
   };
@@ -67,5 +67,5 @@ function world() {
       throw error;
     },
   };
-  return { clock, store, bid, calls, granted, listener: () => heard as LinkListener };
+  return { clock, store, bid, calls, granted, listener: () => listener as LinkListener };
 }

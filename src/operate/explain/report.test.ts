@@ -25,10 +25,10 @@ describe("interlock why, of a merge request or a comment that was ignored,", () 
   it.each([
     ["Draft", "it is a draft, and gitlab.reviewDrafts is false"],
     ["LabelMissing", "label missing: it has none of gitlab.requiredLabels (review me)"],
-  ] as const)("tells the reason: %s", async (reason, because) => {
+  ] as const)("explains the reason: %s", async (reason, because) => {
     record({ reason, because });
 
-    const text = await told(url);
+    const text = await why(url);
 
     expect(text).toContain(`gitlab.example.com/group/app!7: ignored, ${reason}`);
     expect(text).toContain(because);
@@ -39,7 +39,7 @@ describe("interlock why, of a merge request or a comment that was ignored,", () 
     record({});
     record({ subject: { ...subject, iid: 8 }, because: "something else" });
 
-    const text = await told(name);
+    const text = await why(name);
 
     expect(text).toContain("it is a draft");
     expect(text).not.toContain("something else");
@@ -50,7 +50,7 @@ describe("interlock why, of a merge request or a comment that was ignored,", () 
     record({ subject: note, reason: "NotForUs", because: "it names no one" });
     record({ subject: { ...note, noteId: 124 }, reason: "NotForUs", because: "something else" });
 
-    const text = await told(name);
+    const text = await why(name);
 
     expect(text).toContain("comment 123 on gitlab.example.com/group/app!7: ignored, NotForUs");
     expect(text).not.toContain("something else");
@@ -59,7 +59,7 @@ describe("interlock why, of a merge request or a comment that was ignored,", () 
   it("prints that the author is not a member, from the task that was not served", async () => {
     await storeNotServed();
 
-    const text = await told(url);
+    const text = await why(url);
 
     expect(text).toContain("phase        Cancelled: not served: the author is not a member");
     expect(text).toContain("not served   NotAMember");
@@ -69,11 +69,11 @@ describe("interlock why, of a merge request or a comment that was ignored,", () 
   it.each(["APP-7", "https://jira.example.com/browse/APP-7"])("finds an issue by %s", async (name) => {
     record({ subject: { object: "issue", issue: "APP-7" }, reason: "Unreadable", because: "it cannot be a task" });
 
-    expect(await told(name)).toContain("APP-7: ignored, Unreadable");
+    expect(await why(name)).toContain("APP-7: ignored, Unreadable");
   });
 
   it("prints that there is no record of it", async () => {
-    await expect(told(url)).rejects.toThrow("no webhook and no poll has reported it");
+    await expect(why(url)).rejects.toThrow("no webhook and no poll has reported it");
   });
 });
 
@@ -102,7 +102,7 @@ function record(report: Partial<IgnoredReport>) {
   events.push(reportIgnoredEvent({ ...usual, ...report }, at));
 }
 
-async function told(name: string): Promise<string> {
+async function why(name: string): Promise<string> {
   await cli.run("why", name);
   return cli.read();
 }

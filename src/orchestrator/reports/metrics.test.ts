@@ -9,7 +9,7 @@ it("counts blocked incidents by the check that blocks them", async () => {
     incident("Blocked", "PreviousExecutionFailed"),
     incident("Blocked", "PreviousExecutionFailed"),
     incident("Blocked", "ResourceBusy"),
-    // What stood in its way before it ran says nothing about now.
+    // What blocked it before it ran no longer counts.
     incident("Executing", "Ineffective"),
   ];
   orchestratorMetrics(metrics, { list: () => incidents });

@@ -21,11 +21,17 @@ describe("a generic signal", () => {
 
   it("may have all other fields", () => {
     const target = { kind: "Certificate", apiVersion: "cert-manager.io/v1", namespace: "web", name: "tls" };
-    const said = { severity: "high", source: "watchman", series: "s1", labels: { a: "b" }, annotations: { c: "d" } };
+    const optional = {
+      severity: "high",
+      source: "watchman",
+      series: "s1",
+      labels: { a: "b" },
+      annotations: { c: "d" },
+    };
     const times = { firingTime: "2026-11-15T08:00:00+02:00", endTime: "2026-11-15T06:01:00Z" };
 
-    expect(only({ name: "Expired", target, status: "resolved", ...said, ...times })).toMatchObject({
-      ...said,
+    expect(only({ name: "Expired", target, status: "resolved", ...optional, ...times })).toMatchObject({
+      ...optional,
       status: "resolved",
       subject: target,
       firingAt: "2026-11-15T06:00:00.000Z",

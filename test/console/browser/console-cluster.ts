@@ -16,7 +16,7 @@ import {
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../../conformance/server-under-test.ts";
 import { until } from "../../executor/processes/until.ts";
-import { dieWithUs, end, heard } from "../../services/child.ts";
+import { dieWithUs, end, waitForOutput } from "../../services/child.ts";
 import { freePort } from "../../services/free-port.ts";
 import { plainEnv } from "../../services/interlock.ts";
 import { interlockProgram } from "../../services/program.ts";
@@ -198,7 +198,7 @@ export class ConsoleProcess {
     const env = { ...plainEnv, ...listen, ...this.#env };
     this.#child = spawn(process.execPath, this.#args, { stdio: ["ignore", "pipe", "inherit"], env });
     dieWithUs(this.#child);
-    await heard(this.#child, /console is running/);
+    await waitForOutput(this.#child, /console is running/);
   }
 
   /** Ends it with kill -9. */

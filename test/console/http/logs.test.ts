@@ -102,7 +102,7 @@ describe("the output of a local execution over HTTP", { timeout: 60_000 }, () =>
 
 describe("a stream of output", () => {
   const stepLine = (text: string) => ({ task: "act", attempt: 1, step: "say", text });
-  const [clock, nobodyLeft] = [systemClock(), new AbortController().signal];
+  const [clock, neverAborted] = [systemClock(), new AbortController().signal];
   const untilGone = ({ signal }: LogOutput) =>
     new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
@@ -113,7 +113,7 @@ describe("a stream of output", () => {
       for (; printed < total; printed++) await print(stepLine(text));
     }, clock);
 
-    const events = eventsIn(source(nobodyLeft));
+    const events = eventsIn(source(neverAborted));
     await events.next();
     await new Promise((resolve) => setImmediate(resolve));
     const atFirst = printed;
@@ -132,7 +132,7 @@ describe("a stream of output", () => {
       await untilGone(given);
     }, clock);
 
-    for await (const _ of source(nobodyLeft)) break;
+    for await (const _ of source(neverAborted)) break;
 
     expect(output?.signal.aborted).toBe(true);
   });
@@ -147,7 +147,7 @@ describe("a stream of output", () => {
   });
 
   it("names a right that is missing, and ends without the end of the output if the API server fails otherwise", async () => {
-    const failing = (error: Error) => collect(eventsIn(logEvents(() => Promise.reject(error), clock)(nobodyLeft)));
+    const failing = (error: Error) => collect(eventsIn(logEvents(() => Promise.reject(error), clock)(neverAborted)));
 
     expect(await failing(new KubeError("forbidden", "kim may not get pods/log"))).toEqual([
       { event: "problem", data: { message: "kim may not get pods/log" } },

@@ -113,7 +113,7 @@ function runBackend(
 
 function cgiReply(out: Buffer): Reply {
   const end = out.indexOf("\r\n\r\n");
-  if (end < 0) return { status: 500, headers: text, body: "git http-backend said nothing\n" };
+  if (end < 0) return { status: 500, headers: text, body: "git http-backend printed nothing\n" };
   const headers: Record<string, string> = {};
   for (const line of out.subarray(0, end).toString().split("\r\n")) {
     const [name = "", ...value] = line.split(": ");

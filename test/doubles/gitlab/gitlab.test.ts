@@ -163,8 +163,8 @@ describe("notes", () => {
     expect((await api("PUT", `${place}/notes/${other.id}`, { body: "mine" })).status).toBe(403);
     expect((await api("DELETE", `${place}/notes/${own.id}`)).status).toBe(204);
     expect((await api("DELETE", `${place}/notes/${own.id}`)).status).toBe(404);
-    const told = gitlab.whatHappened().notes.find(({ id }) => id === own.id);
-    expect(told).toMatchObject({ author: "bot", body: "two", earlierBodies: ["one"], isDeleted: true });
+    const listed = gitlab.whatHappened().notes.find(({ id }) => id === own.id);
+    expect(listed).toMatchObject({ author: "bot", body: "two", earlierBodies: ["one"], isDeleted: true });
   });
 
   it("take each emoji once from each user", async () => {

@@ -108,7 +108,7 @@ export async function mergeMergeRequest(world: World, mr: MergeRequest, user: Us
   const ref = `refs/heads/${targetBranch}`;
   const change = { ref, old: into, new: merged };
   world.pushes.push({ project, user, ...change, atMs: world.time.nowMs() });
-  world.tell(await pushHappening(world, project, user, change));
+  world.sendWebhook(await pushHappening(world, project, user, change));
   Object.assign(mr, { state: "merged", mergedBy: user, mergeCommitSha: merged, updatedMs: world.time.nowMs() });
   addSystemNote(world, mr, user, "merged");
   await tellOf(world, mr, user, { action: "merge" });
@@ -138,8 +138,8 @@ export async function baseOf(mr: MergeRequest, { start, head }: Version): Promis
   return (await mr.project.repository.mergeBase(start, head)) ?? start;
 }
 
-type Told = Omit<Parameters<typeof mergeRequestHappening>[2], "user">;
+type MergeRequestEvent = Omit<Parameters<typeof mergeRequestHappening>[2], "user">;
 
-async function tellOf(world: World, mr: MergeRequest, user: User, what: Told): Promise<void> {
-  world.tell(await mergeRequestHappening(world, mr, { ...what, user }));
+async function tellOf(world: World, mr: MergeRequest, user: User, what: MergeRequestEvent): Promise<void> {
+  world.sendWebhook(await mergeRequestHappening(world, mr, { ...what, user }));
 }

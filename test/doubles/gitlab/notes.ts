@@ -48,7 +48,7 @@ export async function changeNote(world: World, mr: MergeRequest, note: Note, bod
   note.body = body;
   note.updatedMs = world.time.nowMs();
   touch(world, mr);
-  world.tell(await noteHappening(world, mr, note, "update"));
+  world.sendWebhook(await noteHappening(world, mr, note, "update"));
 }
 
 export function deleteNote(world: World, mr: MergeRequest, note: Note): void {
@@ -95,7 +95,7 @@ async function appendNote(world: World, mr: MergeRequest, { discussion, ...draft
   const note = newNote(world, draft);
   discussion.notes.push(note);
   touch(world, mr);
-  world.tell(await noteHappening(world, mr, note, "create"));
+  world.sendWebhook(await noteHappening(world, mr, note, "create"));
   return note;
 }
 

@@ -22,7 +22,7 @@ export async function received(world: World, project: Project, user: User, chang
     await itsTurn(project, branch, change.old);
     if (change.new === zeroSha) project.branches.delete(branch);
     else project.branches.set(branch, change.new);
-    world.tell(await pushHappening(world, project, user, change));
+    world.sendWebhook(await pushHappening(world, project, user, change));
     if (change.new === zeroSha) continue;
     const follow = () => followOpenOnes(world, project, user, { branch, head: change.new });
     if (world.settings.followsPushes) await follow();

@@ -168,13 +168,13 @@ export class GitLabDouble implements AsyncDisposable {
     return changeNote(this.#world, mr, note, body);
   }
 
-  /** Something said elsewhere than on a merge request. Only webhooks know of it. */
+  /** A comment elsewhere than on a merge request. Only webhooks report it. */
   commentElsewhere(project: Project, note: OtherNote): void {
-    this.#world.tell(otherNoteHappening(this.#world, project, note));
+    this.#world.sendWebhook(otherNoteHappening(this.#world, project, note));
   }
 
   runPipeline(project: Project, branch: string, status = "success"): void {
-    this.#world.tell(pipelineHappening(project, this.root, branch, status));
+    this.#world.sendWebhook(pipelineHappening(project, this.root, branch, status));
   }
 
   /** One commit on top of the branch, or of `from`; resolves to its hash. */

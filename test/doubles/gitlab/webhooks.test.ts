@@ -30,7 +30,7 @@ describe("webhooks", () => {
     await gitlab.editComment(mr, note, "goodbye");
     await gitlab.webhooks.settled();
 
-    const [opened] = told("Merge Request Hook", "open");
+    const [opened] = sentHooks("Merge Request Hook", "open");
     expect(opened).toMatchObject({
       object_kind: "merge_request",
       user: { username: "ann" },
@@ -39,15 +39,15 @@ describe("webhooks", () => {
     });
     expect(opened.object_attributes.updated_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
     expect(opened.object_attributes).not.toHaveProperty("oldrev");
-    const [updated] = told("Merge Request Hook", "update");
+    const [updated] = sentHooks("Merge Request Hook", "update");
     expect(updated.object_attributes).toMatchObject({ oldrev: before, last_commit: { id: after } });
-    expect(told("Push Hook")).toHaveLength(2);
-    const [created] = told("Note Hook", "create");
+    expect(sentHooks("Push Hook")).toHaveLength(2);
+    const [created] = sentHooks("Note Hook", "create");
     expect(created).toMatchObject({
       object_attributes: { id: note.id, note: "hello", noteable_type: "MergeRequest", system: false },
       merge_request: { iid: 1, state: "opened", last_commit: { id: after } },
     });
-    expect(told("Note Hook", "update")[0].object_attributes.note).toBe("goodbye");
+    expect(sentHooks("Note Hook", "update")[0].object_attributes.note).toBe("goodbye");
   });
 
   it("report unrelated events as well", async () => {
@@ -66,8 +66,8 @@ describe("webhooks", () => {
     );
     expect(notes).toHaveLength(4);
     expect(subjects.toSorted()).toEqual([["commit"], ["issue"], ["snippet"]]);
-    expect(told("Confidential Note Hook")).toMatchObject([{ event_type: "confidential_note", issue: { iid: 1 } }]);
-    expect(told("Pipeline Hook")).toHaveLength(1);
+    expect(sentHooks("Confidential Note Hook")).toMatchObject([{ event_type: "confidential_note", issue: { iid: 1 } }]);
+    expect(sentHooks("Pipeline Hook")).toHaveLength(1);
   });
 
   it("carry GitLab's headers, and one key for every try and copy", async () => {
@@ -145,7 +145,7 @@ async function sendPipelines(times: number): Promise<void> {
   }
 }
 
-function told(hook: string, action?: string) {
+function sentHooks(hook: string, action?: string) {
   const letters = receiver.letters.filter(({ headers }) => headers["x-gitlab-event"] === hook);
   const bodies = letters.map(({ body }) => JSON.parse(body));
   return action === undefined ? bodies : bodies.filter((body) => body.object_attributes.action === action);

@@ -60,7 +60,7 @@ export class Webhooks {
 
   constructor(world: World) {
     this.#world = world;
-    world.tell = (happening) => this.tell(happening);
+    world.sendWebhook = (happening) => this.send(happening);
   }
 
   sendTo(urls: readonly string[], secret: string, { projects, spread = "all" }: SendOptions = {}): void {
@@ -108,7 +108,7 @@ export class Webhooks {
     }
   }
 
-  tell({ project, hook, body }: Happening): void {
+  send({ project, hook, body }: Happening): void {
     if (this.#hooks.length > 0) this.sendRaw(hook, body, project);
   }
 

@@ -47,7 +47,7 @@ export class World {
   /** Set once the server listens. */
   url = "";
   /** The receivers of webhooks. */
-  tell: (happening: Happening) => void = () => {};
+  sendWebhook: (happening: Happening) => void = () => {};
   #projectsByName = new Map<string, Project>();
   #lastId = 100;
 

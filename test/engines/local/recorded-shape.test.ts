@@ -106,7 +106,7 @@ function attemptOf(attempt: TaskAttempt): Attempt {
   const startedAt = timeOf(attempt.startTime);
   const at = timeOf(attempt.completionTime ?? attempt.startTime);
   const begun = (attempt.steps ?? []).filter(({ terminationReason }) => terminationReason !== "Skipped");
-  // Tekton says of every step of a task that it stops that it ended then. Only the first can have begun.
+  // When Tekton stops a task, it reports every step as ended then. Only the first can have begun.
   const steps = (isStopped ? begun.slice(0, 1) : begun).map((step) => stepOf(step, isStopped));
   const results = (attempt as { results?: { name: string; value: string }[] }).results ?? [];
   return {
@@ -153,8 +153,8 @@ function taskFacts({ metadata, spec, status }: TaskRun) {
 }
 
 function verdict(status: Parameters<typeof succeededCondition>[0]) {
-  const { lastTransitionTime: _, ...said } = succeededCondition(status) ?? { lastTransitionTime: "" };
-  return said;
+  const { lastTransitionTime: _, ...condition } = succeededCondition(status) ?? { lastTransitionTime: "" };
+  return condition;
 }
 
 /** Every field that occurs below `value`, without places in lists. */
@@ -171,7 +171,7 @@ function fieldsOf(value: unknown, path = ""): string[] {
     }
   };
   add(value, path);
-  // A process that was stopped has a number that is known; and no pod that ended with it, to tell of.
+  // A stopped process has a known id, and no pod that ended with it and could report a message.
   const exceptions = [".steps.terminated.containerID", ".steps.terminated.message"];
   return [...found].filter((field) => !exceptions.includes(field)).sort();
 }

@@ -23,7 +23,7 @@ export const stories: readonly Story[] = [
       const { status } = (await stage.execution(name)) ?? {};
       return [
         ...differs("phase", status?.phase, "Completed"),
-        ...differs("what the step said", said(stage, uid), "start end"),
+        ...differs("what the step reported", reportedSteps(stage, uid), "start end"),
         ...differs("runs left", (await stage.runsOf(uid)).length, 0),
         ...(await wrongTrail(stage, uid, [...beginning, "execution.completed", "target.freed"])),
       ];
@@ -39,7 +39,7 @@ export const stories: readonly Story[] = [
       return [
         ...differs("phase", status?.phase, "Failed"),
         ...differs("reason", `${why?.reason} ${why?.exitCode} ${why?.wasExecutionFailure}`, "TaskRunFailed 3 true"),
-        ...differs("what the step said", said(stage, uid), "start end"),
+        ...differs("what the step reported", reportedSteps(stage, uid), "start end"),
         ...(await wrongTrail(stage, uid, [...beginning, "execution.failed", "target.freed"])),
       ];
     },
@@ -52,7 +52,7 @@ export const stories: readonly Story[] = [
       const alive = stage.witness.of(uid).filter(({ pid }) => isAlive(pid));
       const end = ["run.cancelled", "execution.failed", "target.freed", "execution.deleted"];
       return [
-        ...differs("what the step said", said(stage, uid), "start"),
+        ...differs("what the step reported", reportedSteps(stage, uid), "start"),
         ...differs("steps alive", alive.length, 0),
         ...differs("runs left", (await stage.runsOf(uid)).length, 0),
         ...(await wrongTrail(stage, uid, [...beginning, ...end])),
@@ -69,7 +69,7 @@ export interface CrashPoint {
   readonly mishap: Mishap;
 }
 
-/** Tells a story to an executor with a mishap, and to another without. `happened`: it came as far as that write. */
+/** Plays a story with an executor that has a mishap, and with another that has none. `happened`: it came as far as that write. */
 export async function playCrashPoint(stage: Stage, { engine, story, mishap }: CrashPoint) {
   const name = `${story.does}-${engine}-${mishap.at.replace("+", "-after")}-${mishap.kind.replace(" ", "-")}`;
   const target = `node/${name}`;
@@ -89,13 +89,13 @@ export function describePoint({ engine, story, mishap }: CrashPoint): string {
   return `an execution on ${engine} that ${story.name}, whose executor ${mishap.kind} at write ${mishap.at}`;
 }
 
-interface Told {
+interface CrashCase {
   readonly story: Story;
   readonly execution: WorkflowExecution;
   readonly mishap: Mishap;
 }
 
-async function playDeath(stage: Stage, { story, execution, mishap }: Told): Promise<boolean> {
+async function playDeath(stage: Stage, { story, execution, mishap }: CrashCase): Promise<boolean> {
   const mortal = stage.executor(mishap);
   const ended = new AbortController();
   void mortal.ended.then(() => ended.abort(new Error("the executor is dead")));
@@ -111,15 +111,15 @@ async function playDeath(stage: Stage, { story, execution, mishap }: Told): Prom
 }
 
 /** Another executor does everything while the first one is paused; then the first goes on where it was. */
-async function playPause(stage: Stage, { story, execution, mishap }: Told): Promise<boolean> {
+async function playPause(stage: Stage, { story, execution, mishap }: CrashCase): Promise<boolean> {
   const sleepy = stage.executor(mishap);
   const over = new AbortController();
-  const told = story.play(stage, execution, over.signal).then(() => "told" as const);
+  const played = story.play(stage, execution, over.signal).then(() => "played" as const);
   const paused = until("the executor is paused", () => sleepy.isPaused, { signal: over.signal }).then(() => "paused");
-  const first = await Promise.race([told, paused]);
+  const first = await Promise.race([played, paused]);
   over.abort(new Error("one of the two is enough"));
-  await Promise.allSettled([told, paused]);
-  if (first === "told") {
+  await Promise.allSettled([played, paused]);
+  if (first === "played") {
     // Its last writes are those that it does on its way out.
     sleepy.resume();
     await sleepy.stop();
@@ -156,10 +156,10 @@ async function deleteOnceStarted(stage: Stage, { metadata }: WorkflowExecution, 
   await until(`${name} is gone`, isGone, { signal });
 }
 
-function said(stage: Stage, uid: string): string {
+function reportedSteps(stage: Stage, uid: string): string {
   return stage.witness
     .of(uid)
-    .map(({ said }) => said)
+    .map(({ reported }) => reported)
     .join(" ");
 }
 

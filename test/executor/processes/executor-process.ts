@@ -42,7 +42,7 @@ export class ExecutorProcess {
     });
   }
 
-  /** Whether it has stopped, as the operating system says. */
+  /** Whether the operating system has stopped it. */
   get isPaused(): boolean {
     const stat = readFileSync(`/proc/${this.#child.pid}/stat`, "utf8");
     return stat.slice(stat.lastIndexOf(")")).startsWith(") T");

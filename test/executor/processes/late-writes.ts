@@ -12,7 +12,7 @@ export type SharedEngine = "tekton" | "job";
 const engines = { tekton: tektonEngine({} as KubeClient), job: jobEngine({} as KubeClient) };
 
 /**
- * An executor is paused before it creates a run; another does all the work meanwhile; then the create arrives, and whoever
+ * An executor is paused before it creates a run; another does all the work meanwhile; then the create arrives, and the executor that
  * sent it dies. Returns what went wrong: the run that came late must never act.
  */
 export async function createLate(stage: Stage, engine: SharedEngine): Promise<readonly string[]> {
@@ -28,7 +28,7 @@ export async function createLate(stage: Stage, engine: SharedEngine): Promise<re
   await removeElsewhere(stage, execution);
   return [
     ...differs("the run that came late is", stages.join(), "suspended"),
-    ...differs("the step said", said(stage, execution), "start end"),
+    ...differs("the step reported", reportedSteps(stage, execution), "start end"),
   ];
 }
 
@@ -52,7 +52,7 @@ export async function startLate(stage: Stage, engine: SharedEngine): Promise<rea
   const found = await stage.client.get(engines[engine].runs, { name, namespace });
   return [
     ...differs("the other run is", found && engines[engine].stateOf(found).kind, "suspended"),
-    ...differs("the step said", said(stage, execution), ""),
+    ...differs("the step reported", reportedSteps(stage, execution), ""),
   ];
 }
 
@@ -89,7 +89,7 @@ async function deleteElsewhere(stage: Stage, { metadata: { name = "" } }: Workfl
 /** What it does now comes after what it was about to do. */
 async function goesOn(stage: Stage, executor: ExecutorProcess, engine: SharedEngine): Promise<void> {
   const next = await stage.create(`next-${engine}`, orderFor(engine, "next"));
-  await until("it does something else", () => said(stage, next) === "start end");
+  await until("it does something else", () => reportedSteps(stage, next) === "start end");
   await executor.stop();
 }
 
@@ -97,10 +97,10 @@ function orderFor(engine: SharedEngine, node: string) {
   return { engine, target: `node/${node}-${engine}`, does: "succeed" } as const;
 }
 
-function said(stage: Stage, execution: WorkflowExecution): string {
+function reportedSteps(stage: Stage, execution: WorkflowExecution): string {
   return stage.witness
     .of(uidOf(execution))
-    .map(({ said }) => said)
+    .map(({ reported }) => reported)
     .join(" ");
 }
 

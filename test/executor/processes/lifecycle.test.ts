@@ -50,7 +50,8 @@ describe.each(["tekton", "job", "local"] as const)(`an execution on %s, in ${whe
     expect(await trails(stage, [first, early, second])).toEqual([wholeTrail, ["execution.skipped"], wholeTrail]);
     expect(await reasonsOf(stage, first)).toEqual(["RunCreated", "TargetFreed", "WorkflowCompleted"]);
     // Runs in a real cluster cannot reach our witness.
-    if (!images[engine]) expect(stage.witness.read().map(({ said }) => said)).toEqual(["start", "end", "start", "end"]);
+    if (!images[engine])
+      expect(stage.witness.read().map(({ reported }) => reported)).toEqual(["start", "end", "start", "end"]);
   });
 });
 
@@ -68,7 +69,7 @@ async function whatIsMissing(engine: Engine): Promise<string | undefined> {
   return undefined;
 }
 
-/** Told of in the ledger, and its target is free. */
+/** Its end is in the ledger, and its target is free. */
 function ended(stage: Stage, { metadata: { name = "" } }: WorkflowExecution): Promise<WorkflowExecution> {
   return until(
     `${name} has ended`,

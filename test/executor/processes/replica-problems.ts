@@ -6,16 +6,16 @@ import { overlaps } from "./step-witness.ts";
 /** One sentence for each thing that must not be, after many executions by many replicas. */
 export async function replicaProblems(stage: Stage, executions: readonly WorkflowExecution[]) {
   const trails = await stage.ledger();
-  const told = stage.witness.read();
-  const said = new Map<string, string>();
-  for (const { said: word, executionUid } of told) {
-    said.set(executionUid, `${said.get(executionUid) ?? ""} ${word}`.trim());
+  const testimony = stage.witness.read();
+  const reported = new Map<string, string>();
+  for (const { reported: word, executionUid } of testimony) {
+    reported.set(executionUid, `${reported.get(executionUid) ?? ""} ${word}`.trim());
   }
   const records = await stage.client.list(remediationTargets);
   const held = records.items.filter(({ status }) => status?.holder !== undefined);
   return [
-    ...overlaps(told),
-    ...executions.flatMap((execution) => wrongWork(execution, said.get(execution.metadata.uid ?? "") ?? "")),
+    ...overlaps(testimony),
+    ...executions.flatMap((execution) => wrongWork(execution, reported.get(execution.metadata.uid ?? "") ?? "")),
     ...executions.flatMap((execution) => wrongTrail(execution, trails.get(execution.metadata.uid ?? "") ?? [])),
     ...executions.flatMap((execution) => wrongSkip(execution, trails)),
     ...held.map(({ spec }) => `${spec.targetResource} is still held`),
@@ -24,11 +24,11 @@ export async function replicaProblems(stage: Stage, executions: readonly Workflo
 }
 
 /** Whatever ran did so once, from beginning to end; what was skipped did nothing. */
-function wrongWork({ metadata, status }: WorkflowExecution, said: string): readonly string[] {
+function wrongWork({ metadata, status }: WorkflowExecution, reported: string): readonly string[] {
   const wanted = status?.phase === "Skipped" ? "" : "start end";
-  if (said === wanted) return [];
+  if (reported === wanted) return [];
   const why = status?.phase === "Failed" ? `, because ${status.failureDetails.message}` : "";
-  return [`${metadata.name} is ${status?.phase}${why}, and its step said: ${said}`];
+  return [`${metadata.name} is ${status?.phase}${why}, and its step reported: ${reported}`];
 }
 
 /**

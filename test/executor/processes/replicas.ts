@@ -52,7 +52,7 @@ function orderOf(number: number, target: string): ExecutionOrder {
   return { engine, target, does: "succeed", workflowId: workflows[Math.floor(number / 3) % 3] as string };
 }
 
-/** Tells when an execution is over. */
+/** Resolves when an execution is over. */
 function endsOf({ client }: Stage, signal: AbortSignal) {
   const waiting = new Map<string, ((execution: WorkflowExecution) => void)[]>();
   const follow = { client, type: workflowExecutions, clock: systemClock(), random: systemRandom(), signal };

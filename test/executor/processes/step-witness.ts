@@ -1,8 +1,8 @@
 import { appendFileSync, readFileSync } from "node:fs";
 
-/** What steps say of themselves, in the order in which they said it. */
+/** What steps report about themselves, in the order in which they did. */
 export interface Testimony {
-  readonly said: "start" | "end";
+  readonly reported: "start" | "end";
   readonly executionUid: string;
   readonly target: string;
   readonly fence: string;
@@ -29,15 +29,15 @@ export class StepWitness {
 
   /** A script for /bin/sh that expects EXECUTION_UID, TARGET_RESOURCE and FENCE in its environment. */
   script(deed: Deed): string {
-    const say = (word: string) => `echo "${word} $EXECUTION_UID $TARGET_RESOURCE $FENCE $$" >> '${this.#file}'`;
-    return `end() { ${say("end")}; }; ${say("start")}; ${deeds[deed]}`;
+    const report = (word: string) => `echo "${word} $EXECUTION_UID $TARGET_RESOURCE $FENCE $$" >> '${this.#file}'`;
+    return `end() { ${report("end")}; }; ${report("start")}; ${deeds[deed]}`;
   }
 
   read(): readonly Testimony[] {
     const lines = readFileSync(this.#file, "utf8").split("\n").slice(0, -1);
     return lines.map((line) => {
-      const [said = "", executionUid = "", target = "", fence = "", pid = ""] = line.split(" ");
-      return { said: said as Testimony["said"], executionUid, target, fence, pid: Number(pid) };
+      const [reported = "", executionUid = "", target = "", fence = "", pid = ""] = line.split(" ");
+      return { reported: reported as Testimony["reported"], executionUid, target, fence, pid: Number(pid) };
     });
   }
 
@@ -51,9 +51,9 @@ export function overlaps(testimonies: readonly Testimony[]): readonly string[] {
   const atWork = new Map<string, string>();
   const fences = new Map<string, bigint>();
   const found: string[] = [];
-  for (const { said, executionUid, target, fence } of testimonies) {
+  for (const { reported, executionUid, target, fence } of testimonies) {
     const holder = atWork.get(target);
-    if (said === "end") {
+    if (reported === "end") {
       if (holder === executionUid) atWork.delete(target);
       continue;
     }

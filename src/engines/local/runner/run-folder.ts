@@ -59,7 +59,7 @@ export class RunFolder {
   /** Keeps the output, and removes the files that steps left behind. */
   async close(): Promise<void> {
     for (const attempt of await this.#attemptFolders()) {
-      // A step can leave files that cannot be removed. The target must become free all the same.
+      // A step can leave files that cannot be removed. The target must become free anyway.
       await this.#files.remove(join(attempt, "scratch")).catch(() => {});
     }
     await this.#files.write(join(this.path, "closed"), "");
