@@ -1,16 +1,17 @@
 import type { KubeClient } from "../kube/index.ts";
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
-import type { RemediationRequest } from "../resources/index.ts";
+import type { KindsCache, RemediationRequest } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { Random } from "../time/index.ts";
 import type { Admission } from "./admission.ts";
 import type { NamelessReport, Report } from "./identity/report.ts";
 import { type IgnoredSignal, IgnoredSignals } from "./ignored-signals.ts";
-import { admissionEvent, countedEvent, notASignalEvent, overflowEvent } from "./ledger-events.ts";
+import { admissionEvent, countedEvent, notASignalEvent, openingEvent, overflowEvent } from "./ledger-events.ts";
 
 interface RecorderOptions {
   readonly client: KubeClient;
   readonly ledger: Ledger;
+  readonly kinds: Pick<KindsCache, "current">;
   readonly log: Logger;
   readonly random: Random;
   /** The name of this gateway in the ledger. */
@@ -24,6 +25,11 @@ export class AdmissionRecorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
+  }
+
+  opened(incident: RemediationRequest): Promise<void> {
+    const { ledger, kinds } = this.#options;
+    return ledger.append(openingEvent(incident, kinds.current));
   }
 
   async admitted(admission: Admission, report: Report | NamelessReport | undefined, moved?: number): Promise<void> {

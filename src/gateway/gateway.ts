@@ -5,6 +5,7 @@ import {
   type FingerprintField,
   type KindsCache,
   type ObjectReference,
+  type RemediationRequest,
   remediationRequests,
   type Signal,
   type Target,
@@ -27,6 +28,7 @@ import { Endings } from "./incidents/endings.ts";
 import { Incidents } from "./incidents/incidents.ts";
 import { toKnownIncident } from "./incidents/known-incident.ts";
 import { OpenIncidents } from "./incidents/open-incidents.ts";
+import { recordLateOpenings } from "./incidents/record-late-openings.ts";
 import { IntakeStalls } from "./intake-stalls.ts";
 import { type GatewayMetrics, gatewayMetrics } from "./metrics.ts";
 
@@ -100,12 +102,14 @@ export function startGateway(options: GatewayOptions): Gateway {
   const objects = objectReader({ client, kinds, clock, timeoutMs: settings.lookupTimeoutMs });
   const recorder = new AdmissionRecorder(options);
   const warn = limitedWarnings(options);
+  const recordOpening = (incident: RemediationRequest) => recorder.opened(incident);
 
   const stalls = stallReporter({ ...options, stage: "gateway" });
   const intakeStalls = new IntakeStalls(watchIntake(stalls, namespace), clock);
   const occurrences = openOccurrences(options, {
     incidents,
     warn,
+    recordOpening,
     stalls: watchStatusWrites(stalls, following),
     readmit: (report, addition) => intake.readmit(report, addition),
     onWritten(incident, occurrences) {
@@ -130,8 +134,11 @@ export function startGateway(options: GatewayOptions): Gateway {
     locks,
     lockWaitMs: settings.lockWaitMs,
     warn,
+    recordOpening,
     record: (admission, report, moved) => recorder.admitted(admission, report, moved),
   });
+  const serverNowMs = () => client.serverNowMs();
+  void recordLateOpenings({ informer: following, recordOpening, serverNowMs, clock, warn }, stop.signal);
   const admitter = new Admitter({ intake, metrics, intakeStalls, warn, clock });
 
   let isReady = false;
@@ -177,7 +184,7 @@ function incidentInformer({ client, clock, random, log, settings }: GatewayOptio
 
 function openOccurrences(
   { client, clock, random, writer, settings, occurrenceLog }: GatewayOptions,
-  callbacks: Pick<OccurrencesOptions, "incidents" | "warn" | "stalls" | "readmit" | "onWritten">,
+  callbacks: Pick<OccurrencesOptions, "incidents" | "warn" | "recordOpening" | "stalls" | "readmit" | "onWritten">,
 ): Occurrences {
   const { namespace, flushMs } = settings;
   return new Occurrences({ client, namespace, writer, occurrenceLog, clock, random, flushMs, ...callbacks });

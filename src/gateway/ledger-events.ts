@@ -1,13 +1,39 @@
 import type { Fact, LedgerEvent } from "../ledger/index.ts";
-import type { RemediationRequest } from "../resources/index.ts";
+import { annotationKeys, type KindsCache, type RemediationRequest, toObjectTarget } from "../resources/index.ts";
 import type { Admission } from "./admission.ts";
 import { seriesKey } from "./decide.ts";
 import type { NamelessReport, Report } from "./identity/report.ts";
 import type { IgnoredSignal } from "./ignored-signals.ts";
 
 /**
- * The ledger event of an admission. Counted signals are recorded together, when they are written; `moved` of them were
- * counted before, on an incident that is closed now.
+ * The ledger event of an opening. It depends on the incident alone, so that every gateway that finds the opening unrecorded
+ * appends the same event.
+ */
+export function openingEvent({ metadata, spec }: RemediationRequest, kinds: KindsCache["current"]): LedgerEvent {
+  const { uid = "", name = "", annotations = {} } = metadata;
+  const { [annotationKeys.sender]: sender, [annotationKeys.subject]: subject } = annotations;
+  const reading = toObjectTarget(spec.targetResource, kinds);
+  return {
+    id: `${uid}/incident.created`,
+    type: "incident.created",
+    at: spec.receivedTime,
+    facts: {
+      fingerprint: spec.signalFingerprint,
+      signal_name: spec.signalName,
+      ...(spec.signalSource !== undefined && { signal_source: spec.signalSource }),
+      severity: spec.severity,
+      ...(sender !== undefined && { sender }),
+      ...(reading.kind === "target" && { target_resource: reading.target.text }),
+      ...(subject !== undefined && { subject }),
+      firing_at: spec.firingTime,
+      remediation_id: name,
+    },
+  };
+}
+
+/**
+ * The ledger event of an admission. Openings are recorded before, and counted signals together, when they are written;
+ * `moved` of them were counted before, on an incident that is closed now.
  */
 export function admissionEvent(
   admission: Admission,
@@ -16,13 +42,6 @@ export function admissionEvent(
 ): LedgerEvent | undefined {
   const { fingerprint, receivedAt: at } = report;
   switch (admission.kind) {
-    case "created":
-      return {
-        id: `${uidOf(admission.incident)}/incident.created`,
-        type: "incident.created",
-        at,
-        facts: facts(report, admission),
-      };
     case "resolved":
     case "still-firing":
       return {
@@ -55,6 +74,7 @@ export function admissionEvent(
           ...(moved === undefined ? {} : { occurrences: moved }),
         },
       };
+    case "created":
     case "counted":
     case "invalid":
       return undefined;

@@ -41,7 +41,7 @@ describe("a gateway", () => {
       originalPayload: '{"labels":{"node":"worker-1"}}',
     });
     expect(incident.status).toMatchObject({ phase: "Pending", deduplication: { occurrenceCount: 1 } });
-    expect(world.ledger.events().map(({ type }) => type)).toEqual(["signals.counted", "incident.created"]);
+    expect(world.ledger.events().map(({ type }) => type)).toEqual(["incident.created", "signals.counted"]);
   });
 
   it("counts signals while the incident is open, and opens the next when it is closed", async () => {

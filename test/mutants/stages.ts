@@ -110,6 +110,12 @@ export const stageMutants = [
       'findStall(object)?.reason ?? ""',
     ],
   ]),
+  ...mutantsOf({ file: "src/gateway/incidents/change-status.ts", suite: "test/gateway/openings.test.ts" }, [
+    ["writes counts of an opening that is not recorded", "if (!isOwn && !hasCounts(live))", "if (false)"],
+  ]),
+  ...mutantsOf({ file: "src/gateway/incidents/record-late-openings.ts", suite: "test/gateway/openings.test.ts" }, [
+    ["records a late opening again and again", "if (!before.has(uid) && !signal.aborted)", "if (!signal.aborted)"],
+  ]),
   ...mutantsOf({ file: "src/gateway/decide.ts", suite: "src/gateway/decide.test.ts" }, [
     ["opens an incident for each report", 'if (isOpen(newest)) return { do: "count", incident: newest };', ""],
     ["numbers incidents from one", " ?? 0) + 1 };", " ?? 0) * 0 + 1 };"],

@@ -105,7 +105,11 @@ export class GatewayHistory {
 
   /** After everything has healed: nothing that was accepted is lost, and everything refused is recorded. */
   atRest(events: readonly LedgerEvent[]): void {
+    const ids = new Set(events.map(({ id }) => id));
     for (const [name, problem] of this.#problems) {
+      for (const [uid, incident] of problem.incidents)
+        if (!problem.gone.has(uid) && !ids.has(`${uid}/incident.created`))
+          this.#fail("G5 recorded", `${nameOf(incident)} exists, and the ledger has no record of its opening`);
       const counted = sumOf(problem);
       const ignored = ignoredAmong(events, name);
       if (counted + ignored < problem.acknowledged) {

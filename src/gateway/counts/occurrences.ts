@@ -209,7 +209,7 @@ export class Occurrences {
     const start =
       known?.metadata.uid === tally.uid
         ? knownFor(tally, known)
-        : { uid: tally.uid, name: tally.name, known: undefined };
+        : { uid: tally.uid, name: tally.name, known: undefined, isOwn: tally.opened > 0 };
     const updated = await changeStatus(this.#options, start, (live) => {
       closed = isOpen(live) ? undefined : live;
       if (closed && countIn(live, writer) >= tally.opened) return undefined;
@@ -260,7 +260,7 @@ export class Occurrences {
   /** Adds `late.count` to a closed incident. Its series have ended, so only the count changes. */
   async #addLate(closed: RemediationRequest, late: Count): Promise<void> {
     const { writer, onWritten } = this.#options;
-    await changeStatus(this.#options, whole(closed), (live) => ({
+    await changeStatus(this.#options, whole(closed, undefined), (live) => ({
       next: withCount(
         live.status,
         { ...late, count: countIn(live, writer) + late.count, firing: new Map() },
@@ -287,15 +287,16 @@ function countIn({ status }: RemediationRequest, writer: string): number {
   return status?.deduplication?.occurrencesByWriter?.[writer] ?? 0;
 }
 
-function whole(incident: RemediationRequest): KnownIncident {
-  return { name: incident.metadata.name ?? "", uid: incident.metadata.uid ?? "", known: incident };
+function whole(incident: RemediationRequest, tally: Tally | undefined): KnownIncident {
+  const { name = "", uid = "" } = incident.metadata;
+  return { name, uid, known: incident, isOwn: (tally?.opened ?? 0) > 0 };
 }
 
 /** Caches omit labels, annotations and long lists of series; before series are written, the incident must be read. */
 function knownFor(tally: Tally | undefined, incident: RemediationRequest): KnownIncident {
   const written = tally?.latest;
   const isCurrent = written?.metadata.resourceVersion === incident.metadata.resourceVersion;
-  if (isCurrent) return { ...whole(incident), known: written };
+  if (isCurrent) return { ...whole(incident, tally), known: written };
   const isEnough = !isPartial(incident) && (!tally?.hasSeriesNews || hasSignalTexts(incident));
-  return { ...whole(incident), known: isEnough ? incident : undefined };
+  return { ...whole(incident, tally), known: isEnough ? incident : undefined };
 }

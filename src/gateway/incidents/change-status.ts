@@ -10,6 +10,8 @@ export interface StatusWriter {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly incidents: Incidents;
+  /** Records the opening of an incident in the ledger. Harmless if it is recorded already. */
+  readonly recordOpening: (incident: RemediationRequest) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -19,6 +21,8 @@ export interface KnownIncident {
   readonly name: string;
   readonly uid: string;
   readonly known: RemediationRequest | undefined;
+  /** Whether this gateway opened it, and recorded that. */
+  readonly isOwn: boolean;
 }
 
 export interface StatusChange {
@@ -32,8 +36,8 @@ const maxTries = 30;
 
 /** Reads the incident and writes the result of `decide`, again after each conflict. Undefined if there is no change. */
 export async function changeStatus(
-  { client, namespace, incidents, clock, random }: StatusWriter,
-  { name, uid, known }: KnownIncident,
+  { client, namespace, incidents, recordOpening, clock, random }: StatusWriter,
+  { name, uid, known, isOwn }: KnownIncident,
   decide: (live: RemediationRequest) => StatusChange | undefined,
 ): Promise<RemediationRequest | undefined> {
   let live = known;
@@ -46,6 +50,8 @@ export async function changeStatus(
     const change = decide(live);
     // This is also right for an outdated cache: a closed incident never reopens.
     if (!change) return undefined;
+    // The gateway that created it may have ended before it recorded that.
+    if (!isOwn && !hasCounts(live)) await recordOpening(live);
     const patch = { merge: statusPatch(live, change.next) };
     const outcome = await client.patch(remediationRequests, { namespace, name }, patch, { subresource: "status" });
     if (outcome.kind === "updated") {
@@ -58,6 +64,11 @@ export async function changeStatus(
     if (tries > 2) await sleep(clock, random.fraction() * 10 * tries);
   }
   throw new GatewayError("unavailable", `${name} is being changed too often to write to it`);
+}
+
+/** An incident has counts from the first write to its status, before which its opening is recorded. */
+export function hasCounts({ status }: RemediationRequest): boolean {
+  return status?.deduplication !== undefined;
 }
 
 /** The patch of the gateway's part of the status, valid only at exactly this version. */

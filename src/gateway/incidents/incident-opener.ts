@@ -1,6 +1,12 @@
 import { keyOf, type Locks } from "../../coordination/index.ts";
 import { type KubeClient, KubeError } from "../../kube/index.ts";
-import { type KindsCache, remediationRequests, type Signal, toObjectTarget } from "../../resources/index.ts";
+import {
+  type KindsCache,
+  type RemediationRequest,
+  remediationRequests,
+  type Signal,
+  toObjectTarget,
+} from "../../resources/index.ts";
 import type { WarnLimited } from "../../telemetry/index.ts";
 import type { Admission } from "../admission.ts";
 import type { Occurrences } from "../counts/occurrences.ts";
@@ -26,6 +32,8 @@ export interface OpenerOptions {
   /** The maximum wait for the fingerprint's lock before the gateway continues without it. */
   readonly lockWaitMs: number;
   readonly warn: WarnLimited;
+  /** Records the opening of an incident in the ledger. */
+  readonly recordOpening: (incident: RemediationRequest) => Promise<void>;
 }
 
 /** `exists`: another signal has opened an incident. */
@@ -121,6 +129,8 @@ export class IncidentOpener {
     if (outcome instanceof KubeError) return { kind: "invalid", problems: [outcome.message] };
     // Another gateway was faster, or the cache was stale.
     if (outcome.kind === "already-exists") return { kind: "exists" };
+    // Before its counts are stored: an incident with counts is one whose opening is recorded.
+    await this.#options.recordOpening(outcome.object);
     incidents.cache(outcome.object);
     await this.#options.occurrences.open(outcome.object, report, addition);
     return { kind: "created", fingerprint, incident: outcome.object };
