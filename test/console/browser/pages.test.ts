@@ -199,6 +199,24 @@ describe("the keyboard", () => {
     await page.keyboard.press("Escape");
   });
 
+  it("opens the search at once after another dialog was closed, whose close event comes later", async () => {
+    await openPath(page, "/");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+
+    await page.evaluate(`(async () => {
+      const dialog = document.querySelector("dialog[open]");
+      const closed = new Promise((resolve) => dialog.addEventListener("close", resolve));
+      dialog.close();
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "/", bubbles: true }));
+      await closed;
+      await new Promise(requestAnimationFrame);
+    })()`);
+
+    expect(await page.getByRole("combobox").count()).toBe(1);
+    await page.keyboard.press("Escape");
+  });
+
   it("searches the rows that the user may read", async () => {
     const other = await scenario.console.signIn();
     await other.route("**/api/v1/session", async (route) => {

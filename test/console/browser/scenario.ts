@@ -13,7 +13,7 @@ const namespace = "kubernaut-system";
 /** A morning at a small cluster: workflows, rules, and incidents in the lanes of Now. */
 export class Scenario {
   readonly console: ConsoleInBrowser;
-  /** The drains wait until this file exists. */
+  /** The drains, and the clean-up of a storm, wait until this file exists. */
   readonly #go: string;
   readonly #folder: string;
 
@@ -25,8 +25,8 @@ export class Scenario {
 
   static async start(): Promise<Scenario> {
     const folder = mkdtempSync(join(tmpdir(), "interlock-scenario-"));
-    const drain = `echo cordoned $TARGET_RESOURCE\nwhile [ ! -e ${join(folder, "go")} ]; do sleep 0.05; done\necho drained`;
-    const console = await ConsoleInBrowser.start({ workflows: workflows(drain), rules, seed: refuseEveryRun });
+    const wait = `while [ ! -e ${join(folder, "go")} ]; do sleep 0.05; done`;
+    const console = await ConsoleInBrowser.start({ workflows: workflows(wait), rules, seed: refuseEveryRun });
     return new Scenario(console, folder);
   }
 
@@ -50,7 +50,10 @@ export class Scenario {
     await this.signalAt("CertExpiring", "shop/ingress/front", "Blocked");
   }
 
-  /** A node evicts its Pods, and each eviction is reported again and again: one clean-up runs for all. */
+  /**
+   * A node evicts its Pods, and each eviction is reported again and again: one clean-up runs for all. It waits like the
+   * drains, as an incident that is decided after its end would wait for the cooldown instead.
+   */
   async storm(): Promise<void> {
     const pods = Array.from({ length: 24 }, (_, i) => ({
       namespace: `team-${i % 5}`,
@@ -129,14 +132,18 @@ const series = {
 
 const severities: Readonly<Record<string, string>> = { CrashLooping: "critical", KernelDeadlock: "critical" };
 
-function workflows(drain: string) {
+function workflows(wait: string) {
   const onDeployments = { targetKinds: ["deployment"] };
   return {
     "node-disk-cleanup": {
       script: "echo removed 14 unused images\necho freed 12 GB",
       entry: { description: "Removes unused images and old logs from a node.", cooldown: "10m" },
     },
-    "node-drain": { script: drain, entry: { description: "Moves the Pods of a node elsewhere." } },
+    "pod-cleanup": { script: wait, entry: { description: "Removes the evicted Pods of a node." } },
+    "node-drain": {
+      script: `echo cordoned $TARGET_RESOURCE\n${wait}\necho drained`,
+      entry: { description: "Moves the Pods of a node elsewhere." },
+    },
     "restart-deployment": {
       script: "echo the image api:4.2 cannot be pulled >&2\nexit 1",
       entry: { description: "Restarts a Deployment and waits until it is ready.", ...onDeployments },
@@ -158,7 +165,7 @@ const rules = [
     name: "evictions-by-node",
     match: { signalName: "KubePodEvicted" },
     target: "node/{{ labels.node }}",
-    workflow: "node-disk-cleanup",
+    workflow: "pod-cleanup",
   },
   { name: "full-disks", match: { signalName: ["DiskPressure", "ImagePressure"] }, workflow: "node-disk-cleanup" },
   { name: "deadlocks", match: { signalName: "KernelDeadlock" }, workflow: "node-drain" },

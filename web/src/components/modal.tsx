@@ -25,7 +25,8 @@ export function Modal({ title, onClose, children }: ModalProps) {
       ref={dialog}
       class="modal"
       aria-labelledby={titleId}
-      onClose={onClose}
+      // The event can arrive after another dialog was opened in place of this one; it must not close that.
+      onClose={() => dialog.current && onClose()}
       onPointerDown={(event) => {
         // The backdrop belongs to the dialog element itself.
         if (event.target === dialog.current) dialog.current?.close();
