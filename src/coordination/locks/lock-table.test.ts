@@ -159,12 +159,11 @@ describe("a lock table", () => {
     expect(locks.load()).toEqual({ held: 0, waiting: 0, oldestWaitMs: 0 });
   });
 
-  it("rejects a default ttl that exceeds maxTtlMs", () => {
+  it("rejects defaults that no caller could use", () => {
     expect(() => table({ maxTtlMs: 10_000 })).toThrow(
-      new TypeError(
-        "the default ttlMs, 30000, is more than maxTtlMs, 10000: no caller could leave it out; set defaults.ttlMs",
-      ),
+      new TypeError("defaults: ttlMs must be between 500 (renewal needs several round trips) and 10000; got 30000"),
     );
+    expect(() => table({ defaults: { cohort: 0 } })).toThrow(/^defaults: cohort must be/);
     expect(() => table({ maxTtlMs: 10_000, defaults: { ttlMs: 10_000 } })).not.toThrow();
   });
 

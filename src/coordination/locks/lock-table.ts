@@ -27,12 +27,23 @@ export function locksOver(store: LockStore, options: LockTableOptions): Locks {
 
 const minTtlMs = 500;
 const agendaResolutionMs = 4;
+const defaultRequest: LockRequest = {
+  ttlMs: 30_000,
+  waitMs: 30_000,
+  maxHoldMs: Number.POSITIVE_INFINITY,
+  cohort: 1,
+  wait: true,
+  purpose: undefined,
+  signal: undefined,
+  isStandby: false,
+};
 
 class LockTable implements Locks {
   readonly #slots = new Map<Key, Slot>();
   readonly #context: SlotContext;
   readonly #maxTtlMs: number;
-  readonly #defaults: { readonly ttlMs: number; readonly waitMs: number; readonly cohort: number };
+  /** The request of callers that wait and set no option. It is shared, because it is the most frequent one. */
+  readonly #defaults: LockRequest;
   #closed = false;
   #closing: Promise<void> | undefined;
 
@@ -40,13 +51,9 @@ class LockTable implements Locks {
     const { clock, random, who = "unknown", events = {}, defaults = {}, clientId = random.id() } = options;
     let acquisitions = 0;
     this.#maxTtlMs = options.maxTtlMs ?? 24 * 3_600_000;
-    this.#defaults = { ttlMs: 30_000, waitMs: 30_000, cohort: 1, ...defaults };
-    if (this.#defaults.ttlMs > this.#maxTtlMs) {
-      throw new TypeError(
-        `the default ttlMs, ${this.#defaults.ttlMs}, is more than maxTtlMs, ${this.#maxTtlMs}: ` +
-          "no caller could leave it out; set defaults.ttlMs",
-      );
-    }
+    this.#defaults = { ...defaultRequest, ...defaults };
+    const mistake = findMistake(this.#defaults, this.#maxTtlMs);
+    if (mistake) throw new TypeError(`defaults: ${mistake}`);
     this.#context = {
       store,
       clock,
@@ -122,11 +129,14 @@ class LockTable implements Locks {
   }
 
   #request(key: Key, options: AcquireOptions | undefined, wait: boolean): Promise<HeldLease | undefined> {
-    const request = this.#toRequest(options, wait);
-    const mistake = findMistake(request, this.#maxTtlMs);
-    if (mistake) return Promise.reject(new TypeError(mistake));
+    let request = this.#defaults;
+    if (options || !wait) {
+      request = this.#toRequest(options, wait);
+      const mistake = findMistake(request, this.#maxTtlMs);
+      if (mistake) return Promise.reject(new TypeError(mistake));
+    }
 
-    const { events, clock, agenda } = this.#context;
+    const { events } = this.#context;
     events.attempted?.(key);
     if (this.#closed) return this.#reject(key, closedError());
     if (request.signal?.aborted) return this.#reject(key, abortedError(key, request.signal));
@@ -142,6 +152,11 @@ class LockTable implements Locks {
       events.acquired?.(lease, 0);
       return Promise.resolve(lease);
     }
+    return this.#enqueue(request, slot);
+  }
+
+  #enqueue(request: LockRequest, slot: Slot): Promise<HeldLease | undefined> {
+    const { clock, agenda } = this.#context;
     const since = clock.now();
     return new Promise((resolve, reject) => {
       new Waiter(request, since, slot, agenda, { resolve, reject, answered: this.#onAnswer }).join();
@@ -156,7 +171,7 @@ class LockTable implements Locks {
       wait,
       // A caller that does not wait for the lock still waits for the response, though not forever.
       waitMs: wait ? (options.waitMs ?? this.#defaults.waitMs) : ttlMs,
-      maxHoldMs: options.maxHoldMs ?? Number.POSITIVE_INFINITY,
+      maxHoldMs: options.maxHoldMs ?? defaultRequest.maxHoldMs,
       purpose: options.purpose,
       signal: options.signal,
       isStandby: options.isStandby ?? false,
