@@ -17,7 +17,7 @@ RUN INTERLOCK_COMMIT=$COMMIT npm pack --silent --pack-destination /tmp \
  && tar --extract --gzip --file /tmp/*.tgz --strip-components=1 --directory /package
 
 FROM node:${NODE_VERSION}${NODE_DIGEST:+@${NODE_DIGEST}}
-# For the coding agent: git over HTTPS, and what keeps its processes apart. No other stage uses them.
+# util-linux: every stage locks its ledger with flock. The rest is for the coding agent: git over HTTPS, and what keeps its processes apart.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git mount util-linux \
  && rm -rf /var/lib/apt/lists/*

@@ -50,8 +50,8 @@ const mutants: Readonly<Record<string, Mutation>> = {
   },
   "does not notice a silent stream": {
     file: "reflector.ts",
-    from: "stream.isSilent = true;\n      drop();",
-    to: "",
+    from: "new SilenceTimer(clock, silenceMs, drop)",
+    to: "new SilenceTimer(clock, silenceMs, () => {})",
   },
   "takes in what it has seen before": {
     file: "reflector.ts",

@@ -63,6 +63,20 @@ describe("interlock get", () => {
     expect(read(cli.read())).toEqual({ apiVersion: "v1", kind: "List", items: [] });
   });
 
+  it.each(["json", "yaml"])("leaves out managedFields in %s, as kubectl does", async (format) => {
+    const cli = await cliWithIncident();
+    const managed = { name: "managed", managedFields: [{ manager: "kubectl", operation: "Update" }] };
+    await cli.client.create(automationPauses, {
+      ...pauseNamed("managed"),
+      metadata: { ...pauseNamed("managed").metadata, ...managed },
+    });
+
+    await cli.run("get", "pauses", "managed", "-o", format);
+
+    expect(cli.read()).toContain("managed");
+    expect(cli.read()).not.toContain("managedFields");
+  });
+
   it("prints what a jsonpath template selects", async () => {
     const cli = await cliWithIncident();
 

@@ -84,10 +84,13 @@ function tableView(table: Table, printAll: (lines: readonly Line[]) => void): Vi
   };
 }
 
-/** `printData` receives an object or a list, and how many were printed before. */
+/** As kubectl does, without `managedFields`. `printData` receives an object or a list, and how many were printed before. */
 function dataView(kind: Kind, single: boolean, printData: (data: unknown, before: number) => void): View {
   const { apiVersion, kind: name } = kind;
-  const typed = (object: KubeObject) => ({ ...object, apiVersion, kind: name });
+  const typed = (object: KubeObject) => {
+    const metadata = { ...object.metadata, managedFields: undefined };
+    return { ...object, metadata, apiVersion, kind: name };
+  };
   let printed = 0;
   return {
     show: (objects) => {

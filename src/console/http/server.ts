@@ -212,11 +212,9 @@ async function authenticate(request: FastifyRequest, deps: RouteDeps): Promise<V
   const viewer = await findViewer(request, deps);
   if (viewer) return viewer;
   if (authorization !== undefined) failures.failed(request.ip);
-  throw new ProblemError(
-    401,
-    "Log in first: interlock users link prints a link. Programs send Authorization: Bearer TOKEN.",
-    { logIn: logInWays(deps.identity) },
-  );
+  const logIn = logInWays(deps.identity);
+  const hint = logIn.includes("link") ? "Log in first: interlock users link prints a link." : "Log in first.";
+  throw new ProblemError(401, `${hint} Programs send Authorization: Bearer TOKEN.`, { logIn });
 }
 
 function logInWays({ redeemLink, oidc }: Identity): readonly LogInWay[] {

@@ -64,48 +64,46 @@ describe("why a Job failed", () => {
     ["Timeout -", "a deadline, its pod gone", "DeadlineExceeded", true, undefined],
     ["Unknown -", "something new", "SomethingNew", true, undefined],
   ])("is %s for %s", (expected, _what, reason, wasExecutionFailure, found) => {
-    const failure = jobFailure(job({ failed: 1 }, reason), { pods: found ? [found] : [] });
+    const failure = jobFailure(job({ failed: 1 }, reason), found ? [found] : []);
 
     const classified = classifyFailure(failure.reason, failure);
     expect(`${classified.reason} ${failure.exitCode ?? "-"}`).toBe(expected);
     expect(classified.wasExecutionFailure).toBe(wasExecutionFailure);
   });
 
-  it("is the missing service account, if it never had a pod", () => {
-    const failure = jobFailure(job({}, "DeadlineExceeded"), { pods: [], serviceAccountMissing: true });
-
-    expect(failure).toMatchObject({ reason: "ServiceAccountMissing", anythingStarted: false });
+  it("reports that nothing started if it never had a pod", () => {
+    expect(jobFailure(job({}, "DeadlineExceeded"), []).anythingStarted).toBe(false);
   });
 
   it("is Cancelled after a cancellation, although its controller reports a deadline", () => {
     const metadata = { annotations: { "kubernaut.ai/cancelled": "true" } };
     const cancelled = { ...job({ failed: 1 }, "DeadlineExceeded"), metadata };
 
-    expect(jobFailure(cancelled, { pods: [] })).toMatchObject({ reason: "Cancelled", anythingStarted: true });
+    expect(jobFailure(cancelled, [])).toMatchObject({ reason: "Cancelled", anythingStarted: true });
   });
 
   it("reports that nothing started if it was cancelled before its start", () => {
     const cancelled: Job = { metadata: {}, spec: job({}, "").spec, status: {} };
 
-    expect(jobFailure(cancelled, {}).anythingStarted).toBe(false);
+    expect(jobFailure(cancelled, undefined).anythingStarted).toBe(false);
   });
 
   it("counts as started if reading its pods is forbidden", () => {
-    expect(jobFailure(job({ failed: 1 }, "BackoffLimitExceeded"), {}).anythingStarted).toBe(true);
+    expect(jobFailure(job({ failed: 1 }, "BackoffLimitExceeded"), undefined).anythingStarted).toBe(true);
   });
 
   it("counts as started if more pods failed than still exist", () => {
     const neverStarted = pod({ imageID: "", state: { waiting: { reason: "ImagePullBackOff" } } }, { phase: "Pending" });
     const failed = (count: number) => job({ failed: count }, "DeadlineExceeded");
 
-    expect(jobFailure(failed(1), { pods: [neverStarted] }).anythingStarted).toBe(false);
-    expect(jobFailure(failed(2), { pods: [neverStarted] }).anythingStarted).toBe(true);
+    expect(jobFailure(failed(1), [neverStarted]).anythingStarted).toBe(false);
+    expect(jobFailure(failed(2), [neverStarted]).anythingStarted).toBe(true);
   });
 
   it("contains the termination message of the container up to a maximum length", () => {
     const left = (message: string) => {
       const state = { terminated: { exitCode: 1, reason: "Error", message } };
-      return jobFailure(job({ failed: 1 }, "BackoffLimitExceeded"), { pods: [pod({ ...ran, state })] }).message;
+      return jobFailure(job({ failed: 1 }, "BackoffLimitExceeded"), [pod({ ...ran, state })]).message;
     };
 
     expect(left("missing rights: patch deployments\n")).toBe(
@@ -114,10 +112,28 @@ describe("why a Job failed", () => {
     expect(left("x".repeat(4_096)).length).toBeLessThan(600);
   });
 
+  it.each(["ErrImagePull", "CreateContainerConfigError"])(
+    "has the message of %s, not that of the deadline that ended its pod",
+    (reason) => {
+      const waiting = { reason, message: "the cause" };
+      const deadline = "Pod was active on the node longer than the specified deadline";
+      const ended = pod({ imageID: "", state: { waiting } }, { reason: "DeadlineExceeded", message: deadline });
+
+      expect(jobFailure(job({ failed: 1 }, "BackoffLimitExceeded"), [ended]).message).toBe("the cause");
+    },
+  );
+
+  it("has the message of the eviction, if its container was still waiting", () => {
+    const waiting = { reason: "ErrImagePull", message: "the image" };
+    const evicted = pod({ state: { waiting } }, { reason: "Evicted", message: "the node was low on memory" });
+
+    expect(jobFailure(job({ failed: 1 }, "PodFailurePolicy"), [evicted]).message).toBe("the node was low on memory");
+  });
+
   it("names pods that have not ended", () => {
     const alive = pod({ ...ran, state: { running: {} } }, { phase: "Running" });
 
-    expect(jobFailure(job({ failed: 1 }, "DeadlineExceeded"), { pods: [alive] }).unfinished).toEqual(["pod"]);
+    expect(jobFailure(job({ failed: 1 }, "DeadlineExceeded"), [alive]).unfinished).toEqual(["pod"]);
   });
 });
 

@@ -14,29 +14,25 @@ import { type Job, jobCondition } from "./job.ts";
 import { containerName } from "./manifest.ts";
 import { wasCancelled } from "./state.ts";
 
-/** The objects that show why a Job failed, besides the Job itself. */
-export interface JobEvidence {
-  /** Every pod of the Job that still exists; undefined if reading them is forbidden. */
-  readonly pods?: readonly Pod[] | undefined;
-  readonly serviceAccountMissing?: boolean | undefined;
-}
-
-/** Returns why a Job failed, by reasons and states alone: messages differ between versions of Kubernetes. */
-export function jobFailure(job: Job, evidence: JobEvidence): RunFailure {
-  const pod = evidence.pods?.find((candidate) => candidate.status?.phase !== "Succeeded");
+/**
+ * Returns why a Job failed, by reasons and states alone: messages differ between versions of Kubernetes. `pods` are those of the Job
+ * that still exist; undefined if reading them is forbidden.
+ */
+export function jobFailure(job: Job, pods: readonly Pod[] | undefined): RunFailure {
+  const pod = pods?.find((candidate) => candidate.status?.phase !== "Succeeded");
   const container = pod?.status?.containerStatuses?.find(({ name }) => name === containerName);
   const exitCode = container && ownExitCode(container);
   return {
-    reason: failureReason(job, evidence, pod, container),
+    reason: failureReason(job, pod, container),
     message: failureMessage(job, pod, container),
-    anythingStarted: anythingStarted(job, evidence),
+    anythingStarted: anythingStarted(job, pods),
     ...(container && { failedStepName: container.name }),
     ...(exitCode !== undefined && { exitCode }),
-    ...unfinishedPods(evidence.pods),
+    ...unfinishedPods(pods),
   };
 }
 
-function failureReason(job: Job, evidence: JobEvidence, pod?: Pod, container?: ContainerStatus): FailureReason {
+function failureReason(job: Job, pod?: Pod, container?: ContainerStatus): FailureReason {
   if (wasCancelled(job)) return "Cancelled";
   if (pod && wasEvicted(pod)) return "Evicted";
   const { waiting, terminated } = container?.state ?? {};
@@ -44,7 +40,6 @@ function failureReason(job: Job, evidence: JobEvidence, pod?: Pod, container?: C
   if (imageReasons.has(waiting?.reason ?? "")) return "ImagePullFailed";
   if (startReasons.has(terminated?.reason ?? waiting?.reason ?? "")) return "ConfigurationError";
   if (pod?.status?.reason === "DeadlineExceeded") return "Timeout";
-  if (evidence.serviceAccountMissing) return "ServiceAccountMissing";
   return jobReasons.get(jobCondition(job, "Failed")?.reason ?? "") ?? "Unknown";
 }
 
@@ -56,14 +51,13 @@ const jobReasons: ReadonlyMap<string, FailureReason> = new Map([
 ]);
 
 /** Whether the Job failed without ever having had a pod: the Job counts each of its pods. */
-export function neverHadPod({ status }: Job, { pods = [] }: JobEvidence): boolean {
+function neverHadPod({ status }: Job, pods: readonly Pod[] = []): boolean {
   const { failed = 0, succeeded = 0, active = 0, terminating = 0 } = status ?? {};
   return failed + succeeded + active + terminating + pods.length === 0;
 }
 
-function anythingStarted(job: Job, evidence: JobEvidence): boolean {
-  const { pods } = evidence;
-  if (!job.status?.startTime || neverHadPod(job, evidence)) return false;
+function anythingStarted(job: Job, pods: readonly Pod[] | undefined): boolean {
+  if (!job.status?.startTime || neverHadPod(job, pods)) return false;
   if (!pods || pods.length === 0 || pods.length < (job.status.failed ?? 0)) return true;
   return pods.some(({ status }) => {
     const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
@@ -83,8 +77,9 @@ const maxMessage = 500;
 function failureMessage(job: Job, pod?: Pod, container?: ContainerStatus): string {
   if (wasCancelled(job)) return "the Job was cancelled";
   const { waiting, terminated } = container?.state ?? {};
+  // The pod of a container that never started only reports its deadline.
+  if (pod && waiting?.message && !wasEvicted(pod)) return waiting.message;
   if (pod?.status?.message) return pod.status.message;
-  if (waiting?.message) return waiting.message;
   if (terminated) {
     const { exitCode, reason = "Error", message } = terminated;
     return `container ${container?.name} exited with code ${exitCode}: ${message ? cutText(message.trim(), maxMessage) : reason}`;

@@ -1,34 +1,36 @@
 import type { KubeClient } from "../../kube/index.ts";
 import type { Workload } from "../../resources/index.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine, PreparedRun, RunOrder } from "../engine.ts";
 import { isServiceAccountMissing } from "../pods.ts";
 import { digests, workload } from "../run-marks.ts";
-import { type JobEvidence, jobFailure, neverHadPod } from "./failure.ts";
+import { jobFailure } from "./failure.ts";
 import { type Job, jobs, listJobPods } from "./job.ts";
 import { jobFor } from "./manifest.ts";
-import { cancelJob, jobState, startJob, wasCancelled } from "./state.ts";
+import { cancelJob, jobState, startJob } from "./state.ts";
 
 /** Runs workflows as Kubernetes Jobs: one image, one pod, one attempt. Needs Kubernetes 1.29 or later. */
 export function jobEngine(client: KubeClient): Engine {
   return {
     name: "job",
     runs: jobs,
-    prepare: async (order) => ({ kind: "prepared", run: jobFor(order) }),
+    prepare: (order, signal) => prepareJob(client, order, signal),
     stateOf: jobState,
     workloadOf: jobWorkload,
     readDigests: (job: Job, signal) => jobDigests(client, job, signal),
     start: startJob,
     cancel: cancelJob,
-    readFailure: async (job: Job, signal) => jobFailure(job, await findEvidence(client, job, signal)),
+    readFailure: async (job: Job, signal) => jobFailure(job, await listJobPods(client, job, signal)),
   };
 }
 
-async function findEvidence(client: KubeClient, job: Job, signal?: AbortSignal): Promise<JobEvidence> {
-  const { namespace = "" } = job.metadata;
-  const pods = await listJobPods(client, job, signal);
-  if (!neverHadPod(job, { pods }) || wasCancelled(job)) return { pods };
-  const name = job.spec.template.spec.serviceAccountName ?? "default";
-  return { pods, serviceAccountMissing: await isServiceAccountMissing(client, { namespace, name }, signal) };
+/** Refuses a service account that does not exist: the Job would get no pod, and hold its target until it timed out. */
+async function prepareJob(client: KubeClient, order: RunOrder, signal?: AbortSignal): Promise<PreparedRun> {
+  const { namespace } = order;
+  const { serviceAccountName: name } = order.workflow;
+  if (name === undefined || !(await isServiceAccountMissing(client, { namespace, name }, signal)))
+    return { kind: "prepared", run: jobFor(order) };
+  const message = `the service account ${namespace}/${name} does not exist`;
+  return { kind: "refused", reason: "ServiceAccountMissing", message };
 }
 
 /** Returns the workload of a Job: the image of its only container. */

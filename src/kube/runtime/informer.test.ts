@@ -143,7 +143,7 @@ describe("an informer", () => {
     expect(calls.filter((call) => call === "list")).toHaveLength(2);
   });
 
-  it("opens a new watch after too long a silence, and reports it once", async () => {
+  it("opens a new watch after too long a silence, which is no problem", async () => {
     const { follow, clock, calls, problems } = setUp({ watch: ({ signal }) => nothingUntil(signal) });
     follow({ silenceMs: 10_000 });
 
@@ -152,7 +152,7 @@ describe("an informer", () => {
     await clock.advance(30_000);
 
     expect(calls.length).toBeGreaterThanOrEqual(4);
-    expect(problems.map(({ kind }) => kind)).toEqual(["silent"]);
+    expect(problems).toEqual([]);
   });
 
   it("keeps a watch that receives an event within the time", async () => {

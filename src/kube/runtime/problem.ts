@@ -4,7 +4,6 @@ import type { Clock } from "../../time/index.ts";
 /**
  * - `forbidden`, `invalid`: the server refuses to list or watch; retried slowly
  * - `unavailable`: the server does not respond as expected; retried with backoff
- * - `silent`: a watch received nothing for too long and was opened again
  * - `handler-failed`, `index-failed`: a function of the caller threw; the informer continues
  * - `reconcile-failed`: retried with backoff
  * - `reconcile-stuck`: still running after a long time; its key waits, the others continue
@@ -13,7 +12,6 @@ export type ProblemKind =
   | "forbidden"
   | "invalid"
   | "unavailable"
-  | "silent"
   | "handler-failed"
   | "index-failed"
   | "reconcile-failed"

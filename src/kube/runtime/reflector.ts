@@ -70,14 +70,13 @@ export class Reflector<T extends KubeObject> {
   /** Returns how long the watch worked, and the error that ended it, if any. */
   async #listAndWatch(): Promise<{ readonly livedMs: number; readonly error?: unknown }> {
     const { clock } = this.#options;
-    const stream: Stream = { openedAt: undefined, hasEvents: false, isSilent: false };
+    const stream: Stream = { openedAt: undefined, hasEvents: false };
     const livedMs = () => (stream.openedAt === undefined ? 0 : clock.now() - stream.openedAt);
     try {
       if (this.#mustList) await this.#list();
       stream.openedAt = clock.now();
       await this.#watch(stream);
-      if (stream.isSilent) this.#report("silent", `nothing received for ${this.#options.silenceMs} ms, watching again`);
-      else if (livedMs() > minLivedMs) this.#reported.clear();
+      if (livedMs() > minLivedMs) this.#reported.clear();
       return { livedMs: livedMs() };
     } catch (error) {
       // A slow response that is an error does not count as a working stream.
@@ -108,10 +107,8 @@ export class Reflector<T extends KubeObject> {
     if (signal.aborted) return;
     const dropped = new AbortController();
     const drop = () => dropped.abort();
-    const silence = new SilenceTimer(clock, silenceMs, () => {
-      stream.isSilent = true;
-      drop();
-    });
+    // Not a problem by itself: an API server sends no bookmark while its etcd reports no progress.
+    const silence = new SilenceTimer(clock, silenceMs, drop);
     signal.addEventListener("abort", drop);
     this.#isWatching = true;
     try {
@@ -167,7 +164,6 @@ const minLivedMs = 1_000;
 interface Stream {
   openedAt: number | undefined;
   hasEvents: boolean;
-  isSilent: boolean;
 }
 
 /** Whether the server refused the request, which an early retry would not change. */

@@ -126,7 +126,11 @@ describe("a Kubernetes token", () => {
   });
 
   it.each([["token-of-a-master"], ["unknown"]])("is refused if it is %s", async (token) => {
-    expect((await ask("/api/v1/session", { authorization: `Bearer ${token}` })).status).toBe(401);
+    const response = await ask("/api/v1/session", { authorization: `Bearer ${token}` });
+
+    expect(response.status).toBe(401);
+    // Links are for local users, which a cluster does not have.
+    expect(await response.json()).toMatchObject({ detail: "Log in first. Programs send Authorization: Bearer TOKEN." });
   });
 
   it("can be exchanged for a session, which acts as the same user", async () => {
