@@ -41,6 +41,15 @@ export const securityMutants: readonly Mutant[] = [
       "false",
     ],
   ]),
+  ...mutantsOf({ file: "src/app/signal-routes.ts", suite: "test/console/rule-preview.test.ts" }, [
+    ["lets the name of a source change a request", "(/^[a-z][a-z0-9-]{0,62}$/.test(source) ?", "(true ?"],
+  ]),
+  ...mutantsOf({ file: "src/gateway/http/signal-routes.ts", suite: "test/gateway/dry-run.test.ts" }, [
+    ["takes the budget of alerts for dry runs", "dryRun ? `${sender.name} (dry run)` : sender.name", "sender.name"],
+  ]),
+  ...mutantsOf({ file: "src/ledger/database/sqlite/sqlite-store.ts", suite: "src/ledger/database/sqlite" }, [
+    ["reads all pages without a pause", "await pacer?.turn();", ""],
+  ]),
   ...mutantsOf({ file: "src/apiserver/http/authenticate.ts", suite: "test/api/permissions.test.ts" }, [
     ["impersonates only by user", 'some((name) => name.startsWith("impersonate-"))', 'includes("impersonate-user")'],
   ]),
