@@ -14,9 +14,10 @@ import {
   readRuleTest,
   readStorm,
   readTarget,
+  SharedRead,
 } from "../read/index.ts";
 import { ruleTest } from "../wire/overviews.ts";
-import type { RuleTest } from "../wire.ts";
+import type { LedgerChains, RuleTest } from "../wire.ts";
 import { type ApiCall, type ApiRoute, ProblemError } from "./api-route.ts";
 import { ledgerQuery, named, type ResponseName } from "./schemas.ts";
 
@@ -36,6 +37,8 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
     handle: (call: ApiCall) => found(read(contextFor(call.viewer.client), call)),
   });
 
+  // The ledger is the same for every viewer.
+  const chains = new SharedRead<LedgerChains>();
   return [
     get("incidents/:namespace/:name", "IncidentDetail", { summary: "One incident.", params: named }, (context, call) =>
       readIncident(call.params as NamedObject, context),
@@ -73,7 +76,7 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
         withLedger(context, (ledger) => readLedgerPage(ledger, query as LedgerQuery, context.clock.wallMs())),
     ),
     get("ledger/chains", "LedgerChains", { summary: "Whether the chains of the ledger are complete." }, (context) =>
-      withLedger(context, readLedgerChains),
+      chains.get(context.clock, () => withLedger(context, readLedgerChains)),
     ),
     {
       method: "POST",

@@ -5,5 +5,6 @@ export { type LedgerQuery, readLedgerChains, readLedgerPage } from "./ledger-pag
 export { readLocks } from "./locks.ts";
 export type { LedgerReader, ReadContext, SignalPreview } from "./read-context.ts";
 export { readRuleTest, testSignals } from "./rule-test.ts";
+export { SharedRead } from "./shared-read.ts";
 export { readStorm } from "./storm.ts";
 export { readTarget } from "./target-detail.ts";
