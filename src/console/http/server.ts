@@ -2,9 +2,9 @@ import { setMaxListeners } from "node:events";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Certificate, createApp, listenWith, parseJsonBody, sendProblem } from "../../http/index.ts";
 import { parse, type z } from "../../schema/index.ts";
-import type { Logger } from "../../telemetry/index.ts";
+import { type Logger, limitedWarnings } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Identity, Viewer } from "../identity/identity.ts";
+import { type Identity, ProviderUnavailable, type Viewer } from "../identity/identity.ts";
 import type { LogInWay } from "../wire.ts";
 import { type ApiCall, type ApiRoute, type OpenCall, ProblemError, tooManyFailures } from "./api-route.ts";
 import { checkCookieWrite, checkHost, checkOrigin, type RequestOrigin, servedHosts } from "./check-request.ts";
@@ -103,9 +103,11 @@ function readJson(app: FastifyInstance) {
   );
 }
 
-function handleErrors(app: FastifyInstance, { log }: ConsoleServerOptions) {
+function handleErrors(app: FastifyInstance, { log, clock }: ConsoleServerOptions) {
+  const warn = limitedWarnings({ log, clock });
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const problem = toProblem(error);
+    if (error instanceof ProviderUnavailable) warn("identity provider unavailable", { reason: error.message }, "");
     if (problem?.status === 503) reply.header("retry-after", "1");
     if (problem) return sendProblem(reply, problem.status, problem.message, problem.more);
     const { statusCode = 500 } = error;

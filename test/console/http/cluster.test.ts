@@ -83,6 +83,7 @@ beforeAll(async () => {
 beforeEach(() => {
   cluster.forwarded.length = 0;
   provider.forgery = {};
+  provider.outages.clear();
   provider.user = { email: "interlock-admin", groups: ["sre"] };
 });
 
@@ -238,6 +239,32 @@ describe("a log-in at an identity provider", () => {
 
     expect(end.status).toBe(401);
     expect(end.headers.getSetCookie().some((one) => one.includes("-session-"))).toBe(false);
+  });
+
+  describe.each(["no response", 502, 429] as const)("while the provider responds with %s", (outage) => {
+    it("cannot begin: that is an outage, not an error of the console", async () => {
+      provider.outages.set("/.well-known/openid-configuration", outage);
+
+      const start = await ask("/login/oidc", {});
+
+      expect(start.status).toBe(503);
+      expect(start.headers.get("retry-after")).not.toBeNull();
+      expect(((await start.json()) as { detail: string }).detail).toMatch(/^The identity provider does not respond/);
+      expect(log.events.filter(({ event }) => event === "identity provider unavailable")).not.toEqual([]);
+    });
+
+    it.each(["/token", "/jwks"])(
+      "does not end with its response to %s, and is no refusal of the user",
+      async (path) => {
+        const { pending, back } = await walk();
+        provider.outages.set(path, outage);
+
+        const end = await ask(back, { cookie: pending });
+
+        expect(end.status).toBe(503);
+        expect(end.headers.getSetCookie().some((one) => one.includes("-session-"))).toBe(false);
+      },
+    );
   });
 
   it("leaves neither code nor token in the log", async () => {
