@@ -128,17 +128,20 @@ function toUnavailable(error: unknown): ProviderUnavailable {
   return new ProviderUnavailable(`the identity provider does not respond (${cause?.code ?? code ?? "no reason"})`);
 }
 
-/** The user of these claims; undefined if they name none, or an e-mail address that the provider has not verified. */
+/**
+ * The user of these claims; undefined if they name none, an e-mail address that the provider has not verified, or a user or group of
+ * the API server's own: many providers let users choose their names, and `system:serviceaccount:…` would be that account.
+ */
 export function userFrom(claims: Readonly<Record<string, unknown>>, names: ClaimNames): ClusterUser | undefined {
   const name = claims[names.username];
   if (typeof name !== "string" || name === "") return undefined;
   if (names.username === "email" && claims["email_verified"] === false) return undefined;
   const listed = claims[names.groups];
-  const groups = (Array.isArray(listed) ? listed : [listed]).filter((one) => typeof one === "string");
-  return {
-    name: `${names.usernamePrefix ?? ""}${name}`,
-    groups: [...groups.map((group) => `${names.groupsPrefix ?? ""}${group}`), "system:authenticated"],
-  };
+  const texts = (Array.isArray(listed) ? listed : [listed]).filter((one) => typeof one === "string");
+  const user = `${names.usernamePrefix ?? ""}${name}`;
+  const groups = texts.map((group) => `${names.groupsPrefix ?? ""}${group}`);
+  if ([user, ...groups].some((one) => one.startsWith("system:"))) return undefined;
+  return { name: user, groups: [...groups, "system:authenticated"] };
 }
 
 /** Discovers the provider's endpoints with the first log-in, and again after a failure: the console starts without it. */
