@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { previewAtGateway } from "../../src/app/gateway-preview.ts";
 import { type ServedGateway, servedGateway, token } from "../gateway/served-gateway.ts";
 
@@ -8,10 +8,10 @@ const payload = { alerts: [{ status: "firing", labels: { alertname: "DiskFull", 
 
 describe("a preview at the gateway", () => {
   let served: ServedGateway;
-  beforeEach(async () => {
+  beforeAll(async () => {
     served = await servedGateway();
   });
-  afterEach(() => served.close());
+  afterAll(() => served.close());
 
   const preview = (source: string, signal = new AbortController().signal, url = served.url) =>
     previewAtGateway({ url, tokens: `test ${token}`, tokenFile: undefined }, { source, payload, signal });

@@ -25,7 +25,7 @@ export interface RuleTestContext extends OperateContext {
 
 /** The sources of the pages of single objects. Its client has the rights of the viewer. */
 export interface ReadContext extends RuleTestContext {
-  readonly projection: Projection;
+  readonly projection: Pick<Projection, "page" | "row">;
   /** The namespace of locks. */
   readonly locksIn: string;
   /** The rules in force, and the problems of their files. */
