@@ -23,10 +23,10 @@ import { actAs, type Connection, httpClient, type KubeClient } from "../kube/ind
 import type { OperateContext } from "../operate/index.ts";
 import { fixedKinds, type RemediationRequestSpec } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { Clock, Random } from "../time/index.ts";
+import { type Clock, Pacer, type Random } from "../time/index.ts";
 import { localRunsFolder } from "./data-directory.ts";
 import { factsLimits, factsReader } from "./facts.ts";
-import { previewAtGateway } from "./gateway-preview.ts";
+import { type PreviewRequest, previewAtGateway } from "./gateway-preview.ts";
 import { hasLedger, openLedgerDatabase, patienceMs, readRecorded } from "./ledger.ts";
 import { operateContext } from "./operate-context.ts";
 import { readRulesFolder } from "./rules-folder.ts";
@@ -155,7 +155,9 @@ async function openConsole(
   { identity, sharesExecutor }: ConsoleParts,
 ): Promise<RunningConsole> {
   const { loaded, directory, webDirectory, version, clock, random, log } = options;
-  const recorded: OperateContext["readEvents"] = (subject) => readRecorded(subject, { loaded, directory });
+  // Every viewer reads the ledger in this thread, and `up` has all stages in it.
+  const pacer = new Pacer(clock);
+  const recorded: OperateContext["readEvents"] = (subject) => readRecorded(subject, { loaded, directory }, { pacer });
   const { gateway, execution } = loaded.config;
   const projection = openProjection({
     ...options,
@@ -171,15 +173,15 @@ async function openConsole(
       projection,
       locksIn: loaded.config.locks.namespace,
       rules: () => readRulesFolder(loaded.config.rules.dir),
-      preview: (source: string, payload: unknown) => previewAtGateway<SignalPreview>(previewing, source, payload),
-      async readFacts(incident: RemediationRequestSpec, subject: string | undefined) {
+      preview: (request: PreviewRequest) => previewAtGateway<SignalPreview>(previewing, request),
+      async readFacts(incident: RemediationRequestSpec, subject: string | undefined, signal: AbortSignal) {
         const kinds = fixedKinds(await context.kinds());
         const read = factsReader({ client, kinds, clock, ...factsLimits(loaded.config) });
-        return read(incident, subject, new AbortController().signal);
+        return read(incident, subject, signal);
       },
       openLedger: async () => {
         const place = { loaded, directory };
-        return (await hasLedger(place)) ? openLedgerDatabase(place, { waitMs: patienceMs }) : undefined;
+        return (await hasLedger(place)) ? openLedgerDatabase(place, { waitMs: patienceMs, pacer }) : undefined;
       },
     };
   };

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { OperationError } from "../operate/index.ts";
-import { mappedPath, signalPaths } from "./signal-routes.ts";
+import { findSignalPath } from "./signal-routes.ts";
 
 /** A gateway, and the tokens of its senders. */
 export interface PreviewingGateway {
@@ -13,27 +13,44 @@ export interface PreviewingGateway {
 /** Requests a dry run of a payload from a gateway, with the token of the first sender that may post the source. */
 export async function previewAtGateway<Preview>(
   gateway: PreviewingGateway | undefined,
-  source: string,
-  payload: unknown,
+  { source, payload, signal }: PreviewRequest,
 ): Promise<readonly Preview[]> {
   if (!gateway) {
     throw new OperationError("unavailable", "this console has no gateway", {
       hint: "test the payload with: interlock receive SOURCE -p FILE --dry-run --gateway URL",
     });
   }
-  const path = signalPaths.find((one) => one.source === source)?.path ?? mappedPath(source);
-  const response = await fetch(`${gateway.url}${path}?dryRun=true`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${findToken(await readLines(gateway), source)}`,
-      "content-type": "application/json",
-    },
-    body: JSON.stringify(payload),
+  const path = findSignalPath(source);
+  if (path === undefined) throw new OperationError("invalid", "the source is not the name of a source of signals");
+  const { response, body } = await post(`${gateway.url}${path}?dryRun=true`, {
+    token: findToken(await readLines(gateway), source),
+    payload,
+    signal,
   });
-  const { results, detail, problems } = (await response.json()) as PreviewResponse<Preview>;
+  const { results, detail, problems } = body as PreviewResponse<Preview>;
   if (results) return results;
   const facts = problems ? { details: problems } : {};
   throw new OperationError("invalid", `the gateway rejects the payload: ${detail ?? response.statusText}`, facts);
+}
+
+export interface PreviewRequest {
+  /** As the caller names it. */
+  readonly source: string;
+  readonly payload: unknown;
+  readonly signal: AbortSignal;
+}
+
+async function post(
+  url: string,
+  { token, payload, signal }: { readonly token: string; readonly payload: unknown; readonly signal: AbortSignal },
+) {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  try {
+    const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(payload ?? {}), signal });
+    return { response, body: await response.json() };
+  } catch (cause) {
+    throw new OperationError("unavailable", "the gateway does not respond", { cause });
+  }
 }
 
 /** Results, or an RFC 9457 problem. */

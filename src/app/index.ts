@@ -42,7 +42,7 @@ export { agentNamespaces, logConfig, prepare, watermarkNamespaces } from "./prep
 export { openRules, type RulesAnalyzer } from "./rules.ts";
 export { readRulesFolder, yamlFilesIn } from "./rules-folder.ts";
 export { secretFile } from "./secret-file.ts";
-export { mappedPath, openAlertmanagerReader, signalPaths, signalRoutes } from "./signal-routes.ts";
+export { findSignalPath, openAlertmanagerReader, signalPaths, signalRoutes } from "./signal-routes.ts";
 export { type Stage, type StageOptions, toStage } from "./stage.ts";
 export { startUp, type Up, upParts } from "./up.ts";
 export { openWorkflows } from "./workflows.ts";

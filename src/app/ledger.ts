@@ -21,6 +21,7 @@ import {
   readSigningKey,
   readTrustedKeys,
   type SigningKey,
+  type SqliteStoreOptions,
   shipLeftovers,
   shippedLedger,
   sqliteStore,
@@ -164,14 +165,11 @@ export function ledgerDirectory({ loaded, directory }: LedgerPlace): string {
 }
 
 /** Opens the configured database. It connects, or creates a file, at the first query. */
-export function openLedgerDatabase(
-  options: LedgerPlace,
-  { waitMs }: { readonly waitMs?: number } = {},
-): LedgerDatabase {
+export function openLedgerDatabase(options: LedgerPlace, store: SqliteStoreOptions = {}): LedgerDatabase {
   const url = options.loaded.config.ledger.url?.reveal();
   if (url) return ledgerDatabase(postgresStore({ url }));
   const file = join(ledgerDirectory(options), "ledger.sqlite");
-  return ledgerDatabase(sqliteStore(file, waitMs === undefined ? {} : { waitMs }));
+  return ledgerDatabase(sqliteStore(file, store));
 }
 
 async function headsIn(database: LedgerDatabase): Promise<ReadonlyMap<string, Head>> {
@@ -187,9 +185,10 @@ async function headsIn(database: LedgerDatabase): Promise<ReadonlyMap<string, He
 export async function readRecorded(
   subject: EventFilter,
   place: LedgerPlace,
+  store?: SqliteStoreOptions,
 ): Promise<readonly LedgerEvent[] | undefined> {
   if (!(await hasLedger(place))) return undefined;
-  const database = openLedgerDatabase(place, { waitMs: patienceMs });
+  const database = openLedgerDatabase(place, { waitMs: patienceMs, ...store });
   try {
     const events: LedgerEvent[] = [];
     for await (const event of database.events(subject)) events.push(event);

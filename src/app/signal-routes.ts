@@ -65,8 +65,16 @@ export const signalPaths = signalRoutes
   .filter(({ path }) => path !== `${root}/prometheus`)
   .map(({ reader, path }) => ({ source: path.endsWith("-groups") ? "alertmanager-groups" : reader.source, path }));
 
-/** Returns the path of a source with a custom mapping. */
-export function mappedPath(source: string): string {
+/**
+ * Returns the path to which payloads of the source that a caller names are posted. Undefined for a text that is no name of a source:
+ * it could add a query or name another path.
+ */
+export function findSignalPath(source: string): string | undefined {
+  const builtIn = signalPaths.find((one) => one.source === source)?.path;
+  return builtIn ?? (/^[a-z][a-z0-9-]{0,62}$/.test(source) ? mappedPath(source) : undefined);
+}
+
+function mappedPath(source: string): string {
   return `${root}/${source}`;
 }
 

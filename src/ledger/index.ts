@@ -12,7 +12,7 @@ export { startCheckpoints } from "./checkpoints/start-checkpoints.ts";
 export { verifyCheckpointInDatabase, verifyCheckpointInJournals } from "./checkpoints/verify-checkpoint.ts";
 export { type LedgerDatabase, ledgerDatabase } from "./database/ledger-database.ts";
 export { postgresStore } from "./database/postgres/postgres-store.ts";
-export { sqliteStore } from "./database/sqlite/sqlite-store.ts";
+export { type SqliteStoreOptions, sqliteStore } from "./database/sqlite/sqlite-store.ts";
 export { verifyDatabase } from "./database/verify-database.ts";
 export { verifyHandOver } from "./database/verify-hand-over.ts";
 export { type EventFilter, isWanted, listSubjects } from "./event-filter.ts";

@@ -321,21 +321,13 @@ describe("the test of rules", () => {
   it("has the result of gateway, rules and policy for each signal", async () => {
     const { world, context } = await open();
     await world.put<RemediationWorkflow>(remediationWorkflows, workflow());
-    const spec = {
-      signalFingerprint: "f",
-      signalName: "DiskFull",
-      severity: "warning",
-      targetResource: { kind: "Node", name: "worker-1" },
-      firingTime: at(0),
-      receivedTime: at(0),
-    };
     const rule = { name: "disk", match: { signalName: "DiskFull" }, target: "node/worker-1", workflow: "cleanup" };
     const tested = {
       ...context,
       rules: async () => ({ rules: [rule], problems: [] }),
       preview: async () => [
-        { status: "created", message: "Incident would be opened.", subject: "node/worker-1", spec },
-        { status: "created", message: "Incident would be opened.", spec: { ...spec, signalName: "Other" } },
+        { status: "created", message: "Incident would be opened.", subject: "node/worker-1", spec: diskFull },
+        { status: "created", message: "Incident would be opened.", spec: { ...diskFull, signalName: "Other" } },
       ],
     };
 
@@ -348,9 +340,42 @@ describe("the test of rules", () => {
     expect(signals[0]?.lines.join("\n")).toContain("policy");
     expect(signals[1]?.lines.join("\n")).toContain("none applies");
   });
+
+  it("ends after 15 s, however many objects a slow server has to read", async () => {
+    const { world, context } = await open();
+    const match = { signalName: "DiskFull", object: { phase: "Running" } };
+    let asked = 0;
+    const tested: ReadContext = {
+      ...context,
+      rules: async () => ({
+        rules: [{ name: "disk", match, target: "node/worker-1", workflow: "cleanup" }],
+        problems: [],
+      }),
+      preview: async () => Array(5).fill({ status: "created", message: "Incident would be opened.", spec: diskFull }),
+      async readFacts() {
+        asked++;
+        await world.clock.advance(10_000);
+        const unreadable = { kind: "unreadable", problem: "did not respond" } as const;
+        return { object: unreadable, owner: unreadable };
+      },
+    };
+
+    const failed = readRuleTest({ source: "alertmanager", payload: {} }, tested);
+
+    await expect(failed).rejects.toThrow("only 2 of 5 signals were tested within 15 s");
+    expect(asked).toBe(2);
+  });
 });
 
 const now = 1_700_000_000_000;
+const diskFull = {
+  signalFingerprint: "f",
+  signalName: "DiskFull",
+  severity: "warning",
+  targetResource: { kind: "Node", name: "worker-1" },
+  firingTime: at(0),
+  receivedTime: at(0),
+};
 const started = {
   target_resource: "node/worker-1",
   workflow_id: "cleanup",

@@ -59,6 +59,15 @@ describe("a dry run", () => {
     },
   );
 
+  it("uses up nothing of the rate of its sender", async () => {
+    const { post } = await serve({ limits: { signalsPerSecond: 1 } });
+
+    const statuses = [(await post(dry, Array(10).fill(disk))).status, (await post(dry, disk)).status];
+
+    expect(statuses).toEqual([200, 429]);
+    expect((await post("/api/v1/signals", disk)).status).toBe(201);
+  });
+
   it("explains at most 100 signals, because more could stall the process", async () => {
     const { post } = await serve();
 

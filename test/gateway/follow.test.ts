@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { memoryWatermarks } from "../../src/coordination/index.ts";
-import { type KubeObject, kubeEvents, type ResourceType } from "../../src/kube/index.ts";
+import { type KubeEvent, type KubeObject, kubeEvents, type ResourceType } from "../../src/kube/index.ts";
 import type { Signal } from "../../src/resources/index.ts";
 import { followKubernetes } from "../../src/sources/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
 import { GatewayWorld } from "./gateway-world.ts";
 
+const pods: ResourceType = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true };
 const nodes: ResourceType = { apiVersion: "v1", kind: "Node", plural: "nodes", namespaced: false };
 
 describe("the watch of Kubernetes", () => {
@@ -50,6 +51,22 @@ describe("the watch of Kubernetes", () => {
     await world.client.patch(kubeEvents, { namespace: "payment", name: "a" }, { merge: again });
     await pass(1_000);
     expect(signals).toHaveLength(2);
+  });
+
+  it.each([
+    ["the node of its Pod", "Pod", "api-1", "worker-1", { node: "worker-1" }],
+    ["a node on which its Pod does not run", "Pod", "api-1", "worker-2", {}],
+    ["a node for a Pod that does not exist", "Pod", "gone", "worker-1", {}],
+    ["a node for an object that runs on none", "Service", "api-1", "worker-1", {}],
+  ])("has the label node only if it is where the object runs: %s", async (_what, kind, name, host, labels) => {
+    const spec = { nodeName: "worker-1", containers: [{ name: "a", image: "a" }] };
+    await world.object(pods, { metadata: { name: "api-1", namespace: "payment" }, spec } as KubeObject);
+
+    const involvedObject = { apiVersion: "v1", kind, name, namespace: "payment" };
+    await event("a", { reason: "BackOff", involvedObject, source: { host } });
+    await pass(1_000);
+
+    expect(signals.map((signal) => signal.labels)).toEqual([labels]);
   });
 
   it("reports a rejected signal again", async () => {
@@ -134,7 +151,7 @@ describe("the watch of Kubernetes", () => {
 
   const now = () => new Date(world.clock.wallMs()).toISOString().replace(/\.\d+Z/, "Z");
 
-  async function event(name: string, change: { reason: string; type?: "Normal" | "Warning" }) {
+  async function event(name: string, change: { readonly reason: string } & Readonly<Record<string, unknown>>) {
     await pass(2_000);
     await world.client.create(kubeEvents, {
       apiVersion: "v1",
@@ -148,6 +165,6 @@ describe("the watch of Kubernetes", () => {
       lastTimestamp: now(),
       count: 1,
       ...change,
-    });
+    } as KubeEvent);
   }
 });

@@ -41,6 +41,36 @@ export const securityMutants: readonly Mutant[] = [
       "false",
     ],
   ]),
+  ...mutantsOf({ file: "src/sources/kubernetes/check-node.ts", suite: "test/gateway/follow.test.ts" }, [
+    ["trusts the host in an Event", "(await findNode(signal, client)) === node", "true"],
+  ]),
+  ...mutantsOf({ file: "src/app/signal-routes.ts", suite: "test/console/rule-preview.test.ts" }, [
+    ["lets the name of a source change a request", "(/^[a-z][a-z0-9-]{0,62}$/.test(source) ?", "(true ?"],
+  ]),
+  ...mutantsOf({ file: "src/gateway/http/signal-routes.ts", suite: "test/gateway/dry-run.test.ts" }, [
+    ["takes the budget of alerts for dry runs", "const bucket = dryRun ?", "const bucket = false ?"],
+  ]),
+  ...mutantsOf(
+    { file: "src/ledger/database/sqlite/sqlite-store.ts", suite: "src/ledger/database/sqlite/sqlite-store.test.ts" },
+    [["reads all pages without a pause", "await pacer?.turn();", ""]],
+  ),
+  ...mutantsOf({ file: "src/console/identity/oidc-login.ts", suite: "test/console/http/cluster.test.ts" }, [
+    ["logs a user in as a service account", '.some((one) => one.startsWith("system:"))', ".some(() => false)"],
+  ]),
+  ...mutantsOf({ file: "src/console/identity/cluster-identity.ts", suite: "test/console/http/cluster.test.ts" }, [
+    ["impersonates groups of the API server's own", "return isUser && groups.every(isGroup);", "return isUser;"],
+  ]),
+  ...mutantsOf({ file: "src/console/http/server.ts", suite: "test/console/http/cluster.test.ts" }, [
+    [
+      "continues a stream without the right to list",
+      "viewer.readableKinds.every((kind) => now.readableKinds.includes(kind))",
+      "true",
+    ],
+  ]),
+  ...mutantsOf({ file: "src/console/http/read-routes.ts", suite: "test/console/http/cluster.test.ts" }, [
+    ["shows the ledger to users without rights", "for (const kind of needs) checkReadable(call.viewer, kind);", ""],
+    ["shows rows to users without rights", "limitReads(contextFor(client), readableKinds)", "contextFor(client)"],
+  ]),
   ...mutantsOf({ file: "src/apiserver/http/authenticate.ts", suite: "test/api/permissions.test.ts" }, [
     ["impersonates only by user", 'some((name) => name.startsWith("impersonate-"))', 'includes("impersonate-user")'],
   ]),

@@ -27,6 +27,8 @@ export class OidcServer {
   /** The claims of the user at the provider. */
   user: Readonly<Record<string, unknown>> = {};
   forgery: Forgery = {};
+  /** Paths whose requests fail: with this status, or without a response. */
+  readonly outages = new Map<string, number | "no response">();
   readonly #grants = new Map<string, Grant>();
   readonly #keys = generateKeyPairSync("rsa", { modulusLength: 2_048 });
   readonly #foreignKeys = generateKeyPairSync("rsa", { modulusLength: 2_048 });
@@ -56,6 +58,10 @@ export class OidcServer {
     const url = new URL(request.url ?? "/", this.url);
     const json = (status: number, body: object) =>
       response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+    const outage = this.outages.get(url.pathname);
+    if (outage === "no response") return void request.socket.destroy();
+    if (outage !== undefined)
+      return void response.writeHead(outage, { "content-type": "text/html" }).end("<h1>Down</h1>");
     switch (`${request.method} ${url.pathname}`) {
       case "GET /.well-known/openid-configuration":
         return void json(200, this.#metadata());

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { mappedPath, signalPaths } from "../../app/index.ts";
+import { findSignalPath, signalPaths } from "../../app/index.ts";
 import { type SignalPreview, testSignals } from "../../console/read/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, exitStatus, MisuseError, type ServerContext } from "../command.ts";
@@ -17,8 +17,8 @@ interface ReceiveOptions {
 /** `interlock receive` */
 export async function receive(context: ServerContext, source: string, options: ReceiveOptions): Promise<number> {
   const sources = signalPaths.map((one) => one.source).join(", ");
-  if (!/^[a-z][a-z0-9-]{0,62}$/.test(source)) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
-  const path = signalPaths.find((one) => one.source === source)?.path ?? mappedPath(source);
+  const path = findSignalPath(source);
+  if (path === undefined) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
   const body = await readPayload(options.payload);
   const url = options.gateway ?? (await gatewayUrl(context.directory));
   const token = await readToken(options.tokenFile ?? join(context.directory, "gateway-tokens"), source);
@@ -105,5 +105,5 @@ export async function previewLines(
   results: readonly SignalPreview[],
   context: ServerContext,
 ): Promise<readonly string[]> {
-  return (await testSignals(results, await context.rules(), context)).flatMap(({ lines }) => lines);
+  return (await testSignals(results, context, { rules: await context.rules() })).flatMap(({ lines }) => lines);
 }

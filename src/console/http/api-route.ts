@@ -48,7 +48,7 @@ export interface OpenCall {
 /** A request of an authenticated caller. */
 export interface ApiCall extends OpenCall {
   readonly viewer: Viewer;
-  /** Whether the credentials of the request are still valid: a stream ends when they are not. */
+  /** Whether the caller may still read what the caller could read at the beginning: a stream ends when that has changed. */
   isStillValid(): Promise<boolean>;
 }
 

@@ -1,3 +1,4 @@
+import { type Logger, limitedWarnings, type WarnLimited } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 
 const maxFailures = 10;
@@ -5,13 +6,15 @@ const windowMs = 60_000;
 /** A client with many addresses cannot fill the memory. */
 const maxAddresses = 10_000;
 
-/** Limits failed log-ins of each client address to ten a minute. */
+/** Limits failed log-ins and wrong tokens of each client address to ten a minute, and logs one of them. */
 export class FailureLimit {
   readonly #clock: Clock;
+  readonly #warn: WarnLimited;
   readonly #failures = new Map<string, { count: number; readonly since: number }>();
 
-  constructor(clock: Clock) {
-    this.#clock = clock;
+  constructor(options: { readonly clock: Clock; readonly log: Logger }) {
+    this.#clock = options.clock;
+    this.#warn = limitedWarnings(options);
   }
 
   /** The seconds until the address may try again; undefined if it may now. */
@@ -22,6 +25,7 @@ export class FailureLimit {
   }
 
   failed(address: string): void {
+    this.#warn("log-in failed", { address }, address);
     const known = this.#current(address);
     if (known) {
       known.count++;

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { sendProblem } from "../../http/index.ts";
-import type { Logger } from "../../telemetry/index.ts";
 import type { Identity, NewSession } from "../identity/identity.ts";
 import { ProblemError } from "./api-route.ts";
 import type { CookieJar } from "./cookies.ts";
@@ -10,7 +9,6 @@ export interface LogInOptions {
   readonly identity: Identity;
   readonly cookies: CookieJar;
   readonly failures: FailureLimit;
-  readonly log: Logger;
 }
 
 /** The path of one-time links; the token follows. */
@@ -77,7 +75,7 @@ function refusePrefetch({ headers }: FastifyRequest) {
 async function logIn(
   request: FastifyRequest,
   reply: FastifyReply,
-  { cookies, failures, log }: LogInOptions,
+  { cookies, failures }: LogInOptions,
   { name, failure, hint, begin }: LogIn,
 ) {
   const wait = failures.waitSeconds(request.ip);
@@ -85,7 +83,6 @@ async function logIn(
   const session = await begin();
   if (!session) {
     failures.failed(request.ip);
-    log.warn("log-in failed", { address: request.ip });
     if (!request.headers.accept?.includes("text/html")) return sendProblem(reply, 401, failure, { hint });
     // The start page explains how to log in. With an earlier session of the browser, it is the console.
     return redirect(reply, `/?log-in-failed=${name}`);

@@ -3,6 +3,7 @@ import { z } from "../../schema/index.ts";
 import {
   type LedgerQuery,
   type LedgerReader,
+  limitReads,
   type NamedObject,
   type ReadContext,
   readConsoleCatalog,
@@ -14,10 +15,12 @@ import {
   readRuleTest,
   readStorm,
   readTarget,
+  SharedRead,
 } from "../read/index.ts";
 import { ruleTest } from "../wire/overviews.ts";
-import type { RuleTest } from "../wire.ts";
+import { type LedgerChains, type RowKind, type RuleTest, rowKinds } from "../wire.ts";
 import { type ApiCall, type ApiRoute, ProblemError } from "./api-route.ts";
+import { checkReadable } from "./row-routes.ts";
 import { ledgerQuery, named, type ResponseName } from "./schemas.ts";
 
 /** The pages of single objects, and overviews. `contextFor` gives a read the rights of its caller. */
@@ -25,17 +28,23 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
   const get = (
     path: string,
     result: ResponseName,
-    about: { readonly summary: string; readonly params?: z.ZodObject; readonly query?: z.ZodObject },
+    { needs = [], ...route }: ReadDescription,
     read: (context: ReadContext, call: ApiCall) => Promise<unknown>,
   ): ApiRoute => ({
     method: "GET",
     path: `/api/v1/${path}`,
     access: "viewer",
     result,
-    ...about,
-    handle: (call: ApiCall) => found(read(contextFor(call.viewer.client), call)),
+    ...route,
+    handle(call: ApiCall) {
+      const { client, readableKinds } = call.viewer;
+      for (const kind of needs) checkReadable(call.viewer, kind);
+      return found(read(limitReads(contextFor(client), readableKinds), call));
+    },
   });
 
+  // The ledger is the same for every viewer.
+  const chains = new SharedRead<LedgerChains>();
   return [
     get("incidents/:namespace/:name", "IncidentDetail", { summary: "One incident.", params: named }, (context, call) =>
       readIncident(call.params as NamedObject, context),
@@ -58,6 +67,7 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
       "Storm",
       {
         summary: "The signals of a period, and how few runs they led to.",
+        needs: ["incidents"],
         query: z.strictObject({ window: z.string().default("1h") }),
       },
       (context, { query }) => readStorm((query as { readonly window: string }).window, context),
@@ -68,12 +78,15 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
     get(
       "ledger",
       "LedgerPage",
-      { summary: "Events of the ledger, newest first.", query: ledgerQuery },
+      { summary: "Events of the ledger, newest first.", needs: rowKinds, query: ledgerQuery },
       (context, { query }) =>
         withLedger(context, (ledger) => readLedgerPage(ledger, query as LedgerQuery, context.clock.wallMs())),
     ),
-    get("ledger/chains", "LedgerChains", { summary: "Whether the chains of the ledger are complete." }, (context) =>
-      withLedger(context, readLedgerChains),
+    get(
+      "ledger/chains",
+      "LedgerChains",
+      { summary: "Whether the chains of the ledger are complete.", needs: rowKinds },
+      (context) => chains.get(context.clock, () => withLedger(context, readLedgerChains)),
     ),
     {
       method: "POST",
@@ -85,6 +98,14 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
       handle: ({ body, viewer }) => readRuleTest(body as RuleTest, contextFor(viewer.client)),
     },
   ];
+}
+
+interface ReadDescription {
+  readonly summary: string;
+  /** The kinds that the caller must be allowed to list. */
+  readonly needs?: readonly RowKind[];
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
 }
 
 async function found<T>(reading: Promise<T | undefined>): Promise<T> {

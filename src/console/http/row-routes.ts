@@ -69,6 +69,7 @@ export function rowRoutes(projection: Projection, clock: Clock): readonly ApiRou
   ];
 }
 
-function checkReadable({ name, readableKinds }: Viewer, kind: RowKind): void {
+/** Throws ProblemError for a caller who may not list rows of the kind. */
+export function checkReadable({ name, readableKinds }: Viewer, kind: RowKind): void {
   if (!readableKinds.includes(kind)) throw new ProblemError(403, `${name} may not list ${kind}.`);
 }

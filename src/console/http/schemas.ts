@@ -6,7 +6,7 @@ import * as rows from "../wire/rows.ts";
 import { operationResult, session } from "../wire/session.ts";
 
 /** An object in the path of a route. */
-export const named = z.object({ namespace: z.string(), name: z.string() });
+export const named = z.object({ namespace: z.string().min(1), name: z.string().min(1) });
 
 /** One page of a list. */
 export const pageQuery = z.strictObject({

@@ -2,9 +2,9 @@ import { setMaxListeners } from "node:events";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { type Certificate, createApp, listenWith, parseJsonBody, sendProblem } from "../../http/index.ts";
 import { parse, type z } from "../../schema/index.ts";
-import type { Logger } from "../../telemetry/index.ts";
+import { type Logger, limitedWarnings } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { Identity, Viewer } from "../identity/identity.ts";
+import { type Identity, ProviderUnavailable, type Viewer } from "../identity/identity.ts";
 import type { LogInWay } from "../wire.ts";
 import { type ApiCall, type ApiRoute, type OpenCall, ProblemError, tooManyFailures } from "./api-route.ts";
 import { checkCookieWrite, checkHost, checkOrigin, type RequestOrigin, servedHosts } from "./check-request.ts";
@@ -44,7 +44,7 @@ const maxBodyBytes = 1_024 * 1_024;
 
 /** Serves the console: its API, the log-in and the web app. */
 export async function serveConsole(options: ConsoleServerOptions): Promise<ConsoleServer> {
-  const { certificate, listen, identity, clock } = options;
+  const { certificate, listen, identity } = options;
   const isSecure = certificate !== undefined || (options.publicUrl?.startsWith("https:") ?? false);
   const app = createApp({
     certificate,
@@ -53,14 +53,14 @@ export async function serveConsole(options: ConsoleServerOptions): Promise<Conso
     routerOptions: { maxParamLength: 300 },
   });
   const cookies = cookieJar({ isSecure, port: () => portOf(app) });
-  const failures = new FailureLimit(clock);
+  const failures = new FailureLimit(options);
   const streams = new AbortController();
   // Every viewer listens to it.
   setMaxListeners(0, streams.signal);
   readJson(app);
   handleErrors(app, options);
   guard(app, { ...options, isSecure });
-  serveLogIn(app, { identity, cookies, failures, log: options.log });
+  serveLogIn(app, { identity, cookies, failures });
   const routes = [...sessionRoutes({ ...options, cookies }), ...options.routes];
   const document = consoleOpenApi(routes);
   for (const route of [...routes, openApiRoute(document)])
@@ -103,9 +103,11 @@ function readJson(app: FastifyInstance) {
   );
 }
 
-function handleErrors(app: FastifyInstance, { log }: ConsoleServerOptions) {
+function handleErrors(app: FastifyInstance, { log, clock }: ConsoleServerOptions) {
+  const warn = limitedWarnings({ log, clock });
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
     const problem = toProblem(error);
+    if (error instanceof ProviderUnavailable) warn("identity provider unavailable", { reason: error.message }, "");
     if (problem?.status === 503) reply.header("retry-after", "1");
     if (problem) return sendProblem(reply, problem.status, problem.message, problem.more);
     const { statusCode = 500 } = error;
@@ -193,7 +195,10 @@ function serveRoute(app: FastifyInstance, route: ApiRoute, deps: RouteDeps) {
   function caller(request: FastifyRequest): Pick<ApiCall, "viewer" | "isStillValid"> {
     const viewer = callers.get(request);
     if (!viewer) throw new TypeError("the request was not authenticated");
-    const isStillValid = async () => (await findViewer(request, deps)) !== undefined;
+    const isStillValid = async () => {
+      const now = await findViewer(request, deps);
+      return now !== undefined && viewer.readableKinds.every((kind) => now.readableKinds.includes(kind));
+    };
     return { viewer, isStillValid };
   }
 }

@@ -1,6 +1,7 @@
 import { KubeError } from "../../kube/index.ts";
 import { LedgerError } from "../../ledger/index.ts";
 import { OperationError, type OperationErrorCode } from "../../operate/index.ts";
+import { ProviderUnavailable } from "../identity/identity.ts";
 import { RequestError } from "../projection/projection.ts";
 import { toRow } from "../rows/index.ts";
 import { ProblemError } from "./api-route.ts";
@@ -11,6 +12,8 @@ export function toProblem(error: unknown): ProblemError | undefined {
   if (error instanceof RequestError) return new ProblemError(400, error.message);
   if (error instanceof OperationError) return operationProblem(error);
   if (error instanceof KubeError) return kubeProblem(error);
+  if (error instanceof ProviderUnavailable)
+    return new ProblemError(503, "The identity provider does not respond. Log in again later.");
   if (error instanceof LedgerError) return new ProblemError(503, "The ledger cannot be read. Send the request again.");
   return undefined;
 }

@@ -42,7 +42,12 @@ export interface Identity {
   readonly oidc?: OidcLogin;
 }
 
-/** Log-in at an identity provider by authorization code. */
+/** The identity provider did not respond, or not as a provider does. The message contains no code and no token. */
+export class ProviderUnavailable extends Error {
+  override readonly name = "ProviderUnavailable";
+}
+
+/** Log-in at an identity provider by authorization code. Throws ProviderUnavailable. */
 export interface OidcLogin {
   /** The URL of the provider, and a value that the browser keeps until it returns. */
   start(): Promise<{ readonly url: string; readonly pending: string }>;

@@ -17,7 +17,7 @@ import {
 import { z } from "../../schema/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
-import type { NewSession, OidcLogin } from "./identity.ts";
+import { type NewSession, type OidcLogin, ProviderUnavailable } from "./identity.ts";
 import type { ClusterUser } from "./review-token.ts";
 import { readSignedValue, signValue } from "./signed-value.ts";
 
@@ -48,6 +48,8 @@ export interface ClaimNames {
 const pendingSchema = z.object({ verifier: z.string(), state: z.string(), nonce: z.string(), expiresAtMs: z.number() });
 const purpose = "log-in";
 const pendingMs = 10 * 60_000;
+/** Of one request to the provider. */
+const timeoutSeconds = 10;
 
 /** Logs in at an OpenID Connect provider: authorization code with PKCE, state and nonce. */
 export function oidcLogin(options: OidcOptions): OidcLogin {
@@ -97,6 +99,7 @@ async function exchange(
     });
     return tokens.claims();
   } catch (error) {
+    if (isOutage(error)) throw toUnavailable(error);
     const isRefusal = [AuthorizationResponseError, ResponseBodyError, ClientError].some(
       (kind) => error instanceof kind,
     );
@@ -107,17 +110,38 @@ async function exchange(
   }
 }
 
-/** The user of these claims; undefined if they name none, or an e-mail address that the provider has not verified. */
+/** Whether the provider did not respond in time, or failed itself. Any other response is its refusal. */
+function isOutage(error: unknown): boolean {
+  const { code, status, cause } = error as {
+    readonly code?: string;
+    readonly status?: number;
+    readonly cause?: unknown;
+  };
+  // The error of a request without a response. Its cause names the reason.
+  if (error instanceof TypeError) return cause !== undefined;
+  const responded = cause instanceof Response ? cause.status : (status ?? 0);
+  return code === "OAUTH_TIMEOUT" || responded === 429 || responded >= 500;
+}
+
+function toUnavailable(error: unknown): ProviderUnavailable {
+  const { code, cause } = error as { readonly code?: string; readonly cause?: { readonly code?: string } };
+  return new ProviderUnavailable(`the identity provider does not respond (${cause?.code ?? code ?? "no reason"})`);
+}
+
+/**
+ * The user of these claims; undefined if they name none, an e-mail address that the provider has not verified, or a user or group of
+ * the API server's own: many providers let users choose their names, and `system:serviceaccount:…` would be that account.
+ */
 export function userFrom(claims: Readonly<Record<string, unknown>>, names: ClaimNames): ClusterUser | undefined {
   const name = claims[names.username];
   if (typeof name !== "string" || name === "") return undefined;
   if (names.username === "email" && claims["email_verified"] === false) return undefined;
   const listed = claims[names.groups];
-  const groups = (Array.isArray(listed) ? listed : [listed]).filter((one) => typeof one === "string");
-  return {
-    name: `${names.usernamePrefix ?? ""}${name}`,
-    groups: [...groups.map((group) => `${names.groupsPrefix ?? ""}${group}`), "system:authenticated"],
-  };
+  const texts = (Array.isArray(listed) ? listed : [listed]).filter((one) => typeof one === "string");
+  const user = `${names.usernamePrefix ?? ""}${name}`;
+  const groups = texts.map((group) => `${names.groupsPrefix ?? ""}${group}`);
+  if ([user, ...groups].some((one) => one.startsWith("system:"))) return undefined;
+  return { name: user, groups: [...groups, "system:authenticated"] };
 }
 
 /** Discovers the provider's endpoints with the first log-in, and again after a failure: the console starts without it. */
@@ -131,12 +155,12 @@ function discoverOnce({ issuer, clientId, clientSecret }: OidcOptions): () => Pr
   // The signature of the ID token is checked, although it comes from the provider itself.
   const execute = [enableNonRepudiationChecks, ...(isPlain ? [allowInsecureRequests] : [])];
   return async () => {
-    known ??= discovery(url, clientId, clientSecret, undefined, { execute });
+    known ??= discovery(url, clientId, clientSecret, undefined, { execute, timeout: timeoutSeconds });
     try {
       return await known;
     } catch (error) {
       known = undefined;
-      throw error;
+      throw toUnavailable(error);
     }
   };
 }

@@ -20,18 +20,22 @@ export interface SignalPreview {
 
 export interface RuleTestContext extends OperateContext {
   /** Reads the facts that rules compare about the objects of an incident. */
-  readFacts(incident: RemediationRequestSpec, subject: string | undefined): Promise<Facts>;
+  readFacts(incident: RemediationRequestSpec, subject: string | undefined, signal: AbortSignal): Promise<Facts>;
 }
 
 /** The sources of the pages of single objects. Its client has the rights of the viewer. */
 export interface ReadContext extends RuleTestContext {
-  readonly projection: Projection;
+  readonly projection: Pick<Projection, "page" | "row">;
   /** The namespace of locks. */
   readonly locksIn: string;
   /** The rules in force, and the problems of their files. */
   rules(): Promise<{ readonly rules: readonly Rule[]; readonly problems: readonly string[] }>;
-  /** The gateway's preview of a payload of a source. */
-  preview(source: string, payload: unknown): Promise<readonly SignalPreview[]>;
+  /** The gateway's preview of a payload of a source, which may be any text. */
+  preview(request: {
+    readonly source: string;
+    readonly payload: unknown;
+    readonly signal: AbortSignal;
+  }): Promise<readonly SignalPreview[]>;
   /** Undefined if the ledger cannot be read here. */
   openLedger(): Promise<LedgerReader | undefined>;
 }

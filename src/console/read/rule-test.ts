@@ -1,35 +1,56 @@
-import { queryPolicy, readObjectTarget } from "../../operate/index.ts";
+import { OperationError, queryPolicy, readObjectTarget } from "../../operate/index.ts";
 import { diagnoseWithFacts, type PolicyDecision, type Rule } from "../../policy/index.ts";
 import { blockText, type Diagnosis, type FieldTrace } from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
+import { timeLimit } from "../../time/index.ts";
 import { RequestError } from "../projection/projection.ts";
 import type { RuleTest, RuleTestResult } from "../wire.ts";
 import type { ReadContext, RuleTestContext, SignalPreview } from "./read-context.ts";
 
 type TestedSignal = RuleTestResult["signals"][number];
 
+/** Many signals, each with objects to read on a slow server, must not keep a test busy after its viewer has given up. */
+const maxTestMs = 15_000;
+
 /** What the rules in force would do about a payload of a source. Throws RequestError while the rules cannot be read. */
 export async function readRuleTest({ source, payload }: RuleTest, context: ReadContext): Promise<RuleTestResult> {
   const { rules, problems } = await context.rules();
   if (problems.length > 0) throw new RequestError(`the rules have to be corrected first: ${problems.join("; ")}`);
-  return { signals: await testSignals(await context.preview(source, payload), rules, context) };
+  using limit = timeLimit(context.clock, maxTestMs);
+  const { signal } = limit;
+  const previews = await context.preview({ source, payload, signal });
+  return { signals: await testSignals(previews, context, { rules, signal }) };
+}
+
+interface TestOptions {
+  readonly rules: readonly Rule[];
+  /** Throws OperationError when it aborts. */
+  readonly signal?: AbortSignal;
 }
 
 /** The result of each signal at the gateway, by the rules and by the policy. Changes nothing. */
 export async function testSignals(
   previews: readonly SignalPreview[],
-  rules: readonly Rule[],
   context: RuleTestContext,
+  { rules, signal = new AbortController().signal }: TestOptions,
 ): Promise<readonly TestedSignal[]> {
   const tested: TestedSignal[] = [];
-  for (const preview of previews) tested.push(await testSignal(preview, rules, context));
+  for (const preview of previews) {
+    if (signal.aborted) throw tooSlow(tested.length, previews.length);
+    tested.push(await testSignal(preview, context, { rules, signal }));
+  }
   return tested;
+}
+
+function tooSlow(tested: number, all: number): OperationError {
+  const message = `only ${tested} of ${all} signals were tested within ${maxTestMs / 1_000} s`;
+  return new OperationError("unavailable", message, { hint: "Test fewer signals at once." });
 }
 
 async function testSignal(
   preview: SignalPreview,
-  rules: readonly Rule[],
   context: RuleTestContext,
+  { rules, signal }: Required<TestOptions>,
 ): Promise<TestedSignal> {
   const { status, subject, spec } = preview;
   const lines = gatewayLines(preview);
@@ -41,7 +62,7 @@ async function testSignal(
   if (!spec || status === "resolved") return { ...common, lines };
 
   const kinds = await context.kinds();
-  const analysis = await diagnoseWithFacts(spec, rules, kinds, () => context.readFacts(spec, subject));
+  const analysis = await diagnoseWithFacts(spec, rules, kinds, () => context.readFacts(spec, subject, signal));
   if (analysis.kind === "no-match") {
     const tried = analysis.tried.map((one) => line("", one));
     return { ...common, lines: [...lines, line("rule", "none applies, so no workflow would run"), ...tried] };

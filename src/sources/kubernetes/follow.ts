@@ -13,6 +13,7 @@ import {
 import type { Signal } from "../../resources/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
+import { checkNode } from "./check-node.ts";
 import { eventTime, toEventSignal, type WatchedEvent } from "./event-signal.ts";
 import { toNodeSignals, type WatchedNode } from "./node-signals.ts";
 
@@ -105,7 +106,8 @@ class EventSignals {
     if (!event || !this.#isWaiting(event)) return;
     const time = eventTime(event);
     const reading = toEventSignal(event, time);
-    if (reading.kind === "signal") await this.#options.sink(reading.signal);
+    const { client, sink } = this.#options;
+    if (reading.kind === "signal") await sink(await checkNode(reading.signal, client));
     else this.#options.log.warn("event unreadable", { event: key, problems: reading.problems });
     this.#processed.set(event.metadata.uid ?? "", time);
   }

@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { ApiRoute } from "../../../src/console/http/api-route.ts";
+import { sendEvents } from "../../../src/console/http/event-stream.ts";
 import { operationRoutes } from "../../../src/console/http/operation-routes.ts";
+import { readRoutes } from "../../../src/console/http/read-routes.ts";
 import { type ConsoleServer, serveConsole } from "../../../src/console/http/server.ts";
 import { canImpersonate, clusterIdentity } from "../../../src/console/identity/cluster-identity.ts";
 import { oidcLogin, userFrom } from "../../../src/console/identity/oidc-login.ts";
-import { actAs, httpClient, namespaces } from "../../../src/kube/index.ts";
-import { automationPauses, installCrds } from "../../../src/resources/index.ts";
-import { type Clock, systemClock, systemRandom } from "../../../src/time/index.ts";
+import type { ReadContext } from "../../../src/console/read/read-context.ts";
+import type { IncidentRow } from "../../../src/console/wire.ts";
+import { actAs, httpClient, type KubeClient, namespaces } from "../../../src/kube/index.ts";
+import { automationPauses, builtInKinds, installCrds } from "../../../src/resources/index.ts";
+import { type Clock, sleep, systemClock, systemRandom } from "../../../src/time/index.ts";
 import { serverUnderTest, tokens } from "../../conformance/server-under-test.ts";
 import { recordingLogger } from "../../doubles/recording-logger.ts";
 import { TestCli } from "../../doubles/test-cli.ts";
@@ -17,6 +22,7 @@ import { cookieIn } from "./console-under-test.ts";
 const users = {
   "token-of-the-operator": { username: "interlock-admin", groups: ["sre", "system:authenticated"] },
   "token-of-the-reader": { username: "interlock-reader", groups: ["system:authenticated"] },
+  "token-of-a-former-reader": { username: "interlock-reader", groups: ["system:authenticated"] },
   "token-of-kim": { username: "kim", groups: ["system:authenticated"] },
   "token-of-a-master": { username: "root", groups: ["system:masters"] },
 };
@@ -75,7 +81,7 @@ beforeAll(async () => {
     });
   server = await serveConsole({
     ...{ identity, log, version: "1.2.3", hosts: [], files: new Map(), clock },
-    routes: operationRoutes((one) => new TestCli(one)),
+    routes: [...operationRoutes((one) => new TestCli(one)), ...readRoutes((one) => readContext(one)), endlessEvents],
     listen: { host: "127.0.0.1", port: 0 },
   });
 });
@@ -83,6 +89,7 @@ beforeAll(async () => {
 beforeEach(() => {
   cluster.forwarded.length = 0;
   provider.forgery = {};
+  provider.outages.clear();
   provider.user = { email: "interlock-admin", groups: ["sre"] };
 });
 
@@ -92,6 +99,33 @@ afterAll(async () => {
   await cluster.close();
   await api.close();
 });
+
+const endlessEvents: ApiRoute = {
+  ...{ method: "GET", path: "/api/v1/events", summary: "Events without an end.", access: "viewer" },
+  async handle(call) {
+    const clock = systemClock();
+    await sendEvents(call, { ...clock, now: () => clock.now() * 100 }, async function* (signal) {
+      for (; !signal.aborted; await sleep(clock, 10)) yield ":\n\n";
+    });
+  },
+};
+
+/** Rows and a ledger that the console may read, whoever asks. */
+function readContext(one: KubeClient): ReadContext {
+  const row = { kind: "incidents", key: "payment/rr-1" } as unknown as IncidentRow;
+  const page = async () => ({ version: "1", total: 1, rows: [row] });
+  const openLedger = async () => ({
+    place: "memory",
+    async *events() {},
+    writers: async () => [],
+    head: async () => undefined,
+    async *lines() {},
+    close: async () => {},
+  });
+  const cli = new TestCli(one);
+  const parts = { projection: { page, row: async () => row }, openLedger, readEvents: async () => [] };
+  return { ...cli, kinds: async () => builtInKinds, ...parts } as unknown as ReadContext;
+}
 
 const ask = (path: string, headers: Readonly<Record<string, string>>, body?: object) =>
   fetch(`${server.url}${path}`, {
@@ -174,6 +208,35 @@ describe("users and groups of the API server itself", () => {
   });
 });
 
+describe("a user of the API server without rights", () => {
+  it.each(["/api/v1/ledger", "/api/v1/ledger/chains", "/api/v1/storm"])("gets nothing of %s", async (path) => {
+    const refused = await ask(path, bearer("token-of-kim"));
+    const allowed = await ask(path, bearer("token-of-the-reader"));
+
+    expect([refused.status, allowed.status]).toEqual([403, 200]);
+  });
+
+  it("loses an open stream with the right to list what it shows", async () => {
+    const response = await ask("/api/v1/events", bearer("token-of-a-former-reader"));
+    const reader = response.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+
+    users["token-of-a-former-reader"].username = "kim";
+
+    while (!(await reader?.read())?.done);
+  });
+
+  it("sees no rows about a target", async () => {
+    const path = `/api/v1/targets/detail?target=${encodeURIComponent("git:gitlab.example.com/1@main")}`;
+
+    const hidden = await (await ask(path, bearer("token-of-kim"))).json();
+    const shown = await (await ask(path, bearer("token-of-the-reader"))).json();
+
+    expect(hidden).toMatchObject({ incidents: [], executions: [], events: [] });
+    expect(shown).toMatchObject({ incidents: [{ key: "payment/rr-1" }] });
+  });
+});
+
 describe("a log-in at an identity provider", () => {
   /** A browser that goes to the provider and comes back with a code. */
   async function walk() {
@@ -233,7 +296,8 @@ describe("a log-in at an identity provider", () => {
     ["with a foreign signature", { foreignKey: true as const }],
     ["without the name of the user", { claims: { email: undefined } }],
     ["with an address that is not verified", { claims: { email_verified: false } }],
-    ["of a group that is the API server's own", { claims: { email: "system:admin" } }],
+    ["of a user of the API server's own", { claims: { email: "system:admin" } }],
+    ["that names a service account", { claims: { email: "system:serviceaccount:kube-system:default" } }],
   ])("is refused for an ID token %s", async (_, forgery) => {
     const { pending, back } = await walk();
     provider.forgery = forgery;
@@ -242,6 +306,32 @@ describe("a log-in at an identity provider", () => {
 
     expect(end.status).toBe(401);
     expect(end.headers.getSetCookie().some((one) => one.includes("-session-"))).toBe(false);
+  });
+
+  describe.each(["no response", 502, 429] as const)("while the provider responds with %s", (outage) => {
+    it("cannot begin: that is an outage, not an error of the console", async () => {
+      provider.outages.set("/.well-known/openid-configuration", outage);
+
+      const start = await ask("/login/oidc", {});
+
+      expect(start.status).toBe(503);
+      expect(start.headers.get("retry-after")).not.toBeNull();
+      expect(((await start.json()) as { detail: string }).detail).toMatch(/^The identity provider does not respond/);
+      expect(log.events.filter(({ event }) => event === "identity provider unavailable")).not.toEqual([]);
+    });
+
+    it.each(["/token", "/jwks"])(
+      "does not end with its response to %s, and is no refusal of the user",
+      async (path) => {
+        const { pending, back } = await walk();
+        provider.outages.set(path, outage);
+
+        const end = await ask(back, { cookie: pending });
+
+        expect(end.status).toBe(503);
+        expect(end.headers.getSetCookie().some((one) => one.includes("-session-"))).toBe(false);
+      },
+    );
   });
 
   it("leaves neither code nor token in the log", async () => {
@@ -263,6 +353,17 @@ describe("the claims of a user", () => {
       groups: ["oidc:sre", "system:authenticated"],
     });
   });
+
+  it.each(["system:masters", "system:serviceaccounts", "system:serviceaccounts:kube-system", "system:authenticated"])(
+    "may not name %s: a provider has no users and groups of the API server",
+    (own) => {
+      const noPrefix = { username: "name", groups: "groups" };
+
+      expect(userFrom({ name: "kim", groups: ["sre", own] }, noPrefix)).toBeUndefined();
+      expect(userFrom({ name: own }, noPrefix)).toBeUndefined();
+      expect(userFrom({ email: own, groups: own }, names)?.groups).toContain(`oidc:${own}`);
+    },
+  );
 
   it("may have one group as text, or none", () => {
     expect(userFrom({ email: "kim", groups: "sre" }, names)?.groups).toEqual(["oidc:sre", "system:authenticated"]);

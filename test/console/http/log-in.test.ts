@@ -213,6 +213,7 @@ describe("a bearer token", () => {
   it("that is wrong is refused, and after ten failures the address has to wait; sessions are not affected", async () => {
     const cookie = await server.logIn();
     server.passTime(61_000);
+    const logged = server.log.events.length;
     const statuses = [];
     for (let i = 0; i < 12; i++) statuses.push((await server.ask("/api/v1/session", { token: `wrong-${i}` })).status);
 
@@ -220,6 +221,9 @@ describe("a bearer token", () => {
 
     expect(statuses).toEqual([...Array(10).fill(401), 429, 429]);
     expect(right.status).toBe(429);
+    const failures = server.log.events.slice(logged).filter(({ event }) => event === "log-in failed");
+    expect(failures).toMatchObject([{ level: "warn", fields: { address: "127.0.0.1" } }]);
+    expect(JSON.stringify(failures)).not.toContain("wrong-");
     expect((await server.ask("/api/v1/session", { cookie })).status).toBe(200);
     server.passTime(61_000);
     expect((await server.ask("/api/v1/session", { token: adminToken })).status).toBe(200);

@@ -1,15 +1,18 @@
 import { resolve } from "node:path";
 import { DatabaseSync, type DatabaseSyncInstance } from "@photostructure/sqlite";
+import type { Pacer } from "../../../time/index.ts";
 import { LedgerError } from "../../ledger.ts";
 import type { SqlStore } from "../sql-store.ts";
 
 export interface SqliteStoreOptions {
   /** How long a statement waits for another process that is writing. It blocks this thread. */
   readonly waitMs?: number;
+  /** Each query waits for its turn, so that one that reads many pages does not stop everything else in this thread. */
+  readonly pacer?: Pick<Pacer, "turn">;
 }
 
 /** A database in one file, which any number of processes of this machine may have open. Calls run in this thread. */
-export function sqliteStore(file: string, { waitMs = 50 }: SqliteStoreOptions = {}): SqlStore {
+export function sqliteStore(file: string, { waitMs = 50, pacer }: SqliteStoreOptions = {}): SqlStore {
   const place = resolve(file);
   let opened: DatabaseSyncInstance | undefined;
 
@@ -28,8 +31,10 @@ export function sqliteStore(file: string, { waitMs = 50 }: SqliteStoreOptions = 
       run((database) => {
         for (const statement of create) database.exec(statement);
       }),
-    query: (sql, values) =>
-      run((database) => database.prepare(numberPlaceholders(sql)).all(...values) as Record<string, never>[]),
+    async query(sql, values) {
+      await pacer?.turn();
+      return run((database) => database.prepare(numberPlaceholders(sql)).all(...values) as Record<string, never>[]);
+    },
     async close() {
       opened?.close();
       opened = undefined;
