@@ -5,6 +5,7 @@ import {
   type LedgerReader,
   type NamedObject,
   type ReadContext,
+  readApproval,
   readConsoleCatalog,
   readExecution,
   readIncident,
@@ -32,6 +33,7 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
     path: `/api/v1/${path}`,
     access: "viewer",
     result,
+    ...(about.params && { problems: { 404: "There is no object of this name." } }),
     ...about,
     handle: (call: ApiCall) => found(read(contextFor(call.viewer.client), call)),
   });
@@ -45,6 +47,9 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
       "ExecutionDetail",
       { summary: "One execution.", params: named },
       (context, call) => readExecution(call.params as NamedObject, context),
+    ),
+    get("approvals/:namespace/:name", "ApprovalDetail", { summary: "One approval.", params: named }, (context, call) =>
+      readApproval(call.params as NamedObject, context),
     ),
     get(
       "targets/detail",

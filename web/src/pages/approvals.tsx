@@ -131,7 +131,7 @@ function approvalColumns(marks: Marks | undefined): readonly Column<ApprovalRow>
       onPhone: "second line",
       cell: (row) => <TargetLink target={row.target} />,
     },
-    { title: "Why it is needed", cell: (row) => <span title={row.why}>{row.why}</span> },
+    { title: "Why", cell: (row) => <span title={row.why}>{row.why}</span> },
     {
       title: "Requested",
       width: "96px",
