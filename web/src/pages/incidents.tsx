@@ -41,7 +41,7 @@ const columns: readonly Column<IncidentRow>[] = [
   { title: "Next change", width: "126px", cell: (row) => <NextChange row={row} /> },
   {
     title: "Opened",
-    width: "80px",
+    width: "96px",
     onPhone: "second line",
     cell: (row) => <Time at={row.createdAt} style="relative" />,
   },
