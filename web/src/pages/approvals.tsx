@@ -138,7 +138,7 @@ function approvalColumns(marks: Marks | undefined): readonly Column<ApprovalRow>
       onPhone: "second line",
       cell: (row) => <Time at={row.createdAt} style="relative" />,
     },
-    { title: "Answer", width: "146px", onPhone: "first line", cell: (row) => <Answer row={row} /> },
+    { title: "Answer", width: "156px", onPhone: "first line", cell: (row) => <Answer row={row} /> },
     {
       title: "Actions",
       width: "190px",
