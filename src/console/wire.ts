@@ -38,6 +38,7 @@ export type PolicyCheck = Wire<typeof details.policyCheck>;
 export type TimelineEvent = Wire<typeof details.timelineEvent>;
 export type IncidentDetail = Wire<typeof details.incidentDetail>;
 export type TargetDetail = Wire<typeof details.targetDetail>;
+export type ApprovalDetail = Wire<typeof details.approvalDetail>;
 export type ExecutionDetail = Wire<typeof details.executionDetail>;
 export type LogLine = Wire<typeof details.logLine>;
 export type LogProblem = Wire<typeof details.logProblem>;

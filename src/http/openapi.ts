@@ -1,10 +1,13 @@
 /** Parts of OpenAPI documents that servers have in common. */
 
+/** Operations by path and method. */
+type Paths = Readonly<Record<string, Readonly<Record<string, object>>>>;
+
 /** A description of a server for programs. */
 export function openApi(info: {
   readonly title: string;
   readonly description: string;
-  readonly paths: object;
+  readonly paths: Paths;
   readonly securitySchemes: object;
   readonly schemas: object;
 }): object {
@@ -12,9 +15,20 @@ export function openApi(info: {
   return {
     openapi: "3.1.0",
     info: { title, version: "1", description },
-    paths,
+    paths: Object.fromEntries(Object.entries(paths).map(nameOperations)),
     components: { securitySchemes, schemas: { ...schemas, Problem: problem } },
   };
+}
+
+/** Adds the names of the functions in a generated client, such as `getIncidentsNamespaceName`. */
+function nameOperations([path, operations]: [string, Paths[string]]): readonly [string, object] {
+  const words = path.replace("/api/v1/", "").split(/\W+/);
+  const suffix = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("");
+  const named = Object.entries(operations).map(([method, operation]) => [
+    method,
+    { operationId: `${method}${suffix}`, ...operation },
+  ]);
+  return [path, Object.fromEntries(named)];
 }
 
 const text = { type: "string" };

@@ -1,5 +1,5 @@
 import { type KubeObject, type ResourceType, refOf } from "../kube/index.ts";
-import { blockText } from "../resources/index.ts";
+import { automationPauses, blockText } from "../resources/index.ts";
 import { shortNames } from "../resources/short-names/index.ts";
 import { OperationError } from "./errors/index.ts";
 import type { OperationCall } from "./operation.ts";
@@ -74,7 +74,9 @@ interface State {
 
 /** The state of an object as a clause: `it is Blocked now, Paused`. */
 function describeState(object: KubeObject): string {
-  const { phase = "Pending", block, decision, decidedBy, endedAt, endedBy } = stateOf(object);
+  // A pause has no status before its end.
+  const first = object.kind === automationPauses.kind ? "Active" : "Pending";
+  const { phase = first, block, decision, decidedBy, endedAt, endedBy } = stateOf(object);
   if (decision) return `it is ${decision} now${decidedBy ? `, by ${decidedBy}` : ""}`;
   if (endedAt) return `it was ended at ${endedAt}${endedBy ? ` by ${endedBy}` : ""}`;
   return `it is ${phase} now${block ? `, ${blockText(block.reason, block.cause)}` : ""}`;

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   type LedgerReader,
   type ReadContext,
+  readApproval,
   readConsoleCatalog,
   readExecution,
   readIncident,
@@ -13,7 +14,12 @@ import {
 } from "../../src/console/read/index.ts";
 import { kubernetesLocks } from "../../src/coordination/index.ts";
 import { isWanted, type LedgerEvent, type LedgerRow } from "../../src/ledger/index.ts";
-import { type RemediationWorkflow, remediationWorkflows, workflowExecutions } from "../../src/resources/index.ts";
+import {
+  type RemediationWorkflow,
+  remediationApprovalRequests,
+  remediationWorkflows,
+  workflowExecutions,
+} from "../../src/resources/index.ts";
 import { TestCli } from "../doubles/test-cli.ts";
 import { blocked, keys, minute, namespace, ProjectionWorld } from "./projection-world.ts";
 
@@ -127,6 +133,36 @@ describe("the page of a target", () => {
     const { context } = await open();
 
     await expect(readTarget("nonsense", context)).rejects.toThrow('the target "nonsense"');
+  });
+});
+
+describe("an approval", () => {
+  it("is read with why its workflow was chosen, and with its parameters without secrets", async () => {
+    const { world, context } = await open();
+    await world.put<RemediationWorkflow>(remediationWorkflows, workflow());
+    const parameters = { PATH_TO_CLEAN: "/var", SECRET: "hunter3" };
+    await world.put(remediationApprovalRequests, {
+      metadata: { name: "wanted", namespace },
+      spec: {
+        targetResource: "node/worker-1",
+        recommendedWorkflow: {
+          ...{ workflowId: "cleanup", version: "1.0.0", parameters },
+          rationale: "kim wants to run it: the password is hunter3",
+        },
+        whyApprovalRequired: "it drains the node",
+        requiredBy: at(60),
+      },
+    });
+
+    const approval = await readApproval({ namespace, name: "wanted" }, context);
+
+    expect(approval).toMatchObject({
+      row: { kind: "approvals", workflow: "cleanup" },
+      rationale: "kim wants to run it: the password is [redacted]",
+      whyRequired: "it drains the node",
+      parameters: { PATH_TO_CLEAN: "/var", SECRET: "[redacted]" },
+    });
+    expect(await readApproval({ namespace, name: "none" }, context)).toBeUndefined();
   });
 });
 

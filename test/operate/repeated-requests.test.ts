@@ -136,6 +136,14 @@ describe.each<readonly [string, OperationName, PartialRequest, ResourceType, str
   });
 });
 
+it("calls a pause that has not ended active in a conflict", async () => {
+  const world = await OperateWorld.open();
+
+  const attempt = world.perform("resume", { object: "freeze", ifVersion: "1" });
+
+  await expect(attempt).rejects.toMatchObject({ message: "freeze has changed since version 1: it is Active now" });
+});
+
 /** A client whose writes reach the server, but whose replies do not come back. */
 function losingReplies(client: KubeClient): KubeClient {
   const lost = () => {

@@ -6,6 +6,7 @@ import {
   limitReads,
   type NamedObject,
   type ReadContext,
+  readApproval,
   readConsoleCatalog,
   readExecution,
   readIncident,
@@ -35,6 +36,7 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
     path: `/api/v1/${path}`,
     access: "viewer",
     result,
+    ...(route.params && { problems: { 404: "There is no object of this name." } }),
     ...route,
     handle(call: ApiCall) {
       const { client, readableKinds } = call.viewer;
@@ -54,6 +56,9 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
       "ExecutionDetail",
       { summary: "One execution.", params: named },
       (context, call) => readExecution(call.params as NamedObject, context),
+    ),
+    get("approvals/:namespace/:name", "ApprovalDetail", { summary: "One approval.", params: named }, (context, call) =>
+      readApproval(call.params as NamedObject, context),
     ),
     get(
       "targets/detail",

@@ -32,6 +32,7 @@ export const responseSchemas = {
   Beat: rows.beat,
   IncidentDetail: details.incidentDetail,
   TargetDetail: details.targetDetail,
+  ApprovalDetail: details.approvalDetail,
   ExecutionDetail: details.executionDetail,
   LogLine: details.logLine,
   LogProblem: details.logProblem,

@@ -1,3 +1,4 @@
+export { readApproval } from "./approval-detail.ts";
 export { readConsoleCatalog } from "./catalog.ts";
 export { readExecution } from "./execution-detail.ts";
 export { type NamedObject, readIncident } from "./incident-detail.ts";

@@ -6,4 +6,4 @@ export { laneOf } from "./lane.ts";
 export { pauseScope, toPauseRow } from "./pause-row.ts";
 export { rowKey } from "./row-base.ts";
 export { type RowFacts, reasonGetters, rowFacts } from "./row-facts.ts";
-export { rowTypes, toRow, toTargetRow } from "./to-row.ts";
+export { rowTypes, toApprovalRow, toRow, toTargetRow } from "./to-row.ts";

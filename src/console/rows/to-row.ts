@@ -59,7 +59,7 @@ export function toApprovalRow(approval: RemediationApprovalRequest): ApprovalRow
     ...rowBase(approval),
     workflow: spec.recommendedWorkflow.workflowId,
     target: spec.targetResource,
-    why: rowText(spec.whyApprovalRequired),
+    why: rowText(spec.recommendedWorkflow.rationale ?? spec.whyApprovalRequired),
     ...field("incident", incident && rowKey(incident, metadata.namespace)),
     requiredBy: spec.requiredBy,
     ...field("decision", status?.decision),

@@ -1,5 +1,5 @@
 import { z } from "../../schema/index.ts";
-import { executionRow, incidentRow, noticeRow, targetRow } from "./rows.ts";
+import { approvalRow, executionRow, incidentRow, noticeRow, targetRow } from "./rows.ts";
 import { count, text, texts, time } from "./values.ts";
 
 /** One check of the policy, as `why` explains it. */
@@ -55,6 +55,17 @@ export const targetDetail = z.object({
   otherWorkflows: z.array(text).describe("The workflows that do not act on targets of this kind."),
   incidents: z.array(incidentRow),
   executions: z.array(executionRow),
+});
+
+/** GET /api/v1/approvals/NAMESPACE/NAME */
+export const approvalDetail = z.object({
+  row: approvalRow,
+  whyRequired: text.describe("Why the workflow requires an approval."),
+  rationale: text
+    .describe("Why the workflow was chosen: the rule, or the caller and the reason of a requested run.")
+    .optional(),
+  summary: text.describe("What is known about the cause.").optional(),
+  parameters: texts,
 });
 
 /** GET /api/v1/executions/NAMESPACE/NAME */

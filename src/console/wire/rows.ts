@@ -59,7 +59,7 @@ export const approvalRow = z.object({
   kind: z.literal("approvals"),
   workflow: text,
   target: text,
-  why: text,
+  why: text.describe("Why the workflow was chosen, or why it requires an approval."),
   incident: reference.optional(),
   requiredBy: text,
   decision: text.optional(),

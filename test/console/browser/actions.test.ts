@@ -194,11 +194,17 @@ describe("an action", () => {
       "--param",
       "REPLICAS=3",
       "--no-wait",
+      "--reason",
+      "a campaign begins",
     );
 
     const panel = page.getByRole("region", { name: "Needs you, without an incident" });
     const line = panel.getByRole("listitem").filter({ hasText: "shop/deployment/h" });
+    expect(await line.textContent()).toContain("interlock-admin wants to run it: a campaign begins");
     await line.getByRole("button", { name: "Approve" }).click();
+    const facts = page.getByRole("dialog").locator("dl");
+    await facts.waitFor();
+    expect(await facts.textContent()).toMatch(/a campaign begins.*REPLICAS3/);
     await confirm("Approve", "the load is known");
 
     await line.waitFor({ state: "detached" });

@@ -117,6 +117,28 @@ describe("an incident's page", () => {
   });
 });
 
+describe("the page of an incident that waits for an approval", () => {
+  it("shows what is to be approved", async () => {
+    await openPath(page, "/");
+    await page.getByRole("link", { name: "HighLatency" }).click();
+
+    const approval = page.getByRole("region", { name: "Approval" });
+    await approval.locator("dl").waitFor();
+    expect(await approval.textContent()).toMatch(/selected by rule slow-deployments.*Expires.*REPLICAS6/);
+  });
+});
+
+describe("a pause", () => {
+  it("leads to the incidents that it holds back", async () => {
+    await openPath(page, "/pauses");
+
+    await page.getByRole("row").filter({ hasText: "node/worker-4" }).getByRole("link", { name: "1" }).click();
+
+    await page.waitForURL(/lane=paused&target=node%2Fworker-4/);
+    await page.getByText("1 in total").waitFor();
+  });
+});
+
 describe("an execution's page", () => {
   it("shows its steps, and why it failed", async () => {
     await openPath(page, "/executions?phase=Failed");
@@ -134,8 +156,19 @@ describe("a target's page", () => {
 
     const holder = page.getByRole("region", { name: "Holder" });
     expect(await holder.textContent()).toMatch(/Held by.*node-drain/);
-    await page.getByText("node-disk-cleanup").first().waitFor();
     await page.getByRole("region", { name: "Timeline" }).waitFor();
+    const workflows = page.getByRole("region", { name: "May a workflow act now?" });
+    const summary = workflows.locator("summary").filter({ hasText: "node-disk-cleanup" });
+    expect(await summary.textContent()).toMatch(/ResourceBusy.*node\/worker-2 is held by execution/);
+  });
+
+  it("has a link to the incidents that wait for it", async () => {
+    await openPath(page, `/target?target=${encodeURIComponent("node/worker-2")}`);
+
+    await page.getByRole("region", { name: "Holder" }).getByRole("link", { name: "1", exact: true }).click();
+
+    await page.getByText("1 in total").waitFor();
+    expect(await page.locator("tbody [data-row]").allTextContents()).toEqual(["DiskPressure"]);
   });
 });
 
@@ -260,6 +293,18 @@ describe("a storm", () => {
 
     await page.getByText("24 in total").waitFor();
     await page.locator("main").getByText("team-0/pod/app-0").first().waitFor();
+  });
+
+  it("is on the page of its incidents a short list, which can be completed", async () => {
+    await openPath(page, "/incidents?search=team-0/pod/app-0");
+    await page.locator("tbody [data-row]").first().click();
+    const followers = page.getByRole("region", { name: "Incidents that follow the same run" });
+    await followers.waitFor();
+    expect(await followers.getByRole("listitem").count()).toBe(8);
+
+    await followers.getByRole("button", { name: "Show all 23" }).click();
+
+    await expect.poll(() => followers.getByRole("listitem").count()).toBe(23);
   });
 
   it("is counted for every period of its page", async () => {

@@ -21,6 +21,7 @@ it("shows that its data is old while the server is gone, allows no action, and i
 
   await page.getByText(/This page is \d+s old/).waitFor();
   expect(await approve.isDisabled()).toBe(true);
+  expect(await looks(page, "Reject")).toEqual(await looks(page, "Approve"));
   await scenario.up.launch();
   await page.getByText(/This page is \d+s old/).waitFor({ state: "detached" });
   await expect.poll(() => approve.isEnabled()).toBe(true);
@@ -75,3 +76,14 @@ it("shows each line of an output once after kill -9 and a restart, also those th
   expect((await output.textContent())?.trim().split("\n")).toEqual(["act / say", "cordoned node/worker-2", "drained"]);
   expect(scenario.console.problems).toEqual([]);
 });
+
+/** The colours of a button. */
+function looks(page: Page, name: string): Promise<object> {
+  return page
+    .getByRole("button", { name })
+    .first()
+    .evaluate<object, object>(`(button) => {
+      const { color, backgroundColor, borderColor } = getComputedStyle(button);
+      return { color, backgroundColor, borderColor };
+    }`);
+}

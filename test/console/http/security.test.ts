@@ -231,6 +231,18 @@ describe("the files of the web app", () => {
 });
 
 describe("the OpenAPI document", () => {
+  it("gives every operation a name of its own", async () => {
+    const { paths } = (await (await server.ask("/api/v1/openapi.json")).json()) as {
+      readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId?: string }>>>>;
+    };
+
+    const names = Object.values(paths).flatMap((path) => Object.values(path).map(({ operationId }) => operationId));
+
+    expect(names).toContain("getSession");
+    expect(names).not.toContain(undefined);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
   it("describes every route with its parameters, and can be read without a log-in", async () => {
     const response = await server.ask("/api/v1/openapi.json");
 

@@ -1,4 +1,5 @@
 import type { ApprovalRow } from "../../../src/console/wire.ts";
+import { ApprovalFacts } from "./approval-facts.tsx";
 import { Link, TargetLink } from "./link.tsx";
 import { OperationButton } from "./operation-button.tsx";
 import { Countdown, Sentence } from "./time.tsx";
@@ -40,11 +41,11 @@ export function ApprovalAnswers({
   readonly row: ApprovalRow;
   readonly isPrimary?: boolean;
 }) {
-  const subject = `${row.workflow} on ${row.target}`;
+  const dialog = { subject: `${row.workflow} on ${row.target}`, row, form: <ApprovalFacts of={row.key} /> };
   return (
     <>
-      <OperationButton operation="approve" subject={subject} row={row} isPrimary={isPrimary} />
-      <OperationButton operation="reject" subject={subject} row={row} />
+      <OperationButton operation="approve" {...dialog} isPrimary={isPrimary} />
+      <OperationButton operation="reject" {...dialog} />
     </>
   );
 }

@@ -87,7 +87,7 @@ function BatchList({ items }: { readonly items: readonly BatchItem[] }) {
     <ul class="batch-list" tabIndex={0} aria-label="Approvals">
       {items.map(({ row }) => (
         <li key={row.key}>
-          <strong>{row.workflow}</strong> on <span class="mono">{row.target}</span>
+          <strong>{row.workflow}</strong> on <span class="mono">{row.target}</span> <span class="muted">{row.why}</span>
         </li>
       ))}
     </ul>

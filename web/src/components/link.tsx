@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
-import { objectPath } from "../api.ts";
-import { shortName } from "../format.ts";
+import { objectPath, withQuery } from "../api.ts";
+import { formatCount, shortName } from "../format.ts";
 import { navigate, targetPath } from "../router.ts";
+import type { Tone } from "../tones.ts";
 
 interface LinkProps {
   /** A path of the console. */
@@ -11,18 +12,20 @@ interface LinkProps {
   readonly isRow?: boolean;
   readonly isCurrent?: boolean;
   readonly title?: string | undefined;
+  readonly tone?: Tone;
   /** Called before the page opens, to close a dialog for example. */
   readonly onOpen?: () => void;
   readonly children: ComponentChildren;
 }
 
 /** A link within the console. It opens without a reload, or in a new tab with the usual keys. */
-export function Link({ to, isRow, isCurrent, onOpen, children, ...rest }: LinkProps) {
+export function Link({ to, isRow, isCurrent, tone, onOpen, children, ...rest }: LinkProps) {
   return (
     <a
       {...rest}
       href={to}
       data-row={isRow || undefined}
+      data-tone={tone}
       aria-current={isCurrent ? "page" : undefined}
       onClick={(event) => {
         if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
@@ -41,6 +44,15 @@ export function TargetLink({ target, isRow = false }: { readonly target: string;
   return (
     <Link to={targetPath(target)} class={isRow ? "strong mono" : "mono"} isRow={isRow} title={target}>
       {target}
+    </Link>
+  );
+}
+
+/** The number of executions and incidents that wait for a target, with a link to these incidents. */
+export function WaitingLink({ target, count }: { readonly target: string; readonly count: number }) {
+  return (
+    <Link to={withQuery("/incidents", { lane: "queued", target })} class="badge" tone="wait">
+      {formatCount(count)}
     </Link>
   );
 }

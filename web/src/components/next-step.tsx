@@ -1,4 +1,5 @@
 import type { IncidentRow, OperationName } from "../../../src/console/wire.ts";
+import { ApprovalFacts } from "./approval-facts.tsx";
 import { Link } from "./link.tsx";
 import { OperationButton } from "./operation-button.tsx";
 
@@ -25,7 +26,10 @@ export function NextStep({
             operation={operation}
             subject={incidentTitle(row)}
             {...(operation === "approve" || operation === "reject"
-              ? { request: { object: row.approval ?? row.key } }
+              ? {
+                  request: { object: row.approval ?? row.key },
+                  ...(row.approval !== undefined && { form: <ApprovalFacts of={row.approval} /> }),
+                }
               : { row })}
             isPrimary={index === 0 && row.lane === "needsYou"}
           />

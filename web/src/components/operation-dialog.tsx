@@ -23,7 +23,7 @@ export interface OperationSubject {
   readonly request?: Partial<OperationRequest>;
   /** The same part as the command line shows it, if `request` has secrets. */
   readonly shownRequest?: Partial<OperationRequest>;
-  /** Fields of the caller, whose values are in `request`. */
+  /** Facts to decide by, or fields whose values are in `request`. */
   readonly form?: ComponentChildren;
   readonly onDone?: () => void;
 }

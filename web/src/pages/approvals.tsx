@@ -131,14 +131,14 @@ function approvalColumns(marks: Marks | undefined): readonly Column<ApprovalRow>
       onPhone: "second line",
       cell: (row) => <TargetLink target={row.target} />,
     },
-    { title: "Why it is needed", cell: (row) => <span title={row.why}>{row.why}</span> },
+    { title: "Why", cell: (row) => <span title={row.why}>{row.why}</span> },
     {
       title: "Requested",
       width: "96px",
       onPhone: "second line",
       cell: (row) => <Time at={row.createdAt} style="relative" />,
     },
-    { title: "Answer", width: "146px", onPhone: "first line", cell: (row) => <Answer row={row} /> },
+    { title: "Answer", width: "156px", onPhone: "first line", cell: (row) => <Answer row={row} /> },
     {
       title: "Actions",
       width: "190px",

@@ -38,7 +38,7 @@ const columns: readonly Column<ExecutionRow>[] = [
   },
   {
     title: "Took",
-    width: "84px",
+    width: "96px",
     align: "end",
     cell: (row) => <Duration from={row.startedAt} to={row.startedAt && row.endedAt} />,
   },

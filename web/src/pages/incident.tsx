@@ -1,6 +1,7 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Changes, IncidentDetail, NoticeRow } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
+import { ApprovalFacts } from "../components/approval-facts.tsx";
 import { Badge, Phase, Severity } from "../components/badge.tsx";
 import { Chart } from "../components/chart.tsx";
 import { ChecksTable } from "../components/checks-table.tsx";
@@ -59,6 +60,11 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
       <Panel title="State" aside={<StateText detail={detail} />} isPadded>
         <StateMachine phase={row.phase} />
       </Panel>
+      {row.phase === "AwaitingApproval" && row.approval !== undefined && (
+        <Panel title="Approval" isPadded>
+          <ApprovalFacts of={row.approval} />
+        </Panel>
+      )}
       <Panel title="Why">
         {checks.length > 0 ? (
           <ChecksTable checks={checks} caption="Checks of the decision" />
@@ -82,11 +88,7 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
           <ExecutionLines executions={executions} />
         </Panel>
       )}
-      {followers.length > 0 && (
-        <Panel title="Incidents that follow the same run" count={followers.length}>
-          <IncidentLines incidents={followers} />
-        </Panel>
-      )}
+      {followers.length > 0 && <Followers followers={followers} />}
       <Panel title="Timeline" isPadded>
         <TimelineView events={events} label={`What happened to ${row.name}`} />
       </Panel>
@@ -98,6 +100,28 @@ function Incident({ detail }: { readonly detail: IncidentDetail }) {
       <Texts title="Labels" texts={detail.labels} />
       <Texts title="Annotations" texts={detail.annotations} />
     </>
+  );
+}
+
+/** A storm has dozens that differ in their names only. */
+const shownFollowers = 8;
+
+function Followers({ followers }: Pick<IncidentDetail, "followers">) {
+  const [isComplete, setComplete] = useState(followers.length <= shownFollowers);
+  return (
+    <Panel
+      title="Incidents that follow the same run"
+      count={followers.length}
+      aside={
+        !isComplete && (
+          <button type="button" class="button small quiet panel-more" onClick={() => setComplete(true)}>
+            Show all {formatCount(followers.length)}
+          </button>
+        )
+      }
+    >
+      <IncidentLines incidents={isComplete ? followers : followers.slice(0, shownFollowers)} />
+    </Panel>
   );
 }
 

@@ -38,10 +38,10 @@ const columns: readonly Column<IncidentRow>[] = [
       row.target === undefined ? <span class="mono muted">{row.subject}</span> : <TargetLink target={row.target} />,
   },
   { title: "Why", cell: (row) => <Why row={row} /> },
-  { title: "Next change", width: "126px", cell: (row) => <NextChange row={row} /> },
+  { title: "Next change", width: "142px", cell: (row) => <NextChange row={row} /> },
   {
     title: "Opened",
-    width: "80px",
+    width: "96px",
     onPhone: "second line",
     cell: (row) => <Time at={row.createdAt} style="relative" />,
   },

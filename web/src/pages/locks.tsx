@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import type { Lock } from "../../../src/console/wire.ts";
 import { Badge } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
-import { ObjectLink, TargetLink } from "../components/link.tsx";
+import { ObjectLink, TargetLink, WaitingLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Countdown, Duration } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
@@ -35,8 +35,7 @@ const columns: readonly Column<HeldLock>[] = [
     width: "90px",
     align: "end",
     onPhone: "first line",
-    cell: ({ waiters }) =>
-      waiters > 0 ? <Badge tone="wait" text={formatCount(waiters)} /> : <span class="muted">0</span>,
+    cell: (lock) => <Waiting lock={lock} />,
   },
   { title: "Fence", width: "145px", align: "end", cell: ({ fence }) => <span class="number">{fence ?? ""}</span> },
   {
@@ -53,6 +52,16 @@ const columns: readonly Column<HeldLock>[] = [
     cell: ({ expiresAt }) => expiresAt !== undefined && <Countdown until={expiresAt} />,
   },
 ];
+
+/** Incidents wait for a target, replicas for another lock. */
+function Waiting({ lock: { key, execution, waiters } }: { readonly lock: HeldLock }) {
+  if (waiters === 0) return <span class="muted">0</span>;
+  return execution === undefined ? (
+    <Badge tone="wait" text={formatCount(waiters)} />
+  ) : (
+    <WaitingLink target={key} count={waiters} />
+  );
+}
 
 function Holder({ lock: { holder, execution } }: { readonly lock: HeldLock }) {
   if (holder === undefined) return <span class="muted">free</span>;

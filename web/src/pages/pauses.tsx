@@ -42,11 +42,21 @@ function HeldBack({ row }: { readonly row: PauseRow }) {
   return (
     <>
       <span class="phone-only">holds back </span>
-      <Link to={withQuery("/incidents", { lane: "paused" })} class="number">
-        {formatCount(row.suppressed)}
-      </Link>
+      {row.suppressed === 0 ? (
+        <span class="muted">0</span>
+      ) : (
+        <Link to={withQuery("/incidents", { lane: "paused", ...scopeFilter(row.scope) })} class="number">
+          {formatCount(row.suppressed)}
+        </Link>
+      )}
     </>
   );
+}
+
+/** The incidents within a scope: "target node/worker-1" is the filter `target`. */
+function scopeFilter(scope: string): Readonly<Record<string, string>> {
+  const [kind = "", name] = scope.split(" ");
+  return name === undefined ? {} : { [kind]: name };
 }
 
 function PauseEnd({ row: { endedAt, until } }: { readonly row: PauseRow }) {

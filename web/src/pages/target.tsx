@@ -6,13 +6,12 @@ import { Loading } from "../components/data-table.tsx";
 import { EmptyState } from "../components/empty-state.tsx";
 import { ExecutionLines } from "../components/execution-lines.tsx";
 import { IncidentLines } from "../components/incident-line.tsx";
-import { ObjectLink } from "../components/link.tsx";
+import { ObjectLink, WaitingLink } from "../components/link.tsx";
 import { OperationButton } from "../components/operation-button.tsx";
 import { Facts, PageHeader, Panel } from "../components/panel.tsx";
 import { ProblemNotice } from "../components/problem-notice.tsx";
-import { Countdown, Duration } from "../components/time.tsx";
+import { Countdown, Duration, Sentence } from "../components/time.tsx";
 import { TimelineView } from "../components/timeline-view.tsx";
-import { formatCount } from "../format.ts";
 import { useDetail } from "../live/use-live.ts";
 import { location } from "../router.ts";
 
@@ -25,7 +24,7 @@ export function TargetPage() {
       <PageHeader
         title={target}
         aside={
-          target !== "" && (
+          detail && (
             <OperationButton
               operation="pause"
               subject={target}
@@ -98,7 +97,7 @@ function Holder({ detail: { row, executions } }: { readonly detail: TargetDetail
           ["Workflow", holder?.workflow],
           ["Held for", <Duration from={row.heldSince} />],
           ["Fence", row.fence !== undefined && <span class="number">{row.fence}</span>],
-          ["Waiting", row.waiting > 0 && formatCount(row.waiting)],
+          ["Waiting", row.waiting > 0 && <WaitingLink target={row.target} count={row.waiting} />],
         ]}
       />
       {holder && <OperationButton operation="cancel" subject={`${holder.workflow} on ${holder.target}`} row={holder} />}
@@ -108,14 +107,20 @@ function Holder({ detail: { row, executions } }: { readonly detail: TargetDetail
 
 function WorkflowWhy({ workflow }: { readonly workflow: TargetDetail["workflows"][number] }) {
   const { workflow: id, isAllowed, reason, until, checks } = workflow;
+  const deciding = checks.find(({ isDeciding }) => isDeciding);
   return (
     <details class="fold">
       <summary>
         <span class="strong">{id}</span>
         <Badge tone={isAllowed ? "good" : "wait"} text={isAllowed ? "may run" : (reason ?? "may not run")} />
         {until !== undefined && !isAllowed && (
-          <span class="muted">
+          <span>
             <Countdown until={until} prefix="clears in" />
+          </span>
+        )}
+        {deciding && (
+          <span class="muted grow ellipsis">
+            <Sentence text={deciding.evidence} />
           </span>
         )}
       </summary>

@@ -1,10 +1,8 @@
 import type { TargetRow } from "../../../src/console/wire.ts";
-import { Badge } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
-import { ObjectLink, TargetLink } from "../components/link.tsx";
+import { ObjectLink, TargetLink, WaitingLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Duration } from "../components/time.tsx";
-import { formatCount } from "../format.ts";
 import { filterFromQuery } from "../live/filter.ts";
 import { useRows } from "../live/use-rows.ts";
 import { location } from "../router.ts";
@@ -29,7 +27,7 @@ const columns: readonly Column<TargetRow>[] = [
     width: "90px",
     align: "end",
     onPhone: "first line",
-    cell: (row) => row.waiting > 0 && <Badge tone="wait" text={formatCount(row.waiting)} />,
+    cell: (row) => row.waiting > 0 && <WaitingLink target={row.target} count={row.waiting} />,
   },
 ];
 
