@@ -257,9 +257,9 @@ export interface Repeats {
   readonly kept: Promise<void>;
 }
 
-/** Whether the end of the signal's series may be among those that the cache leaves out. */
-function needsSeries(known: RemediationRequest, { firingAt }: Signal): boolean {
-  return isPartial(known) && firingAt <= latestEndAt(known);
+/** Whether the signal's series may be among those that the cache leaves out, with its end or with this occurrence. */
+function needsSeries(known: RemediationRequest, { firingAt, isOccurrence }: Signal): boolean {
+  return isPartial(known) && (isOccurrence === true || firingAt <= latestEndAt(known));
 }
 
 function namelessAdmission({ report, because }: Nameless): Extract<Admission, { kind: "ignored" }> {
