@@ -40,10 +40,17 @@ describe("a watch that begins with a list", () => {
     }
     const more = { allowWatchBookmarks: "true", fieldSelector: "metadata.namespace=default", timeoutSeconds: "1" };
 
-    const response = await wire.open({ method: "GET", path: "/api/v1/configmaps", query: { ...query("101"), ...more } });
+    const response = await wire.open({
+      method: "GET",
+      path: "/api/v1/configmaps",
+      query: { ...query("101"), ...more },
+    });
 
     const received = await readAll(response);
-    const events = received.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+    const events = received
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line));
     expect(events.slice(0, 20).map(({ object }) => object.metadata.name)).toEqual(names.toSorted());
     expect(events[20]).toMatchObject({ type: "BOOKMARK" });
   });
