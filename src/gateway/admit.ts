@@ -1,6 +1,7 @@
 import {
   type FingerprintField,
   fingerprinter,
+  incidentNumber,
   type ObjectReference,
   type RemediationRequest,
   type Signal,
@@ -162,6 +163,7 @@ export class Intake {
     if (report.signal.status !== "firing" || endings.endOf(report) !== undefined) return undefined;
     const known = incidents.newest(report.fingerprint);
     if (!known || !isOpen(known) || needsSeries(known, report.signal)) return undefined;
+    if (mayHaveOccurredBefore(known, report)) return undefined;
     return decideFiring(known, report).do === "count" ? known : undefined;
   }
 
@@ -180,7 +182,12 @@ export class Intake {
       const cached = incidents.newest(fingerprint);
       const known = cached && needsSeries(cached, signal) ? await incidents.get(cached.metadata.name ?? "") : cached;
       if (known && isOpen(known)) {
-        const decision = decideFiring(known, report);
+        const isOlder = mayHaveOccurredBefore(known, report);
+        const decision = decideFiring(
+          known,
+          report,
+          isOlder ? (await incidents.readWholeHistory(fingerprint)).earlier : [],
+        );
         if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
         return this.#count(known, report, addition);
       }
@@ -257,9 +264,15 @@ export interface Repeats {
   readonly kept: Promise<void>;
 }
 
-/** Whether the end of the signal's series may be among those that the cache leaves out. */
-function needsSeries(known: RemediationRequest, { firingAt }: Signal): boolean {
-  return isPartial(known) && firingAt <= latestEndAt(known);
+/** Whether the signal's series may be among those that the cache leaves out, with its end or with this occurrence. */
+function needsSeries(known: RemediationRequest, { firingAt, isOccurrence }: Signal): boolean {
+  return isPartial(known) && (isOccurrence === true || firingAt <= latestEndAt(known));
+}
+
+/** Whether an earlier incident may have this occurrence, which then does not count for the open one. */
+function mayHaveOccurredBefore({ metadata, spec }: RemediationRequest, { fingerprint, signal }: Report): boolean {
+  if (!signal.isOccurrence || signal.firingAt > spec.receivedTime) return false;
+  return incidentNumber(fingerprint, metadata.name ?? "") !== 1;
 }
 
 function namelessAdmission({ report, because }: Nameless): Extract<Admission, { kind: "ignored" }> {

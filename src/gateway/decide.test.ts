@@ -58,6 +58,24 @@ describe("a signal that fires after several incidents", () => {
   });
 });
 
+describe("an occurrence that is reported again", () => {
+  it.each([
+    ["is ignored while its incident is open", "Pending", seven, { do: "ignore" }],
+    ["is ignored after its incident was closed", "Completed", seven, { do: "ignore" }],
+    ["is ignored if a later one was reported before", "Completed", six, { do: "ignore" }],
+    ["is counted if it happened later", "Pending", eight, { do: "count" }],
+    ["opens the next incident if it happened later", "Completed", eight, { do: "open", n: 2 }],
+  ])("%s", (_what, phase, firingAt, decision) => {
+    const newest = {
+      metadata: { name: incidentName("f", 1) },
+      status: { phase, deduplication: { series: { [a]: { firingAt: seven } } } },
+    } as unknown as RemediationRequest;
+    const again = { fingerprint: "f", signal: { series: "a", firingAt, isOccurrence: true } } as unknown as Report;
+
+    expect(decideFiring(newest, again)).toMatchObject(decision);
+  });
+});
+
 describe("the count in a status", () => {
   it("is the sum of what each gateway has counted", () => {
     const one = afterCount(undefined, count({ writer: "gw-1", count: 3 }));

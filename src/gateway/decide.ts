@@ -31,6 +31,9 @@ export function decideFiring(
   let endedAt = endOfSeries(newest?.status?.deduplication?.series, report.signal);
   if (!newest || !isOpen(newest)) for (const series of earlier) endedAt ??= endOfSeries(series, report.signal);
   if (endedAt !== undefined) return { do: "ignore", because: hadEnded(endedAt) };
+  const known = [newest?.status?.deduplication?.series, ...earlier];
+  if (report.signal.isOccurrence && known.some((series) => hasOccurrence(series, report.signal)))
+    return { do: "ignore", because: `what happened at ${report.signal.firingAt} was reported before` };
   if (!newest) return { do: "open", n: 1 };
   if (isOpen(newest)) return { do: "count", incident: newest };
   return { do: "open", n: (incidentNumber(report.fingerprint, newest.metadata.name ?? "") ?? 0) + 1 };
@@ -48,6 +51,12 @@ function endOfSeries(series: Deduplication["series"], signal: Signal): string | 
   if (!series || !Object.values(series).some(isLater)) return undefined;
   const own = series[seriesKey(signal)];
   return own && isLater(own) ? own.resolvedAt : undefined;
+}
+
+/** Whether the status has this occurrence, or a later one. It is passed again after a restart, or arrives by two paths. */
+function hasOccurrence(series: Deduplication["series"], signal: Signal): boolean {
+  const own = series?.[seriesKey(signal)];
+  return own !== undefined && signal.firingAt <= own.firingAt;
 }
 
 /** The name of a series in a status. */

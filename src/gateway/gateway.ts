@@ -137,8 +137,6 @@ export function startGateway(options: GatewayOptions): Gateway {
     recordOpening,
     record: (admission, report, moved) => recorder.admitted(admission, report, moved),
   });
-  const serverNowMs = () => client.serverNowMs();
-  void recordLateOpenings({ informer: following, recordOpening, serverNowMs, clock, warn }, stop.signal);
   const admitter = new Admitter({ intake, metrics, intakeStalls, warn, clock });
 
   let isReady = false;
@@ -146,7 +144,13 @@ export function startGateway(options: GatewayOptions): Gateway {
     await occurrences.flush();
     isReady = true;
   });
-  ready.catch(() => {});
+  const serverNowMs = () => client.serverNowMs();
+  const lateOpenings = { informer: following, recordOpening, serverNowMs, clock, warn };
+  // Not before: without all kinds its rows would lack targets that those of other gateways have.
+  ready.then(
+    () => recordLateOpenings(lateOpenings, stop.signal),
+    () => {},
+  );
   return {
     ready,
     get isReady() {

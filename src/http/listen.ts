@@ -1,5 +1,6 @@
 import { Server as HttpsServer } from "node:https";
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
+import type { Clock } from "../time/index.ts";
 import { type Certificate, type KeyPair, tlsOptions } from "./certificate.ts";
 
 export interface AppOptions extends FastifyServerOptions {
@@ -21,10 +22,17 @@ export function createApp({ certificate, ...options }: AppOptions): FastifyInsta
 export interface ListenOptions {
   readonly listen: { readonly host: string; readonly port: number };
   readonly certificate?: Certificate | undefined;
+  readonly clock: Clock;
 }
 
-/** Listens. `close` completes pending requests and accepts no others. */
-export async function listenWith(app: FastifyInstance, { listen, certificate }: ListenOptions) {
+/**
+ * When the server closes, pending requests have this long. Node checks no request for its timeout any more then, and one of a
+ * client that sends or reads nothing would keep the process from ending.
+ */
+const closeTimeoutMs = 5_000;
+
+/** Listens. `close` completes pending requests, within a limit, and accepts no others. */
+export async function listenWith(app: FastifyInstance, { listen, certificate, clock }: ListenOptions) {
   const { host } = listen;
   await app.listen({ host, port: listen.port, backlog: 2_048 });
   const address = app.server.address();
@@ -36,7 +44,9 @@ export async function listenWith(app: FastifyInstance, { listen, certificate }: 
     async close(): Promise<void> {
       stop.abort();
       await following;
+      const cut = clock.after(closeTimeoutMs, () => app.server.closeAllConnections());
       await app.close();
+      cut.cancel();
     },
   };
 }

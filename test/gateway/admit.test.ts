@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Locks } from "../../src/coordination/index.ts";
 import { CoordinationError } from "../../src/coordination/index.ts";
-import { KubeError } from "../../src/kube/index.ts";
-import { incidentName, labelKeys, remediationRequests } from "../../src/resources/index.ts";
+import { KubeError, refOf } from "../../src/kube/index.ts";
+import { incidentName, labelKeys, type RemediationRequest, remediationRequests } from "../../src/resources/index.ts";
 import {
   cronJobs,
   deployments,
@@ -61,6 +61,29 @@ describe("a gateway", () => {
       ["-1", 2],
       ["-2", 1],
     ]);
+  });
+
+  it.each([
+    ["is open", false],
+    ["is closed, too", true],
+  ])("ignores an occurrence that an earlier incident has, if the next one %s", async (_what, isClosed) => {
+    const gateway = await world.gateway();
+    const occurrence = signal({ isOccurrence: true });
+    await gateway.admit(occurrence);
+    const first = await world.only();
+    await world.close(first);
+    await world.settle();
+    const { incident: next } = (await gateway.admit(signal({ series: "b2" }))) as { incident: RemediationRequest };
+    if (isClosed) await world.close(next);
+    // As the orchestrator does.
+    const merge = { metadata: { labels: { [labelKeys.latestOf]: null } } };
+    await world.client.patch(remediationRequests, refOf(first), { merge });
+    await world.settle();
+
+    expect((await gateway.admit(occurrence)).kind).toBe("ignored");
+
+    const counts = (await world.incidents()).map(({ status }) => status?.deduplication?.occurrenceCount);
+    expect(counts).toEqual([1, 1]);
   });
 
   it("opens one incident for any number of signals at once, in any number of gateways", async () => {

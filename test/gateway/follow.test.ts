@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { memoryWatermarks } from "../../src/coordination/index.ts";
-import { type KubeEvent, type KubeObject, kubeEvents, type ResourceType } from "../../src/kube/index.ts";
+import { keyOf, memoryWatermarks } from "../../src/coordination/index.ts";
+import { type KubeClient, type KubeEvent, type KubeObject, kubeEvents, type ResourceType } from "../../src/kube/index.ts";
 import type { Signal } from "../../src/resources/index.ts";
 import { followKubernetes } from "../../src/sources/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
@@ -15,13 +15,20 @@ describe("the watch of Kubernetes", () => {
   let watermarks = memoryWatermarks();
   let signals: Signal[];
   let isDown: boolean;
+  let rejected: string | undefined;
+  let sink: (signal: Signal) => Promise<unknown>;
 
   beforeEach(async () => {
     world = await GatewayWorld.open();
     watermarks = memoryWatermarks();
     signals = [];
     isDown = false;
-    follow();
+    rejected = undefined;
+    sink = async (signal) => {
+      if (isDown || (rejected && eventName(signal) === rejected)) throw new Error("not now");
+      signals.push(signal);
+    };
+    void follow();
     await pass(0);
   });
 
@@ -89,10 +96,97 @@ describe("the watch of Kubernetes", () => {
     await event("b", { reason: "BackOff" });
     signals = [];
 
-    follow();
+    void follow();
     await pass(1_000);
 
-    expect(signals.map(({ payload }) => (payload as KubeObject).metadata.name)).toEqual(["b"]);
+    expect(reported()).toEqual(["b"]);
+  });
+
+  it("reports an Event after a restart whose signal was rejected, if another one of the same second was admitted", async () => {
+    rejected = "b";
+    await events(["a", "b"], { reason: "BackOff" });
+    await pass(60_000);
+    stop.abort();
+    await pass(3_000);
+    expect(reported()).toEqual(["a"]);
+    rejected = undefined;
+
+    void follow();
+    await pass(1_000);
+
+    expect(reported()).toContain("b");
+  });
+
+  it.each([
+    ["is not counted again while its incident is open", false],
+    ["opens no other incident if its incident is closed", true],
+  ])("reports an Event again that happened right before a restart: it %s", async (_what, isClosed) => {
+    const gateway = await world.gateway();
+    const admissions: string[] = [];
+    sink = async (signal) => admissions.push((await gateway.admit(signal)).kind);
+    await event("a", { reason: "BackOff" });
+    await pass(3_000);
+    if (isClosed) await world.close(await world.only());
+    stop.abort();
+    await pass(3_000);
+
+    void follow();
+    await pass(3_000);
+
+    expect(admissions).toEqual(["created", "ignored"]);
+    expect((await world.only()).status?.deduplication?.occurrenceCount).toBe(1);
+  });
+
+  it("leaves no watch open when another replica has taken over", async () => {
+    stop.abort();
+    await pass(3_000);
+    let open = 0;
+    const { watch } = world.client;
+    const counting: KubeClient = {
+      ...world.client,
+      async *watch(type, query, call) {
+        open++;
+        try {
+          yield* watch(type, query, call);
+        } finally {
+          open--;
+        }
+      },
+    };
+    const ended = follow(counting);
+    await pass(1_000);
+    expect(open).toBe(2);
+    const key = keyOf("kubernetes-events");
+    const record = await watermarks.read(key);
+    const cursor = { updatedAt: now() };
+    await watermarks.write(key, { cursor, fence: 5n }, record?.revision ?? "absent");
+
+    await event("a", { reason: "BackOff" });
+    await pass(30_000);
+
+    await ended;
+    expect(open).toBe(0);
+  });
+
+  it("reports a node again that was removed and came back", async () => {
+    const since = now();
+    const add = () => world.object(nodes, { metadata: { name: "worker-1" } });
+    const setNotReady = () => {
+      const conditions = [{ type: "Ready", status: "False", lastTransitionTime: since }];
+      const status = { merge: { status: { conditions } } };
+      return world.client.patch(nodes, { name: "worker-1" }, status, { subresource: "status" });
+    };
+    await add();
+    await setNotReady();
+    await pass(1_000);
+
+    await world.client.delete(nodes, { name: "worker-1" });
+    await pass(1_000);
+    await add();
+    await setNotReady();
+    await pass(1_000);
+
+    expect(signals.map(({ name }) => name)).toEqual(["NodeNotReady", "NodeNotReady"]);
   });
 
   it("reports each change of the conditions of a node", async () => {
@@ -122,21 +216,17 @@ describe("the watch of Kubernetes", () => {
     expect(signals[1]?.series).toBe(signals[0]?.series);
   });
 
-  function follow() {
+  function follow(client = world.client) {
     stop = new AbortController();
-    const { client, clock, log } = world;
-    const sink = async (signal: Signal) => {
-      if (isDown) throw new Error("not now");
-      signals.push(signal);
-    };
+    const { clock, log } = world;
     const reasons = ["BackOff"];
-    void followKubernetes({
+    return followKubernetes({
       client,
       clock,
       log,
       random: systemRandom(),
       reasons,
-      sink,
+      sink: (signal) => sink(signal),
       watermarks,
       overlapMs: 10_000,
       fence: 0n,
@@ -151,8 +241,20 @@ describe("the watch of Kubernetes", () => {
 
   const now = () => new Date(world.clock.wallMs()).toISOString().replace(/\.\d+Z/, "Z");
 
-  async function event(name: string, change: { readonly reason: string } & Readonly<Record<string, unknown>>) {
+  const eventName = ({ payload }: Signal) => (payload as KubeObject).metadata?.name;
+  const reported = () => signals.map(eventName);
+
+  function event(name: string, change: EventChange) {
+    return events([name], change);
+  }
+
+  /** Events of one second. */
+  async function events(names: readonly string[], change: EventChange) {
     await pass(2_000);
+    for (const name of names) await create(name, change);
+  }
+
+  async function create(name: string, change: EventChange) {
     await world.client.create(kubeEvents, {
       apiVersion: "v1",
       kind: "Event",
@@ -168,3 +270,5 @@ describe("the watch of Kubernetes", () => {
     } as KubeEvent);
   }
 });
+
+type EventChange = { readonly reason: string; readonly type?: "Normal" | "Warning" };

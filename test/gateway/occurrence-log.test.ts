@@ -124,6 +124,26 @@ describe("a gateway with an occurrence log", () => {
     expect(world.log.events.at(-1)).toMatchObject({ fields: { unreported: expect.any(Number) } });
   });
 
+  it("ends although no status can be written, without trying each of them", async () => {
+    let writes = 0;
+    const patch = () => {
+      writes++;
+      throw new KubeError("unavailable", "no answer");
+    };
+    const client = { ...world.client, patch: patch as typeof world.client.patch };
+    const gateway = await world.gateway({ client, occurrenceLog: await world.occurrenceLog(), writer });
+    const signals = Array.from({ length: 40 }, (_, i) => signal({ subject: { kind: "Node", name: `worker-${i}` } }));
+    await Promise.all(signals.map((one) => gateway.admit(one)));
+
+    await gateway.stop();
+
+    expect(writes).toBe(8);
+    const next = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });
+    await next.ready;
+    const counts = (await world.incidents()).map(({ status }) => status?.deduplication?.occurrenceCount);
+    expect(counts).toEqual(signals.map(() => 1));
+  });
+
   it("continues its counts after each of several restarts", async () => {
     for (let life = 1; life <= 4; life++) {
       const gateway = await world.gateway({ occurrenceLog: await world.occurrenceLog(), writer });

@@ -10,30 +10,39 @@ import { dieWithUs, end, waitForOutput } from "../services/child.ts";
 import { plainEnv } from "../services/interlock.ts";
 
 export interface IncidentMemoryOptions {
-  /** How many incidents are opened before the first measurement: it fills what is bounded, such as histories and caches. */
-  readonly before: number;
+  /** How many incidents are opened before the first measurement, which fills what is bounded, and as many again after it. */
   readonly count: number;
   /** The `i`-th alert as Alertmanager sends it. */
   readonly alert: (i: number) => object;
   /** How many alerts in a row are one incident. */
   readonly alertsPerIncident?: number;
-  /** How often `count` incidents are opened and measured; the median counts. */
-  readonly intervals?: number;
   /** Ends the wait for rest as soon as one incident costs no more than this. */
   readonly maxBytes: number;
 }
 
 /**
+ * Compiled code would count as the memory of the incidents during which a function became hot: a megabyte, or kilobytes for each
+ * of some hundred. With these flags all there is of a function exists from its first call on.
+ */
+const withoutCompiledCode = [
+  "--no-opt",
+  "--no-maglev",
+  "--no-sparkplug",
+  "--no-lazy-feedback-allocation",
+  "--no-flush-bytecode",
+];
+
+/**
  * By how much the heap and external memory of `interlock up` grow with each open incident, once all of them are at rest.
- * A weak table that doubles its capacity during an interval adds as much as a hundred incidents, and shrinks no more:
- * where there are few incidents, the median of several intervals leaves it out.
+ * The number of incidents doubles between the two measurements: then every map with entries for each of them doubles its
+ * capacity once, wherever its limits are.
  */
 export async function incidentMemory(options: IncidentMemoryOptions): Promise<number> {
-  const { before, count, alert, alertsPerIncident = 1, intervals = 1, maxBytes } = options;
+  const { count, alert, alertsPerIncident = 1, maxBytes } = options;
   const directory = mkdtempSync(join(tmpdir(), "interlock-memory-"));
   const entry = new URL("./measured-process.ts", import.meta.url);
   const program = await bundle(entry, join(directory, "interlock.mjs"));
-  const args = ["--expose-gc", program, "up", ...upOptions(directory)];
+  const args = [...withoutCompiledCode, "--expose-gc", program, "up", ...upOptions(directory)];
   const up = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe", "ipc"], env: plainEnv });
   try {
     dieWithUs(up);
@@ -42,32 +51,19 @@ export async function incidentMemory(options: IncidentMemoryOptions): Promise<nu
     up.stderr?.resume();
     const gateway = readFileSync(join(directory, "data", "gateway-url"), "utf8").trim();
 
-    let opened = 0;
-    const open = async (more: number) => {
-      await openIncidents(gateway, opened * alertsPerIncident, (opened + more) * alertsPerIncident, alert);
-      opened += more;
-      await blocked(gateway, opened);
+    const open = async (from: number, to: number) => {
+      await openIncidents(gateway, from * alertsPerIncident, to * alertsPerIncident, alert);
+      await blocked(gateway, to);
     };
-    await open(before);
-    const costs: number[] = [];
-    let start = await restingBytes(up, 0);
-    while (costs.length < intervals) {
-      await open(count);
-      const isLast = costs.length + 1 === intervals;
-      const bytes = await restingBytes(up, isLast ? start + maxBytes * count : 0);
-      costs.push((bytes - start) / count);
-      start = bytes;
-    }
-    console.log(costs);
-    return median(costs);
+    await open(0, count);
+    const before = await restingBytes(up, 0);
+    await open(count, 2 * count);
+    const bytes = await restingBytes(up, before + maxBytes * count);
+    return (bytes - before) / count;
   } finally {
     await end(up, "SIGKILL");
     rmSync(directory, { recursive: true, force: true });
   }
-}
-
-function median(numbers: readonly number[]): number {
-  return numbers.toSorted((a, b) => a - b)[(numbers.length - 1) / 2] ?? Number.NaN;
 }
 
 const token = "the-token-of-a-sender";

@@ -116,7 +116,11 @@ export const stageMutants = [
   ...mutantsOf({ file: "src/gateway/incidents/record-late-openings.ts", suite: "test/gateway/openings.test.ts" }, [
     ["records a late opening again and again", "if (!before.has(uid) && !signal.aborted)", "if (!signal.aborted)"],
   ]),
+  ...mutantsOf({ file: "src/sources/kubernetes/follow.ts", suite: "test/gateway/follow.test.ts" }, [
+    ["moves the watermark to the time of an Event that waits", "!waiting.has(updatedAt)", "!this.#isWaiting(event)"],
+  ]),
   ...mutantsOf({ file: "src/gateway/decide.ts", suite: "src/gateway/decide.test.ts" }, [
+    ["counts an occurrence again", "own !== undefined && signal.firingAt <= own.firingAt", "false"],
     ["opens an incident for each report", 'if (isOpen(newest)) return { do: "count", incident: newest };', ""],
     ["numbers incidents from one", " ?? 0) + 1 };", " ?? 0) * 0 + 1 };"],
     ["opens an incident for a series that has ended", "signal.firingAt <= resolvedAt", "signal.firingAt > resolvedAt"],

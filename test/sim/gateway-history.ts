@@ -11,6 +11,8 @@ import type { World } from "./world.ts";
 interface Problem {
   readonly incidents: Map<string, RemediationRequest>;
   readonly gone: Set<string>;
+  /** By incident and series, the latest occurrence in a status that was written before it was closed. */
+  readonly recorded: Map<string, Map<string, string>>;
   /** When one was last closed. */
   closedAt: number;
   /** Firing signals that were handed to a gateway. */
@@ -25,6 +27,7 @@ interface Problem {
 }
 
 interface Series {
+  readonly isOccurrence: boolean;
   /** When a beginning was first handed to a gateway. */
   readonly firstSent: Map<string, number>;
   /** Beginnings that were answered with `created` or `counted`, and when the last one was sent. */
@@ -97,6 +100,7 @@ export class GatewayHistory {
     if (what === "delete") return void problem.gone.add(incident.metadata.uid ?? "");
     problem.incidents.set(incident.metadata.uid ?? "", incident);
     if (!before) this.#opened(incident, problem);
+    if (before && isOpen(before)) this.#record(incident, problem);
     if (before && isOpen(before) && !isOpen(incident)) problem.closedAt = this.#world.now;
     const open = [...problem.incidents.values()].filter(isOpen);
     if (open.length > 1) this.#fail("G1 one incident", `${open.map(nameOf).join(" and ")} are open`);
@@ -125,7 +129,12 @@ export class GatewayHistory {
     this.check();
   }
 
-  #opened({ metadata, spec }: RemediationRequest, { series: all, incidents, gone }: Problem) {
+  #record({ metadata, status }: RemediationRequest, { recorded }: Problem) {
+    const series = Object.entries(status?.deduplication?.series ?? {});
+    recorded.set(metadata.uid ?? "", new Map(series.map(([key, { firingAt }]) => [key, firingAt])));
+  }
+
+  #opened({ metadata, spec }: RemediationRequest, { series: all, incidents, gone, recorded }: Problem) {
     const series = spec.signalLabels?.["series"] ?? "";
     const own = all.get(series);
     const toldAt = own?.firstSent.get(spec.firingTime);
@@ -137,6 +146,10 @@ export class GatewayHistory {
       const ended = status?.deduplication?.series?.[seriesKey({ series })]?.resolvedAt;
       return !gone.has(uid) && ended !== undefined && ended >= spec.firingTime;
     });
+    const key = seriesKey({ series });
+    const isRecorded = [...recorded].some(([uid, one]) => !gone.has(uid) && (one.get(key) ?? "") >= spec.firingTime);
+    if (own.isOccurrence && isRecorded)
+      this.#fail("G7 one effect", `${metadata.name} was opened for ${spec.firingTime}, which another incident has`);
     if (end && isKnown)
       this.#fail(
         "G3 resolved never opens",
@@ -161,14 +174,16 @@ export class GatewayHistory {
   }
 
   /** An acknowledged beginning without an end is in an incident; so is every end that was reported as written. */
-  #seriesKept(name: string, key: string, { acknowledged, ends, written }: Series, { incidents, closedAt }: Problem) {
+  #seriesKept(name: string, key: string, series: Series, { incidents, closedAt }: Problem) {
+    const { acknowledged, ends, written, isOccurrence } = series;
     const kept = [...incidents.values()].flatMap(
       ({ status }) => status?.deduplication?.series?.[seriesKey({ series: key })] ?? [],
     );
     const isAnyOpen = [...incidents.values()].some(isOpen);
     for (const [firingAt, toldAt] of acknowledged) {
       if (ends.some((end) => end >= firingAt)) continue;
-      if (!isAnyOpen && toldAt > closedAt)
+      // An occurrence that was counted twice stays with the incident that has it.
+      if (!isAnyOpen && toldAt > closedAt && !isOccurrence)
         this.#fail(
           "G4 nothing lost",
           `${name}: series ${key}was reported after all incidents were closed, none is open`,
@@ -194,6 +209,7 @@ export class GatewayHistory {
     const problem: Problem = {
       incidents: new Map(),
       gone: new Set(),
+      recorded: new Map(),
       closedAt: 0,
       attempts: 0,
       attemptsBy: new Map(),
@@ -205,11 +221,11 @@ export class GatewayHistory {
     return problem;
   }
 
-  #seriesOf({ name, series: key }: Signal): Series {
+  #seriesOf({ name, series: key, isOccurrence = false }: Signal): Series {
     const { series } = this.#problemOf(name);
     const known = series.get(key);
     if (known) return known;
-    const one: Series = { firstSent: new Map(), acknowledged: new Map(), ends: [], written: [] };
+    const one: Series = { isOccurrence, firstSent: new Map(), acknowledged: new Map(), ends: [], written: [] };
     series.set(key, one);
     return one;
   }

@@ -32,6 +32,9 @@ interface Alert {
   readonly sent: Signal[];
 }
 
+/** Of a problem that each signal reports once more, like a Kubernetes Event. It never ends. */
+const occurrenceName = "Evicted";
+
 const maxTries = 5;
 const patienceMs = 3_000;
 /** Longer than a gateway is paused and a request is under way: after that an old name could be used once more. */
@@ -50,7 +53,7 @@ export class GatewaySenders {
     this.#stage = stage;
     const { chance } = stage.world;
     this.#client = stage.server.cluster.client("people");
-    const names = ["DiskFull", "DiskSlow", "Overheated"].slice(0, chance.whole(1, 3));
+    const names = [occurrenceName, "DiskFull", "DiskSlow", "Overheated"].slice(chance.whole(0, 1), chance.whole(2, 4));
     this.#alerts = names.flatMap((name) =>
       ["a", "b", "c"].slice(0, chance.whole(1, 3)).map((series) => ({ name, series, sent: [] })),
     );
@@ -93,7 +96,9 @@ export class GatewaySenders {
     // Far behind every other clock, whatever its skew: a time in the future would count as now.
     const at = new Date(1_600_000_000_000 + this.#stage.world.now).toISOString();
     const last = sent.at(-1);
-    if (!last || (last.status === "resolved" && chance.happens(0.4))) sent.push(firing(name, series, at));
+    if (last?.isOccurrence && chance.happens(0.4)) sent.push(firing(name, series, at));
+    else if (last?.isOccurrence) return;
+    else if (!last || (last.status === "resolved" && chance.happens(0.4))) sent.push(firing(name, series, at));
     else if (last.status === "firing" && chance.happens(this.#ending))
       sent.push({ ...last, status: "resolved", endedAt: at });
   }
@@ -176,6 +181,7 @@ function firing(name: string, series: string, firingAt: string): Signal {
   return {
     ...{ status: "firing", source: "alertmanager", severity: "critical" },
     ...{ name, series, firingAt, labels: { series }, annotations: {} },
+    ...(name === occurrenceName && { isOccurrence: true }),
     subject: { kind: "Node", name: "worker-1" },
     payload: { name, series },
   };

@@ -49,14 +49,14 @@ export class RedisModel {
   }
 
   enter(runId: string, maxTtlMs: number, upMs: number): number {
-    if (this.#knownRun !== runId) {
-      this.#knownRun = runId;
-      const left = maxTtlMs - upMs;
-      if (left > 0) {
-        this.#quarantinedUntil = this.#now() + left;
-        this.#fence = 0;
-      }
+    const left = maxTtlMs - Math.max(0, upMs);
+    const waitMs = this.#quarantinedUntil - this.#now();
+    const isExtended = upMs >= 0 && waitMs > 0 && waitMs < left;
+    if (left > 0 && (this.#knownRun !== runId || isExtended)) {
+      this.#quarantinedUntil = this.#now() + left;
+      this.#fence = 0;
     }
+    this.#knownRun = runId;
     return Math.max(0, this.#quarantinedUntil - this.#now());
   }
 

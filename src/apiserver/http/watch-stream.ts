@@ -8,7 +8,7 @@ import type { Format } from "./accept.ts";
 import type { Exchange } from "./exchange.ts";
 import { tableOptions } from "./write-object.ts";
 
-/** A watch that is this far behind is closed. Its client can watch again from its last version. */
+/** A watch that is this far behind, besides its initial list, is closed. Its client can watch again from its last version. */
 const maxUnsentBytes = 8 * 1_024 * 1_024;
 
 /** The response to one watch. The events of one turn of the event loop are sent together. */
@@ -18,6 +18,7 @@ export class WatchStream {
   readonly #format: Format;
   readonly #frames: WatchFrames;
   #unsent: Buffer[] = [];
+  #maxUnsentBytes = maxUnsentBytes;
   #headerSent = false;
   #ended = false;
 
@@ -35,6 +36,8 @@ export class WatchStream {
     this.#open();
     for (const entry of initial) this.send({ type: "ADDED", entry });
     if (announceEnd) this.#bookmarkAt(revision, { "k8s.io/initial-events-end": "true" });
+    // Otherwise a client could never receive a longer list.
+    for (const frame of this.#unsent) this.#maxUnsentBytes += frame.length;
   }
 
   /** A watch that cannot begin gets 200 and an error event. */
@@ -106,7 +109,7 @@ export class WatchStream {
     if (frames.length === 0 || this.#ended) return;
     this.#unsent = [];
     response.write(frames.length === 1 ? (frames[0] as Buffer) : Buffer.concat(frames));
-    if (response.writableLength <= maxUnsentBytes) return;
+    if (response.writableLength <= this.#maxUnsentBytes) return;
     log?.warn("watcher cut off", { resource: this.#resource.storedAs, unsentBytes: response.writableLength });
     this.#ended = true;
     response.destroy();

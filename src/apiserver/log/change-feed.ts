@@ -3,7 +3,7 @@ import type { StoredChange } from "./stored-object.ts";
 
 export interface HistoryLimits {
   readonly changes: number;
-  /** Of the JSON of these changes: a few huge objects must not take all memory. */
+  /** Of the JSON of these changes, and of what they replaced: a few huge objects must not take all memory. */
   readonly characters: number;
 }
 
@@ -15,6 +15,8 @@ export class ChangeFeed {
   #changes: (StoredChange | undefined)[] = [];
   #start = 0;
   #characters = 0;
+  /** Of the replaced objects, whose texts only the history keeps in memory. */
+  #replacedCharacters = 0;
   #compactedRevision: number;
 
   constructor(revision: number, limits: HistoryLimits) {
@@ -63,15 +65,18 @@ export class ChangeFeed {
   #remember(change: StoredChange) {
     this.#changes.push(change);
     this.#characters += change.entry.characters;
+    this.#replacedCharacters += change.previous?.characters ?? 0;
     const { changes, characters } = this.#limits;
-    while (this.#changes.length - this.#start > changes || this.#characters > characters) this.#forgetOldest();
+    const isTooLarge = () => Math.max(this.#characters, this.#replacedCharacters) > characters;
+    while (this.#changes.length - this.#start > changes || isTooLarge()) this.#forgetOldest();
   }
 
   #forgetOldest() {
-    const { entry } = this.#oldest as StoredChange;
+    const { entry, previous } = this.#oldest as StoredChange;
     // Released at once: until the array is cut, it could hold twice the allowed memory.
     this.#changes[this.#start] = undefined;
     this.#characters -= entry.characters;
+    this.#replacedCharacters -= previous?.characters ?? 0;
     this.#compactedRevision = entry.revision;
     this.#start++;
     if (2 * this.#start < this.#changes.length) return;

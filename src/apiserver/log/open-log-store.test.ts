@@ -385,6 +385,19 @@ describe("the history of a log store", () => {
     expect(store.watch("things", first, () => {})).toBeUndefined();
     await store.close();
   });
+
+  it("is bounded by the characters of the objects that were replaced by smaller ones", async () => {
+    const store = await open({ history: { changes: 1_000, characters: 10_000 } });
+    for (let i = 0; i < 30; i++) await put(store, `thing-${i}`, { text: "x".repeat(1_000) });
+    for (let i = 0; i < 30; i++) await put(store, `thing-${i}`);
+    const notified: string[] = [];
+
+    store.watch("things", store.compactedRevision, ({ key }) => notified.push(key.name));
+
+    expect(notified.length).toBeGreaterThan(5);
+    expect(notified.length).toBeLessThan(15);
+    await store.close();
+  });
 });
 
 function open(options: Partial<LogStoreOptions> = {}): Promise<ObjectStore> {

@@ -76,4 +76,5 @@ export class StoredObject implements StoredEntry {
 
 export interface StoredChange extends Change {
   readonly entry: StoredObject;
+  readonly previous: StoredObject | undefined;
 }

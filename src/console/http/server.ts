@@ -67,7 +67,7 @@ export async function serveConsole(options: ConsoleServerOptions): Promise<Conso
     serveRoute(app, route, { identity, cookies, failures, closing: streams.signal });
   for (const probe of probes) app.get(probe, async () => ({ status: "ok" }));
   serveFiles(app, options.files);
-  const server = await listenWith(app, { listen, certificate });
+  const server = await listenWith(app, { listen, certificate, clock });
   return {
     url: server.url,
     async close() {

@@ -87,6 +87,26 @@ describe("a new connection", () => {
     expect(waitMs).toBeGreaterThan(9_000);
   });
 
+  it("grants nothing for longer if its own leases last longer than those of the first connection", async () => {
+    const names = freshNames();
+    await enter(names, { runId: "one", maxTtlMs: 30_000, upMs: 20_000 });
+
+    const waitMs = await enter(names, { runId: "one", maxTtlMs: 120_000, upMs: 21_000 });
+
+    expect(waitMs).toBeGreaterThan(98_000);
+    expect(await enter(names, { runId: "one", maxTtlMs: 30_000, upMs: 22_000 })).toBeGreaterThan(97_000);
+  });
+
+  it("waits once after a failover, however many connections follow", async () => {
+    const names = freshNames();
+    await enter(names, { runId: "one", maxTtlMs: 10_000, upMs: -1 });
+
+    const waitMs = await enter(names, { runId: "one", maxTtlMs: 30_000, upMs: -1 });
+
+    expect(waitMs).toBeGreaterThan(9_000);
+    expect(waitMs).toBeLessThanOrEqual(10_000);
+  });
+
   it("uses a known server at once, or one that has been up for longer than any lease", async () => {
     const names = freshNames();
 

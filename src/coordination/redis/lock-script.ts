@@ -193,15 +193,16 @@ return replies
  * may last, may have forgotten leases that are still held: nothing is granted until they have run out.
  *
  * KEYS  F, the previous run id
- * ARGV  the server's run id, ms that a lease may last, ms the server has been up
+ * ARGV  the server's run id, ms that a lease may last, ms the server has been up, or -1 if another one granted locks before it
  * Reply: ms until locks are granted again, 0 if they are
  */
 export const enterScript = `
-if redis.call('GET', KEYS[2]) ~= ARGV[1] then
-  redis.call('SET', KEYS[2], ARGV[1])
-  local left = ARGV[2] - ARGV[3]
-  if left > 0 then redis.call('SET', KEYS[1], 'quarantine', 'PX', left) end
-end
+local left = ARGV[2] - math.max(0, ARGV[3])
+local isKnown = redis.call('GET', KEYS[2]) == ARGV[1]
+-- A client with shorter leases may have been first. Not after a failover: each new connection would begin the wait again.
+local isExtended = ARGV[3] ~= '-1' and redis.call('GET', KEYS[1]) == 'quarantine' and redis.call('PTTL', KEYS[1]) < left
+if not isKnown then redis.call('SET', KEYS[2], ARGV[1]) end
+if left > 0 and (not isKnown or isExtended) then redis.call('SET', KEYS[1], 'quarantine', 'PX', left) end
 if redis.call('GET', KEYS[1]) == 'quarantine' then return redis.call('PTTL', KEYS[1]) end
 return 0
 `;

@@ -86,7 +86,7 @@ async function enterServer(connection: NewConnection, fences: string, run: strin
     server.get("run_id") ?? "unknown",
     forgetsNothing ? 0 : maxTtlMs,
     // The uptime of a replica is irrelevant: its former primary may have granted a lock a moment ago.
-    isReplicated ? 0 : uptimeMs(server),
+    isReplicated ? -1 : uptimeMs(server),
   ];
   const waitMs = Number(await connection.run(enter, [fences, run], args));
   return { waitMs, upMs: isReplicated ? undefined : uptimeMs(server) };

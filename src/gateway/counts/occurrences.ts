@@ -145,24 +145,31 @@ export class Occurrences {
   async #flushAll() {
     const waiting = [...this.#tallies.values()];
     const next = async (): Promise<void> => {
-      for (let tally = waiting.pop(); tally; tally = waiting.pop()) await this.#flushOne(tally);
+      for (let tally = waiting.pop(); tally; tally = waiting.pop()) {
+        const isWritten = await this.#flushOne(tally);
+        // While the server does not respond, each write would delay the end, and all counts are in the occurrence log.
+        if (!isWritten && this.#closed) waiting.length = 0;
+      }
     };
     await Promise.all(Array.from({ length: maxWritesAtOnce }, next));
   }
 
-  async #flushOne(tally: Tally) {
+  /** False if it failed, and has to be tried again. */
+  async #flushOne(tally: Tally): Promise<boolean> {
     const { warn, namespace, stalls, flushMs } = this.#options;
     const key = `${namespace}/${tally.name}`;
-    if (!tally.hasNews) return this.#removeIdle(tally);
+    if (!tally.hasNews) this.#removeIdle(tally);
     // Without an occurrence log, the caller that counted writes the status and observes the failure.
-    if (!this.hasLog && !this.#closed) return;
+    if (!tally.hasNews || (!this.hasLog && !this.#closed)) return true;
     try {
       await this.#write(tally, undefined);
       stalls.succeeded(key);
+      return true;
     } catch (error) {
       stalls.failed(key, error, flushMs);
       warn("occurrences not written", { incident: tally.name, unwritten: tally.unwritten, error }, error);
       this.#flushLater();
+      return false;
     }
   }
 

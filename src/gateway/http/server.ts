@@ -35,18 +35,18 @@ interface GatewayServer {
 
 /** Serves a gateway over HTTP. */
 export async function serveGateway(options: ServerOptions): Promise<GatewayServer> {
-  const { certificate, listen } = options;
+  const { certificate, listen, clock } = options;
   const bodyLimit = options.limits.bodyBytes;
   const app = createApp({ certificate, bodyLimit, routerOptions: { ignoreTrailingSlash: true } });
   const bodyChecks: BodyChecks = new WeakMap();
-  readJson(app, bodyChecks, new Pacer(options.clock));
+  readJson(app, bodyChecks, new Pacer(clock));
   const reportRejection = rejectionReporter(options.gateway.metrics, limitedWarnings(options));
   handleErrors(app, options, reportRejection);
   measure(app, options);
   serveInformation(app, options);
   serveSignals(app, { ...options, reportRejection }, bodyChecks);
   if (options.tasks) serveTasks(app, options.tasks, reportRejection);
-  return listenWith(app, { listen, certificate });
+  return listenWith(app, { listen, certificate, clock });
 }
 
 /** In characters. Longer bodies take milliseconds to parse and process, so they wait for their turn. */

@@ -74,11 +74,14 @@ export class IncidentOpener {
     return await this.#openNow(report, addition, isRetry);
   }
 
-  /** A retry reads the whole history: the next name exists already, so the first read was incomplete. */
+  /**
+   * A retry reads the whole history: the next name exists already, so the first read was incomplete. So does an occurrence,
+   * which any earlier incident may have.
+   */
   async #openNow(report: Report, addition: Addition, isRetry: boolean): Promise<Opened> {
     const { incidents, scopeOf, kinds } = this.#options;
     const { fingerprint, owner, signal } = report;
-    const { newest, earlier } = await (isRetry
+    const { newest, earlier } = await (isRetry || signal.isOccurrence
       ? incidents.readWholeHistory(fingerprint)
       : incidents.readHistory(fingerprint, signal.firingAt));
     const decision = decideFiring(newest, report, [...earlier, ...(await this.#formerSeries(report))]);

@@ -92,7 +92,7 @@ export class Reflector<T extends KubeObject> {
     const version = BigInt(resourceVersion);
     // From a server replica that lags behind: this list would revert objects to older versions.
     if (version < this.#version) {
-      const message = `the list is of version ${version}, older than ${this.#version}, which was seen before`;
+      const message = `the list is of version ${version}, older than ${this.#version}, which was seen before; if the server was restored from a backup, restart this process`;
       throw new KubeError("unavailable", message);
     }
     this.#version = version;

@@ -31,6 +31,8 @@ export interface Signal {
   readonly annotations: Readonly<Record<string, string>>;
   /** When the problem began, according to the sender. RFC 3339 with milliseconds. */
   readonly firingAt: string;
+  /** It reports what happened at `firingAt`: another one of its series with the same time reports the same again. */
+  readonly isOccurrence?: boolean;
   /** When it ended, for `resolved`. */
   readonly endedAt?: string;
   /** The sender by its token; absent for signals of the gateway's own watches. */

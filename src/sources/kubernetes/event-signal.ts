@@ -64,6 +64,7 @@ export function toEventSignal(event: unknown, receivedAt: string): EventReading 
       labels: node === undefined ? {} : { node },
       annotations: message ? limitTexts({ message }) : {},
       firingAt: eventTime(read) || receivedAt,
+      isOccurrence: true,
       payload: event,
     },
   };

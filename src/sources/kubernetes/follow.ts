@@ -56,11 +56,13 @@ export async function followKubernetes(options: FollowOptions): Promise<void> {
     fence,
   });
   const problem = problemLogger("kubernetes source problem", { log, clock });
-  const follow = { client, clock, random, problem, signal };
+  // It may end before `signal` aborts, and must leave no watch open then.
+  const end = new AbortController();
+  const follow = { client, clock, random, problem, signal: AbortSignal.any([signal, end.signal]) };
   const eventCache = informer({ ...follow, type: events });
   const nodeCache = informer({ ...follow, type: nodes });
   const eventSignals = new EventSignals(options, eventCache, mark.record.cursor.updatedAt);
-  const processedConditions = new Map<string, string>();
+  const processedConditions: ProcessedConditions = new Map();
   const controllers = [
     new Controller({
       ...follow,
@@ -72,13 +74,14 @@ export async function followKubernetes(options: FollowOptions): Promise<void> {
       ...follow,
       name: "nodes",
       sources: [keysFrom(nodeCache, ({ metadata }) => [metadata.name ?? ""])],
-      reconcile: (key) => processNode(nodeCache.get({ name: key }), options, processedConditions),
+      reconcile: (name) => processNode(name, nodeCache.get({ name }), { ...options, processed: processedConditions }),
     }),
   ];
   try {
     await Promise.all(controllers.map(({ ready }) => ready));
     await storeWatermark(mark, eventSignals, { ...options, markEveryMs });
   } finally {
+    end.abort();
     await Promise.all(controllers.map((controller) => controller.stop({ deadlineMs: 1_000 })));
   }
 }
@@ -114,14 +117,13 @@ class EventSignals {
 
   /** All Events that are signals, and whether they are processed. */
   items() {
-    return this.#cache
-      .list()
-      .filter((event) => this.#isSignal(event))
-      .map((event) => ({
-        id: event.metadata.uid ?? "",
-        updatedAt: eventTime(event),
-        finished: !this.#isWaiting(event),
-      }));
+    const signals = this.#cache.list().filter((event) => this.#isSignal(event));
+    // The next start passes only Events after the watermark, which must not be at the time of one that waits: many share a second.
+    const waiting = new Set(signals.filter((event) => this.#isWaiting(event)).map(eventTime));
+    return signals.map((event) => {
+      const updatedAt = eventTime(event);
+      return { id: event.metadata.uid ?? "", updatedAt, finished: !waiting.has(updatedAt) };
+    });
   }
 
   #isWaiting(event: WatchedEvent): boolean {
@@ -134,16 +136,22 @@ class EventSignals {
   }
 }
 
+/** By the name of each node that exists, the states of its conditions that were passed. */
+type ProcessedConditions = Map<string, Map<string, string>>;
+
 async function processNode(
+  name: string,
   node: WatchedNode | undefined,
-  { sink, client }: FollowOptions,
-  processed: Map<string, string>,
+  { sink, client, processed }: FollowOptions & { readonly processed: ProcessedConditions },
 ): Promise<undefined> {
+  const states = processed.get(name) ?? new Map<string, string>();
+  if (node) processed.set(name, states);
+  else processed.delete(name);
   for (const signal of node ? toNodeSignals(node, new Date(client.serverNowMs()).toISOString()) : []) {
     const state = `${signal.status} ${signal.firingAt}`;
-    if (processed.get(signal.series) === state) continue;
+    if (states.get(signal.series) === state) continue;
     await sink(signal);
-    processed.set(signal.series, state);
+    states.set(signal.series, state);
   }
 }
 
