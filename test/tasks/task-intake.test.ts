@@ -3,7 +3,7 @@ import { memoryClaims } from "../../src/coordination/index.ts";
 import { type KubeClient, KubeError } from "../../src/kube/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
 import { type CodingTask, codingTasks, installCrds } from "../../src/resources/index.ts";
-import { claimKeys, type TaskDraft, taskIntake, webhookIntake } from "../../src/tasks/index.ts";
+import { claimKeys, type TaskDraft, type TaskIntake, taskIntake, webhookIntake } from "../../src/tasks/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { recordingLogger } from "../doubles/recording-logger.ts";
@@ -79,6 +79,20 @@ describe("a draft", () => {
     expect(await listTasks()).toHaveLength(2);
   });
 
+  it("becomes a task again however often it is superseded: two commits replace one another", async () => {
+    const intake = openIntake();
+    const rounds = 30;
+
+    for (let round = 0; round < rounds; round++) {
+      const { kind, task } = await create(intake);
+      expect(kind).toBe("created");
+      const superseded = { phase: "Superseded", supersededBy: "b".repeat(40), completionTime: intake.now() } as const;
+      await client.update(codingTasks, { ...task, status: superseded }, { subresource: "status" });
+    }
+
+    expect(await listTasks()).toHaveLength(rounds);
+  });
+
   it("that the API server refuses is ignored with its reason, also on a repeated delivery", async () => {
     const create = (async () => {
       throw new KubeError("invalid", "spec.branch is too long");
@@ -106,6 +120,12 @@ describe("an ignored report", () => {
     expect(sources).toEqual(["poll", "webhook"]);
   });
 });
+
+async function create(intake: TaskIntake) {
+  const creation = await intake.create(draft());
+  if (creation.kind === "refused") throw new Error(creation.problem);
+  return creation;
+}
 
 function deps(use = client) {
   return { client: use, ledger, namespace, log: recordingLogger() };
