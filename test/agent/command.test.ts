@@ -281,14 +281,14 @@ describe("a comment with a built-in command", () => {
     let failures = 0;
     const client = (real: KubeClient): KubeClient => ({
       ...real,
-      async update(type, object, options, call) {
+      async update(type, object, call) {
         const { status } = object as { readonly status?: CodingTaskStatus };
         const isDone = status?.steps?.some(({ name }) => name === "done");
         if (isDone && failures++ === 0) {
           await expect.poll(async () => (await phases()).includes("Cancelled")).toBe(true);
           throw new KubeError("unavailable", "no response");
         }
-        return real.update(type, object, options, call);
+        return real.update(type, object, call);
       },
     });
     const phases = async () => (await world.tasks()).map(({ status }) => status?.phase);
