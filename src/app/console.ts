@@ -155,7 +155,8 @@ async function openConsole(
   { identity, sharesExecutor }: ConsoleParts,
 ): Promise<RunningConsole> {
   const { loaded, directory, webDirectory, version, clock, random, log } = options;
-  const recorded: OperateContext["readEvents"] = (subject) => readRecorded(subject, { loaded, directory });
+  const recorded: OperateContext["readEvents"] = (subject, options) =>
+    readRecorded({ subject, ...options }, { loaded, directory });
   const { gateway, execution } = loaded.config;
   const projection = openProjection({
     ...options,
