@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { memoryClaims } from "../../src/coordination/index.ts";
+import { type Claims, CoordinationError, memoryClaims } from "../../src/coordination/index.ts";
 import { type KubeClient, KubeError } from "../../src/kube/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
 import { type CodingTask, codingTasks, installCrds } from "../../src/resources/index.ts";
@@ -93,6 +93,20 @@ describe("a draft", () => {
     expect(await listTasks()).toHaveLength(rounds);
   });
 
+  it("becomes one task although deliveries cannot be claimed: GitLab sends a rejected webhook only once", async () => {
+    const claim = () => Promise.reject(new CoordinationError("unavailable", "redis does not respond"));
+    const webhooks = openWebhooks(client, { ...memoryClaims({ clock, random }), claim });
+    const report = { object: "merge_request", outcome: { kind: "task", draft: draft() } } as const;
+
+    const admissions = [await webhooks.admit(report, "1"), await webhooks.admit(report, "1")];
+
+    const [task] = await listTasks();
+    expect(admissions).toEqual([
+      { kind: "queued", task: task?.metadata.name },
+      { kind: "duplicate", of: "task", task: task?.metadata.name },
+    ]);
+  });
+
   it("that the API server refuses is ignored with its reason, also on a repeated delivery", async () => {
     const create = (async () => {
       throw new KubeError("invalid", "spec.branch is too long");
@@ -135,8 +149,7 @@ function openIntake(use = client) {
   return taskIntake(deps(use));
 }
 
-function openWebhooks(use = client) {
-  const claims = memoryClaims({ clock, random });
+function openWebhooks(use = client, claims: Claims = memoryClaims({ clock, random })) {
   return webhookIntake({
     ...{ intake: openIntake(use), claims, rememberMs: 60_000 },
     ...{ log: recordingLogger(), metrics: promMetrics() },
