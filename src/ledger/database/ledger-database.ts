@@ -36,6 +36,8 @@ const create = [
     PRIMARY KEY (writer, seq))`,
   "CREATE INDEX IF NOT EXISTS ledger_rows_id ON ledger_rows (id)",
   "CREATE INDEX IF NOT EXISTS ledger_rows_at ON ledger_rows (at_ms)",
+  // An idle writer records heads every minute, and each process looks for the row before them as often.
+  "CREATE INDEX IF NOT EXISTS ledger_rows_besides_heads ON ledger_rows (writer, seq) WHERE type <> 'ledger.heads'",
   ...["target", "incident", "execution", "execution_id"].map(
     (column) =>
       `CREATE INDEX IF NOT EXISTS ledger_rows_${column} ON ledger_rows (${column}, at_ms) WHERE ${column} IS NOT NULL`,
