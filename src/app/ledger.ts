@@ -185,7 +185,7 @@ async function headsIn(database: LedgerDatabase): Promise<ReadonlyMap<string, He
 }
 
 /** Selects events of the ledger; see `readEvents` in the context of operations. */
-export interface RecordedQuery {
+interface RecordedQuery {
   readonly subject: EventFilter;
   readonly matches?: ((event: LedgerEvent) => boolean) | undefined;
   readonly max: number;
