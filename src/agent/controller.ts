@@ -103,7 +103,11 @@ interface WorkersDeps {
 
 function openWorkers(options: AgentOptions, { caches, announce, stalls, onEnd }: WorkersDeps): Workers {
   const { log, ledger, settings } = options;
-  const { client, busy } = caches;
+  const { client, busy, tasks } = caches;
+  // No attempt at a deleted task follows that would end its stall.
+  tasks.subscribe((event, task) => {
+    if (event === "DELETED") stalls.succeeded(objectKey(task));
+  });
   const deps = {
     ...options,
     client,
@@ -122,7 +126,7 @@ function openWorkers(options: AgentOptions, { caches, announce, stalls, onEnd }:
         if (outcome === "busy" || outcome === "left") busy.add(task);
       } catch (error) {
         busy.add(task);
-        stalls.failed(objectKey(task), error, busyMs);
+        if (tasks.get(refOf(task))) stalls.failed(objectKey(task), error, busyMs);
         log.warn("task attempt aborted", { task: task.metadata.name, error });
       }
     },

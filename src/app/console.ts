@@ -157,7 +157,8 @@ async function openConsole(
   const { loaded, directory, webDirectory, version, clock, random, log } = options;
   // Every viewer reads the ledger in this thread, and `up` has all stages in it.
   const pacer = new Pacer(clock);
-  const recorded: OperateContext["readEvents"] = (subject) => readRecorded(subject, { loaded, directory }, { pacer });
+  const recorded: OperateContext["readEvents"] = (subject, options) =>
+    readRecorded({ subject, ...options }, { loaded, directory }, { pacer });
   const { gateway, execution } = loaded.config;
   const projection = openProjection({
     ...options,

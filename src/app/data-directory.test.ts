@@ -2,10 +2,7 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { systemClock } from "../time/index.ts";
 import { makeDataDirectory } from "./data-directory.ts";
-
-const clock = systemClock();
 
 describe("a data directory", () => {
   let root: string;
@@ -17,22 +14,21 @@ describe("a data directory", () => {
   it("is created with its parents, for its owner only", async () => {
     const directory = join(root, "a", "b");
 
-    await makeDataDirectory(directory, clock);
+    await makeDataDirectory(directory);
 
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
   });
 
   it("may exist already, and no temporary file stays in it", async () => {
-    await makeDataDirectory(root, clock);
+    await makeDataDirectory(root);
 
     await expect(stat(join(root, ".probe"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
-  it("records its format, and is rejected by a version that supports only an older format", async () => {
-    const migrations = [async () => {}];
-    await makeDataDirectory(root, clock, { name: "interlock-data", migrations });
+  it("is rejected if a newer version has written it", async () => {
+    await writeFile(join(root, "format"), '{"format":"interlock-data/2"}\n');
 
-    await expect(makeDataDirectory(root, clock)).rejects.toThrow(
+    await expect(makeDataDirectory(root)).rejects.toThrow(
       `${root} is in format 2 of interlock-data, written by a newer version of Interlock`,
     );
   });
@@ -40,7 +36,7 @@ describe("a data directory", () => {
   it("can be created by two processes at once", async () => {
     const directory = join(root, "a", "b");
 
-    await Promise.all([makeDataDirectory(directory, clock), makeDataDirectory(directory, clock)]);
+    await Promise.all([makeDataDirectory(directory), makeDataDirectory(directory)]);
 
     expect((await stat(directory)).isDirectory()).toBe(true);
   });
@@ -49,7 +45,7 @@ describe("a data directory", () => {
     ["below /proc", "/proc/interlock/data", "(ENOENT): no directory can be made there"],
     ["in a part of /proc that exists", "/proc/self", "no directory can be made there"],
   ])("%s fails at once, with the reason and what to do", async (_where, directory, reason) => {
-    const made = makeDataDirectory(directory, clock);
+    const made = makeDataDirectory(directory);
 
     await expect(made).rejects.toThrow(reason);
     await expect(made).rejects.toThrow("name a writable directory with --data");
@@ -58,7 +54,7 @@ describe("a data directory", () => {
   it("below a file fails at once, with the reason", async () => {
     await writeFile(join(root, "file"), "");
 
-    await expect(makeDataDirectory(join(root, "file", "data"), clock)).rejects.toThrow(
+    await expect(makeDataDirectory(join(root, "file", "data"))).rejects.toThrow(
       "(ENOTDIR): a part of the path is a file",
     );
   });

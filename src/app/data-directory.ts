@@ -1,19 +1,15 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config } from "../config/index.ts";
-import { type DirectoryFormat, lockParts, makeDirectory, upgradeDirectory } from "../disk/index.ts";
-import type { Clock } from "../time/index.ts";
-
-/** The format of the data directory itself. Objects and journals have their own formats. */
-const dataFormat: DirectoryFormat = { name: "interlock-data", migrations: [] };
+import { makeDirectory, recordFormat } from "../disk/index.ts";
 
 /**
- * Makes a data directory in the current format, and fails at once, with the reason, if nothing can be written there.
- * Throws DiskError `unsupported` if a newer version of Interlock has used it.
+ * Makes a data directory, and fails at once, with the reason, if nothing can be written there. Throws DiskError `unsupported`
+ * if a newer version of Interlock has used it. Objects and journals have formats of their own.
  */
-export async function makeDataDirectory(directory: string, clock: Clock, format = dataFormat): Promise<void> {
+export async function makeDataDirectory(directory: string): Promise<void> {
   await makeWritable(directory);
-  await upgradeDirectory(directory, format, { wallMs: clock.wallMs(), lock: () => lockParts(directory) });
+  await recordFormat(directory, "interlock-data");
 }
 
 async function makeWritable(directory: string): Promise<void> {

@@ -57,7 +57,7 @@ const revisionsPerMs = 50;
 /** Starts the embedded API server on its directory. The stages install their kinds themselves. */
 export async function startEmbeddedApi(options: EmbeddedApiOptions): Promise<EmbeddedApi> {
   const { directory, listen, clock, random, log } = options;
-  await makeDataDirectory(directory, clock);
+  await makeDataDirectory(directory);
   const store = await openLogStore({
     directory: join(directory, "objects"),
     parse: freezeJson,

@@ -47,7 +47,7 @@ const gatewayUrlFile = "gateway-url";
 export async function openGateway(options: GatewayProcessOptions): Promise<RunningGateway> {
   const { loaded, clock, log, metrics, directory } = options;
   const config = loaded.config.gateway;
-  await makeDataDirectory(directory, clock);
+  await makeDataDirectory(directory);
   const tokenFile = await ensureTokenFile(options);
   const routes = await openSignalRoutes(loaded.config, pagerdutySecrets(options));
   const { tlsCertFile, tlsKeyFile } = config;

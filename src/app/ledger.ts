@@ -102,6 +102,7 @@ async function shipOthers(
     const found = await shipLeftovers({ directory, except, ...patience, database, clock, random, log, signal });
     for (const { writer, ...one } of found) {
       if (one.kind === "shipped" && one.rows > 0) log.info("rows of another writer shipped", { writer, ...one });
+      if (one.kind === "unreadable") log.warn("rows of another writer not shipped", { writer, problem: one.problem });
     }
   } catch (error) {
     log.warn("shipping rows of other writers failed", { error: (error as Error).message });
@@ -181,9 +182,16 @@ async function headsIn(database: LedgerDatabase): Promise<ReadonlyMap<string, He
   return heads;
 }
 
-/** The events of the ledger, oldest first. Undefined if it cannot be read: `why` explains a part without it. */
+/** Selects events of the ledger; see `readEvents` in the context of operations. */
+interface RecordedQuery {
+  readonly subject: EventFilter;
+  readonly matches?: ((event: LedgerEvent) => boolean) | undefined;
+  readonly max: number;
+}
+
+/** The newest events of the ledger, oldest first. Undefined if it cannot be read: `why` explains a part without it. */
 export async function readRecorded(
-  subject: EventFilter,
+  { subject, matches = () => true, max }: RecordedQuery,
   place: LedgerPlace,
   store?: SqliteStoreOptions,
 ): Promise<readonly LedgerEvent[] | undefined> {
@@ -191,8 +199,11 @@ export async function readRecorded(
   const database = openLedgerDatabase(place, { waitMs: patienceMs, ...store });
   try {
     const events: LedgerEvent[] = [];
-    for await (const event of database.events(subject)) events.push(event);
-    return events;
+    for await (const event of database.events(subject, { newestFirst: true })) {
+      if (matches(event)) events.push(event);
+      if (events.length >= max) break;
+    }
+    return events.reverse();
   } catch (error) {
     if (error instanceof LedgerError) return undefined;
     throw error;

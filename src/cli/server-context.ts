@@ -37,7 +37,8 @@ async function openServerContext(options: ContextOptions, base: CommandContext):
     client,
     clock,
     sharesExecutor: await isOwnServer(server),
-    recorded: async (subject) => (await import("./read-recorded.ts")).readRecorded(subject, { loaded, directory }),
+    recorded: async (subject, options) =>
+      (await import("./read-recorded.ts")).readRecorded({ subject, ...options }, { loaded, directory }),
   });
   return {
     ...context,

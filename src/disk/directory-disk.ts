@@ -3,8 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../time/index.ts";
 import type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
-import type { DirectoryFormat } from "./format/format.ts";
-import { assertReadable, type Upgraded, upgradeDirectory } from "./format/upgrade-directory.ts";
+import { isFormatRecorded, recordFormat } from "./format.ts";
 import { lockDirectory } from "./lock-directory.ts";
 
 /** A directory of the file system, created if it is missing, and locked for this process until it is closed. */
@@ -25,15 +24,12 @@ export async function openDirectory(path: string, clock: Clock): Promise<Disk> {
   };
 }
 
-/** Like `openDirectory`, in the current version of `format`: older files are migrated, newer ones refused (`unsupported`). */
-export function directoryOpener(
-  format: DirectoryFormat,
-  upgraded?: (done: Upgraded) => void,
-): (path: string, clock: Clock) => Promise<Disk> {
+/** Like `openDirectory`, with files of the format `format`: those of a newer version are refused (`unsupported`). */
+export function directoryOpener(format: string): (path: string, clock: Clock) => Promise<Disk> {
   return async (path, clock) => {
     const disk = await openDirectory(path, clock);
     try {
-      await upgradeDirectory(disk.directory, format, { wallMs: clock.wallMs(), ...(upgraded && { upgraded }) });
+      await recordFormat(disk.directory, format);
       return disk;
     } catch (error) {
       await disk.close();
@@ -42,13 +38,13 @@ export function directoryOpener(
   };
 }
 
-/** An existing directory, for reading, regardless of its owner. `names` refuses files in another version of `format`. */
-export function viewDirectory(path: string, format: DirectoryFormat): DiskView {
+/** An existing directory, for reading, regardless of its owner. `names` refuses files in a newer version of `format`. */
+export function viewDirectory(path: string, format: string): DiskView {
   const directory = resolve(path);
   return {
     directory,
     async names() {
-      await assertReadable(directory, format);
+      await isFormatRecorded(directory, format);
       return readdir(directory);
     },
     open: async (name, mode) => toDiskFile(await open(join(directory, name), flags[mode]), mode),

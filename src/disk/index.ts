@@ -1,9 +1,7 @@
 export { currentText, describeError } from "./current-text.ts";
 export { directoryOpener, makeDirectory, openDirectory, viewDirectory } from "./directory-disk.ts";
 export { type Disk, DiskError, type DiskErrorCode, type DiskFile, type DiskView, type OpenMode } from "./disk.ts";
-export type { DirectoryFormat } from "./format/format.ts";
-export { lockParts } from "./format/lock-parts.ts";
-export { upgradeDirectory } from "./format/upgrade-directory.ts";
+export { recordFormat } from "./format.ts";
 export { GroupCommit } from "./log/group-commit.ts";
 export { type Line, readLines } from "./log/read-lines.ts";
 export type { ScannedSegment } from "./log/recover.ts";

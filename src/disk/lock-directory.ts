@@ -5,7 +5,7 @@ import { DiskError } from "./disk.ts";
 import { openLocked } from "./open-locked.ts";
 
 /** Names the process that has the directory open. For display: the lock itself is the kernel's. */
-export const ownerFile = "owner";
+const ownerFile = "owner";
 
 /**
  * The directory, opened and locked for this process alone; closing the handle unlocks it. The lock is on the directory

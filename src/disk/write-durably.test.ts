@@ -1,5 +1,4 @@
 import {
-  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -7,6 +6,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,26 +25,33 @@ afterEach(() => {
 });
 
 describe("writeDurably", () => {
-  it("never writes through a symbolic link at the name of its temporary file", async () => {
+  it("replaces a symbolic link, and not the file that it leads to", async () => {
     const victim = join(directory, "victim");
     writeFileSync(victim, "untouched");
-    symlinkSync(victim, join(directory, "token.new"));
+    symlinkSync(victim, join(directory, "token"));
 
     await writeDurably(join(directory, "token"), "s3cret");
 
     expect(readFileSync(victim, "utf8")).toBe("untouched");
     expect(readFileSync(join(directory, "token"), "utf8")).toBe("s3cret");
+    expect(statSync(join(directory, "token")).mode & 0o777).toBe(0o600);
   });
 
-  it("never reuses an existing temporary file and its mode", async () => {
-    const prepared = join(directory, "token.new");
-    writeFileSync(prepared, "prepared");
-    chmodSync(prepared, 0o666);
+  it("removes the temporary files of writers that died, and those of no other file and no living writer", async () => {
+    const [abandoned, others] = [
+      ["state.new", "state.new-2", "state.new-aZ_0-9"],
+      ["state.newer", "other.new", "state"],
+    ];
+    for (const name of [...abandoned, ...others]) {
+      writeFileSync(join(directory, name), "half");
+      utimesSync(join(directory, name), new Date(), new Date(Date.now() - 2 * 3_600_000));
+    }
+    writeFileSync(join(directory, "state.new-living"), "half");
 
-    await writeDurably(join(directory, "token"), "s3cret");
+    await writeDurably(join(directory, "state"), "whole");
 
-    expect(statSync(join(directory, "token")).mode & 0o777).toBe(0o600);
-    expect(readFileSync(prepared, "utf8")).toBe("prepared");
+    expect(readdirSync(directory).sort()).toEqual([...others, "state.new-living"].sort());
+    expect(readFileSync(join(directory, "state"), "utf8")).toBe("whole");
   });
 
   it("lets writers of one file race: the file is the whole content of one of them", async () => {

@@ -1,8 +1,9 @@
 import { constants } from "node:fs";
-import { type FileHandle, link, open, readFile, rename, rm } from "node:fs/promises";
-import { dirname } from "node:path";
+import { type FileHandle, link, lstat, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { systemRandom } from "../time/index.ts";
 
-const maxAttempts = 1_000;
+const random = systemRandom();
 
 /** Writes the whole file or nothing, readable only for our user. When it resolves, the file survives a power failure. */
 export function writeDurably(path: string, content: string | Uint8Array): Promise<void> {
@@ -38,15 +39,17 @@ export async function readOrCreate(file: string, create: () => string): Promise<
 type GiveName = (temporary: string, path: string) => Promise<void>;
 
 async function publish(path: string, content: string | Uint8Array, giveName: GiveName): Promise<void> {
-  const { temporary, handle } = await createTemporary(path);
+  const temporary = `${path}.new-${random.id()}`;
   {
-    await using file = handle;
+    // Readable only for our user. Another file of this name would be a link to a file, or one that others can read.
+    await using file = await open(temporary, "wx", 0o600);
+    // Files that cannot be removed do no harm.
+    await removeAbandoned(path, file).catch(() => {});
     try {
       await file.writeFile(content);
       await file.sync();
       await giveName(temporary, path);
     } catch (error) {
-      // Only now: once the file is renamed, another writer may use its temporary name.
       await rm(temporary, { force: true });
       throw error;
     }
@@ -56,16 +59,17 @@ async function publish(path: string, content: string | Uint8Array, giveName: Giv
 }
 
 /**
- * Creates a file beside `path`, readable only for our user. An existing name is never used: it could be a symbolic link to
- * another file, a file that others can read, or a file that another process is writing.
+ * A temporary file that is so much older than ours is from a process that died. If that process was only stopped, it fails to
+ * rename its file, and replaces nothing: no writer uses the name of another.
  */
-async function createTemporary(path: string): Promise<{ temporary: string; handle: FileHandle }> {
-  for (let attempt = 1; ; attempt++) {
-    const temporary = attempt === 1 ? `${path}.new` : `${path}.new-${attempt}`;
-    try {
-      return { temporary, handle: await open(temporary, "wx", 0o600) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || attempt === maxAttempts) throw error;
-    }
+const abandonedAfterMs = 3_600_000;
+
+/** Removes the temporary files of `path` that are abandoned. Their age is by the clock of the file system. */
+async function removeAbandoned(path: string, ours: FileHandle): Promise<void> {
+  const beforeMs = (await ours.stat()).mtimeMs - abandonedAfterMs;
+  for (const name of await readdir(dirname(path))) {
+    if (!name.startsWith(basename(path)) || !/^\.new(-[\w-]+)?$/.test(name.slice(basename(path).length))) continue;
+    const found = await lstat(join(dirname(path), name));
+    if (found.isFile() && found.mtimeMs < beforeMs) await rm(join(dirname(path), name), { force: true });
   }
 }

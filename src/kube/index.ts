@@ -33,7 +33,7 @@ export {
   type StructuralSchema,
   type ValidationRule,
 } from "./custom-resource-definition.ts";
-export { type KubeEvent, kubeEvents } from "./event.ts";
+export { draftKubeEvent, type KubeEvent, kubeEvents } from "./event.ts";
 export { type HttpClient, type HttpClientLimits, type HttpClientOptions, httpClient } from "./http/http-client.ts";
 export { exactTimeHeader } from "./http/server-time.ts";
 export { endOfString, isJsonDeeper } from "./json-depth.ts";

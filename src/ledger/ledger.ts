@@ -53,6 +53,8 @@ export class LedgerError extends Error {
 
   constructor(code: LedgerErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
+    // The message has the cause and the fix; in a log, the stack of the journal or of a client only hides them.
+    this.stack = "";
     this.code = code;
   }
 }

@@ -1,4 +1,4 @@
-import { deleteExactly, iso, type Performed, refOf } from "../kube/index.ts";
+import { deleteExactly, iso, type KubeClient, type Performed, refOf } from "../kube/index.ts";
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
 import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -112,17 +112,47 @@ async function setStatus(
   signal: AbortSignal,
 ): Promise<void> {
   const { client } = caches;
-  if (isSettled(status)) await ledger.append(settledEvent(notice, status, client.serverNowMs()));
+  if (isSettled(status)) {
+    try {
+      await ledger.append(settledEvent(notice, status, client.serverNowMs()));
+    } catch (error) {
+      await keepAttempts(notice, status, client, signal);
+      throw error;
+    }
+  }
+  const written = await writeUnlessSettled(notice, status, client, signal);
+  if (written && isSettled(status)) metrics.notices.with({ phase: status.phase }).inc();
+}
+
+/** While the end cannot be recorded, the notice is reconciled again and again, and must not be delivered each time. */
+async function keepAttempts(
+  notice: NotificationRequest,
+  { deliveryAttempts, message = "" }: NotificationRequestStatus,
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!deliveryAttempts || deliveryAttempts.length === notice.status?.deliveryAttempts?.length) return;
+  const status = { phase: "Sending", deliveryAttempts, message: `${message}; not recorded in the ledger yet` } as const;
+  await writeUnlessSettled(notice, status, client, signal);
+}
+
+/** Returns whether the status was written. */
+async function writeUnlessSettled(
+  notice: NotificationRequest,
+  status: NotificationRequestStatus,
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { uid } = notice.metadata;
   let current: NotificationRequest | undefined = notice;
   while (current && current.metadata.uid === uid && !isSettled(current.status)) {
     const next: NotificationRequest = { ...current, status };
     const outcome = await client.update(notificationRequests, next, { subresource: "status", signal });
-    if (outcome.kind === "updated" && isSettled(status)) metrics.notices.with({ phase: status.phase }).inc();
-    if (outcome.kind !== "conflict") return;
+    if (outcome.kind !== "conflict") return outcome.kind === "updated";
     // Another client changed the object. The notice was delivered, and must not be delivered again.
     current = await client.get(notificationRequests, refOf(notice), { signal });
   }
+  return false;
 }
 
 /** Returns the ledger event of a settled notice. Its id makes a repeated append harmless. */

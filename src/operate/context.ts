@@ -24,9 +24,13 @@ export interface OperateContext {
   readonly verification: { readonly graceMs: number; readonly windowMs: number };
   /** The kinds that targets may be of: those of the API server at this moment, and those that the configuration declares. */
   kinds(): Promise<Kinds>;
-  /** The matching events of the ledger, oldest first; undefined if the ledger cannot be read here. */
+  /**
+   * The newest events of the ledger about `subject` that match, oldest first, at most `max`: a history has no limit. Undefined
+   * if the ledger cannot be read here.
+   */
   readEvents(
     subject: Pick<EventFilter, "incident" | "execution" | "target" | "type">,
+    options: { readonly max: number; readonly matches?: (event: LedgerEvent) => boolean },
   ): Promise<readonly LedgerEvent[] | undefined>;
 }
 

@@ -1,4 +1,4 @@
-import { iso, type KubeEvent, type KubeObject, nameHash, type ResourceType } from "../kube/index.ts";
+import { draftKubeEvent, type KubeEvent, type KubeObject, nameHash, type ResourceType } from "../kube/index.ts";
 import {
   describeStall,
   type NotificationRequest,
@@ -59,22 +59,10 @@ function findIncident(object: KubeObject): { name: string; namespace: string; ui
     .spec?.remediationRequestRef;
 }
 
-/** Returns the Kubernetes Event of a stall. Its name derives from the stall, so it is written once. */
+/** Returns the Kubernetes Event of a stall. */
 export function stallEvent(type: ResourceType, object: KubeObject, stall: Stall, stage: string): KubeEvent {
-  const { name = "", namespace = "", uid = "" } = object.metadata;
-  const at = iso(stall.sinceMs);
-  const hash = nameHash(`${uid}/stalled/${stall.sinceMs}/${stall.reason}`).slice(0, 16);
-  return {
-    apiVersion: "v1",
-    kind: "Event",
-    metadata: { name: `${name.slice(0, 180)}.${hash}`, namespace },
-    involvedObject: { apiVersion: type.apiVersion, kind: type.kind, name, namespace, uid },
-    type: "Warning",
-    reason: "Stalled",
-    message: describeStall(stall).slice(0, 1_000),
-    source: { component: `interlock-${stage}` },
-    firstTimestamp: at,
-    lastTimestamp: at,
-    count: 1,
-  };
+  const { sinceMs, reason } = stall;
+  const key = `stalled/${sinceMs}/${reason}`;
+  const text = { type: "Warning", reason: "Stalled", message: describeStall(stall) } as const;
+  return draftKubeEvent(type, object, { ...text, key, stage, atMs: sinceMs });
 }

@@ -110,7 +110,10 @@ interface MergeRequestKey {
   readonly iid: number;
 }
 
-/** The keys that are the same for all reports of one item, from a webhook or a poll. */
+/**
+ * The keys that are the same for all reports of one item, from a webhook or a poll. A key of a repetition continues the key of
+ * the first task, not of the last one: the length of a key is limited.
+ */
 export const claimKeys = {
   review: ({ host, projectId, iid }: MergeRequestKey, headSha: string) =>
     `review:${host}:${projectId}:${iid}:${headSha}`,
@@ -119,4 +122,9 @@ export const claimKeys = {
   note: ({ host, projectId, iid }: MergeRequestKey, noteId: number) => `note:${host}:${projectId}:${iid}:${noteId}`,
   /** `since`: when the issue entered the trigger status. An issue that is moved back there is a new task. */
   issue: (site: string, key: string, since: string) => `jira:${site}:${key}:${since}`,
+  /** A failed task is retried once per request. */
+  retry: (claimKey: string, noteId: number) =>
+    `${claimKey.replace(/(:retry:\d+|:after:[\w-]+)+$/, "")}:retry:${noteId}`,
+  /** A review whose commit is the head again. `uid`: the superseded review. */
+  after: (claimKey: string, uid: string) => `${claimKey}:after:${uid}`,
 } as const;

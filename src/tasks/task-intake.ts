@@ -5,6 +5,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { draftTask, type TaskDraft, taskName } from "./draft-task.ts";
 import { type IgnoredReport, reportIgnoredEvent, taskReceivedEvent } from "./ledger-events.ts";
 import { subjectName } from "./report.ts";
+import { claimKeys } from "./report-outcome.ts";
 
 /** The one way a draft becomes a task, whether a webhook, a poll or a command brought it. */
 export interface TaskIntake {
@@ -63,22 +64,22 @@ export function taskIntake({ client, ledger, namespace, log }: TaskIntakeOptions
 }
 
 /** How often a name may be taken and then free again while one task is created. */
-const maxTries = 20;
+const maxVanished = 20;
 
 /**
  * Creates the task unless it exists. A superseded review does not count: if its commit is reported again it is the head
- * again, because the newer commit was removed.
+ * again, because the newer commit was removed. The next name follows from the superseded task, so that all replicas use it.
  */
 async function createOnce(client: KubeClient, task: CodingTask, call: Call = {}): Promise<TaskCreation> {
   let candidate = task;
-  for (let tries = 0; tries < maxTries; tries++) {
+  for (let vanished = 0; vanished < maxVanished; ) {
     const created = await create(client, candidate, call);
     if (created.kind !== "exists") return created;
     const { name = "", namespace = "" } = candidate.metadata;
     const existing = await client.get(codingTasks, { name, namespace }, call);
-    if (!existing) continue;
-    if (existing.status?.phase !== "Superseded") return { kind: "existing", task: existing };
-    candidate = withClaimKey(task, `${existing.spec.claimKey}:after:${existing.status.supersededBy}`);
+    if (!existing) vanished++;
+    else if (existing.status?.phase !== "Superseded") return { kind: "existing", task: existing };
+    else candidate = withClaimKey(task, claimKeys.after(task.spec.claimKey, existing.metadata.uid ?? ""));
   }
   throw new KubeError("unavailable", `the task ${candidate.metadata.name} is created and deleted repeatedly`);
 }

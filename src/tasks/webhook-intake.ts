@@ -1,4 +1,4 @@
-import { type Claim, type Claims, keyOf } from "../coordination/index.ts";
+import { type Claim, type Claims, isCoordinationError, keyOf } from "../coordination/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import { type TaskDraft, taskName } from "./draft-task.ts";
 import { type IgnoreReason, ignoreReasons, reportedObjects, type TaskReport } from "./report.ts";
@@ -66,13 +66,18 @@ async function claimAndCreate(
   if (delivery === undefined) return create(draft, options);
   const task = taskName(draft.claimKey);
   // GitLab gives events that follow from one another the same id: with the id alone, one of two would be lost.
-  const claim = await options.claims.claim(keyOf("hook", delivery, task), {
-    doneTtlMs: options.rememberMs,
-    effect: "idempotent",
-  });
-  if (claim.state === "done") return { kind: "duplicate", of: "delivery", task };
+  const key = keyOf("hook", delivery, task);
+  const claim = await options.claims
+    .claim(key, { doneTtlMs: options.rememberMs, effect: "idempotent" })
+    .catch((error: unknown) => {
+      if (!isCoordinationError(error, "unavailable")) throw error;
+      // GitLab does not send a rejected webhook again.
+      options.log.warn("delivery not claimed", { task, error });
+      return undefined;
+    });
+  if (claim?.state === "done") return { kind: "duplicate", of: "delivery", task };
   // The process that has the claim may be dead. Creating the task again is harmless: its name decides.
-  if (claim.state !== "new") return create(draft, options);
+  if (claim?.state !== "new") return create(draft, options);
   return createUnderClaim(claim, draft, options);
 }
 

@@ -197,6 +197,18 @@ describe("a text log line", () => {
     );
   });
 
+  it("has the message of a failed system call, which has no stack, and of what it caused", () => {
+    const { log, lines } = logger({ format: "text" });
+    const full = Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC", syscall: "write" });
+    const error = Object.assign(new Error("not stored", { cause: full }), { stack: "" });
+
+    log.error("store failed", { error, full });
+
+    expect(lines.join("").split("ERROR ")[1]).toBe(
+      'store failed error="Error: not stored" full="Error (ENOSPC): ENOSPC: no space left"\n',
+    );
+  });
+
   it("cannot be forged by a line end in a field", () => {
     const { log, lines } = logger({ format: "text" });
 

@@ -21,18 +21,23 @@ interface PlainError {
   readonly name: string;
   readonly message: string;
   readonly code?: unknown;
-  readonly stack: string;
+  /** Absent for a failed system call. */
+  readonly stack?: string;
   readonly cause?: unknown;
 }
 
 function isError(value: unknown): value is PlainError {
-  return typeof value === "object" && value !== null && "stack" in value && typeof value.stack === "string";
+  if (typeof value !== "object" || value === null) return false;
+  const { name, message, code, stack } = value as Partial<PlainError>;
+  const hasOrigin = typeof stack === "string" || (stack === undefined && code !== undefined);
+  return typeof name === "string" && typeof message === "string" && hasOrigin;
 }
 
 /** Indented below the line of the event, so that none of them can be taken for an event of its own. */
 function stackLines(error: PlainError): string[] {
-  const lines = error.stack.split("\n").flatMap((line) => line.trim() || []);
-  return isError(error.cause) ? [...lines, "caused by", ...stackLines(error.cause)] : lines;
+  const lines = (error.stack ?? "").split("\n").flatMap((line) => line.trim() || []);
+  const below = isError(error.cause) ? stackLines(error.cause) : [];
+  return below.length > 0 ? [...lines, "caused by", ...below] : lines;
 }
 
 /** Quoted where spaces, quotes or line ends would make it look like more than one field, or more than one line. */

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { type KubeClient, KubeError } from "../../src/kube/index.ts";
+import type { CodingTaskStatus } from "../../src/resources/index.ts";
 import { AgentWorld, lines } from "./agent-world.ts";
 
 describe("a comment that asks for something", () => {
@@ -252,6 +254,75 @@ describe("a comment with a built-in command", () => {
     const endedAt = status && "completionTime" in status ? status.completionTime : "";
     expect(Date.parse(endedAt) - Date.parse(cancelledAt)).toBeGreaterThanOrEqual(2_000);
     expect(world.notes().filter(({ body }) => body.startsWith("🛑 cancelled: requested by kim"))).toHaveLength(1);
+  });
+
+  it("cancel: leaves alone what was requested after it", async () => {
+    const script = (folder: string) => {
+      const wait = { do: "wait-for-file", path: join(folder, "gate"), witness: join(folder, "witness") } as const;
+      return { cases: [{ kind: "edit", steps: [wait, ...edits("fixed.txt")] }] } as const;
+    };
+    world = await AgentWorld.open({ script });
+    const mr = await world.openMergeRequest();
+    await world.allEnded(1);
+    world.gitlab.faults.before({ method: "POST", path: "/award_emoji" }, async () => {
+      await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+      await expect.poll(() => world.witnessed("witness")).toHaveLength(1);
+    });
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot cancel");
+
+    await expect.poll(() => world.notes().some(({ body }) => body.includes("no open task to cancel"))).toBe(true);
+    await world.openGate("gate");
+    await world.allEnded(3);
+    expect(world.pushes()).toHaveLength(1);
+  });
+
+  it("cancel: names the tasks that it cancelled, also if it is interrupted in between", async () => {
+    let failures = 0;
+    const client = (real: KubeClient): KubeClient => ({
+      ...real,
+      async update(type, object, call) {
+        const { status } = object as { readonly status?: CodingTaskStatus };
+        const isDone = status?.steps?.some(({ name }) => name === "done");
+        if (isDone && failures++ === 0) {
+          await expect.poll(async () => (await phases()).includes("Cancelled")).toBe(true);
+          throw new KubeError("unavailable", "no response");
+        }
+        return real.update(type, object, call);
+      },
+    });
+    const phases = async () => (await world.tasks()).map(({ status }) => status?.phase);
+    world = await AgentWorld.open({ client, script: () => ({ cases: [{ kind: "edit", steps: [{ do: "hang" }] }] }) });
+    const mr = await world.openMergeRequest();
+    const hanging = await world.gitlab.commentOn(mr, world.kim, "/copilot hang");
+    await expect.poll(phases).toContain("Running");
+
+    await world.gitlab.commentOn(mr, world.kim, "/copilot cancel");
+
+    await world.allEnded(3);
+    const replies = world.notes().filter(({ body }) => body.startsWith("Cancelled:"));
+    expect(replies.map(({ body }) => body)).toEqual([expect.stringContaining(`- comment ${hanging.id} on`)]);
+  });
+
+  it("retry: retries a retry under a key that does not grow", async () => {
+    const steps = [{ do: "exit", code: 3 }] as const;
+    world = await AgentWorld.open({
+      env: { AGENT_MAX_ATTEMPTS: "1" },
+      script: () => ({ cases: [{ kind: "edit", steps }] }),
+    });
+    const mr = await world.openMergeRequest();
+    const note = await world.gitlab.commentOn(mr, world.kim, "/copilot add the file");
+    await world.allEnded(2);
+
+    const retries = [];
+    for (let round = 1; round <= 2; round++) {
+      retries.push(await world.gitlab.commentOn(mr, world.kim, "/copilot retry"));
+      await world.allEnded(2 + 2 * round);
+    }
+
+    const keys = (await world.tasks()).map(({ spec }) => spec.claimKey);
+    const key = keys.find((one) => one.endsWith(`:${note.id}`));
+    expect(keys).toEqual(expect.arrayContaining(retries.map(({ id }) => `${key}:retry:${id}`)));
   });
 
   it("retry: retries the failed task", async () => {

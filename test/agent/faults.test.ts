@@ -2,7 +2,7 @@ import { inspect } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { type KubeClient, KubeError } from "../../src/kube/index.ts";
 import { LedgerError } from "../../src/ledger/index.ts";
-import { codingTasks } from "../../src/resources/index.ts";
+import { type CodingTaskStatus, coderStep, codingTasks } from "../../src/resources/index.ts";
 import { AgentWorld, type AgentWorldOptions, lines } from "./agent-world.ts";
 
 const findings = [1, 2, 3].map((line) => {
@@ -132,6 +132,26 @@ describe("a task", () => {
       expect(world.notes()).toHaveLength(4);
     },
   );
+
+  it("completes although the API server does not take a step of its only attempt at first", async () => {
+    let failures = 1;
+    const client = (real: KubeClient): KubeClient => ({
+      ...real,
+      async update(type, object, call) {
+        const { status } = object as { readonly status?: CodingTaskStatus };
+        const isDone = status?.steps?.some(({ name }) => name === coderStep);
+        if (isDone && failures-- > 0) throw new KubeError("unavailable", "no response");
+        return real.update(type, object, call);
+      },
+    });
+    await open({ client, env: { AGENT_MAX_ATTEMPTS: "1" } });
+
+    await world.openMergeRequest();
+
+    const [task] = await world.allEnded(1);
+    expect(failures).toBeLessThan(1);
+    expect(task?.status).toMatchObject({ phase: "Completed", attempts: 1 });
+  });
 
   it("reports that the branch was deleted", async () => {
     await open();

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from "vitest";
 import { type KubeClient, KubeError, kubeEvents } from "../../src/kube/index.ts";
-import { findStall } from "../../src/resources/index.ts";
+import { codingTasks, findStall } from "../../src/resources/index.ts";
 import { TestCli } from "../doubles/test-cli.ts";
 import { AgentWorld } from "./agent-world.ts";
 
@@ -29,6 +29,19 @@ it("a task whose lock cannot be acquired has a condition and an Event with the e
   const cli = new TestCli(opened.client);
   await cli.run("why", task?.metadata.name ?? "");
   expect(cli.read()).toMatch(/ stalled +Forbidden since .*cannot create leases/);
+});
+
+it("a stalled task that is deleted is no longer counted as stalled", async () => {
+  const opened = await AgentWorld.open({ client: (client) => hurried(withoutLeases(client)) });
+  world = opened;
+  const stalled = () => opened.figure('agent_stalled_objects{reason="Forbidden"');
+  await opened.openMergeRequest();
+  await expect.poll(stalled, { timeout: 20_000, interval: 50 }).toBe(1);
+
+  const [task] = await opened.tasks();
+  await opened.client.delete(codingTasks, { name: task?.metadata.name ?? "", namespace: "kubernaut-system" });
+
+  await expect.poll(stalled, { timeout: 20_000, interval: 50 }).toBe(0);
 });
 
 async function stalls(world: AgentWorld) {

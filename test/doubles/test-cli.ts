@@ -1,6 +1,6 @@
 import { interlock, printTo, type ServerContext, type Terminal } from "../../src/cli/index.ts";
 import type { KubeClient, PodLogs } from "../../src/kube/index.ts";
-import { type EventFilter, isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
+import { isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Facts, type PolicySettings, type Rule } from "../../src/policy/index.ts";
 import { executionNamespace, type Kinds, listKinds } from "../../src/resources/index.ts";
 import { type Clock, systemClock, systemRandom } from "../../src/time/index.ts";
@@ -103,9 +103,11 @@ export class TestCli implements ServerContext {
 
   readonly verification = { graceMs: 120_000, windowMs: 900_000 };
 
-  async readEvents(subject: EventFilter): Promise<readonly LedgerEvent[] | undefined> {
-    return this.#events?.().filter((event) => isWanted(event, subject));
-  }
+  readEvents: ServerContext["readEvents"] = async (subject, { matches = () => true, max }) => {
+    return this.#events?.()
+      .filter((event) => isWanted(event, subject) && matches(event))
+      .slice(-max);
+  };
 
   async kinds(): Promise<Kinds> {
     return listKinds(this.client, []);

@@ -271,4 +271,4 @@ describe("the watch of Kubernetes", () => {
   }
 });
 
-type EventChange = { readonly reason: string; readonly type?: "Normal" | "Warning" };
+type EventChange = { readonly reason: string } & Readonly<Record<string, unknown>>;

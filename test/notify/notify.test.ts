@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openNotify } from "../../src/app/index.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
-import { type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
+import { LedgerError, type MemoryLedger, memoryLedger } from "../../src/ledger/index.ts";
 import { installCrds, type NotificationRequest, notificationRequests } from "../../src/resources/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
@@ -154,6 +154,18 @@ describe("settings", () => {
     expect(lines.map((line) => JSON.parse(line).title)).toEqual(["It failed", "It failed"]);
   });
 
+  it("notify.file: a line that was cut short does not spoil the next one", async () => {
+    const file = join(directory, "notices.jsonl");
+    writeFileSync(file, '{"key":"half a l');
+    await start({ NOTIFY_CONSOLE: "false", NOTIFY_FILE: file });
+    await request();
+    await ended();
+
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+    expect(lines).toHaveLength(2);
+    expect(JSON.parse(lines[1] ?? "")).toMatchObject({ title: "It failed" });
+  });
+
   it("notify.webhookSecretFile: signs with its content", async () => {
     writeFileSync(join(directory, "secret"), "from-a-file\n");
     await start({ ...webhook(), NOTIFY_WEBHOOK_SECRET_FILE: join(directory, "secret") });
@@ -210,6 +222,23 @@ describe("settings", () => {
     expect(log.events).toContainEqual(
       expect.objectContaining({ event: "route to unknown channel", fields: { channel: "file" } }),
     );
+  });
+
+  it("is delivered once although the ledger cannot record its end for a while", async () => {
+    const { append } = ledger;
+    let refusals = 0;
+    ledger = {
+      ...ledger,
+      append: (event) => (refusals++ < 3 ? Promise.reject(new LedgerError("failed", "no space left")) : append(event)),
+    };
+    await start(webhook());
+    await request();
+    await ended();
+
+    expect(refusals).toBe(4);
+    expect(receiver.letters).toHaveLength(1);
+    expect(await statuses()).toMatchObject([{ phase: "Sent", deliveryAttempts: [{ status: "success" }] }]);
+    expect(ledger.events()).toMatchObject([{ type: "notice.sent" }]);
   });
 
   it("notify.allowedNetworks: without it this machine is refused", async () => {

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { memoryClaims } from "../../src/coordination/index.ts";
+import { type Claims, CoordinationError, memoryClaims } from "../../src/coordination/index.ts";
 import { type KubeClient, KubeError } from "../../src/kube/index.ts";
 import { memoryLedger } from "../../src/ledger/index.ts";
 import { type CodingTask, codingTasks, installCrds } from "../../src/resources/index.ts";
-import { claimKeys, type TaskDraft, taskIntake, webhookIntake } from "../../src/tasks/index.ts";
+import { claimKeys, type TaskDraft, type TaskIntake, taskIntake, webhookIntake } from "../../src/tasks/index.ts";
 import { promMetrics } from "../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 import { recordingLogger } from "../doubles/recording-logger.ts";
@@ -79,6 +79,34 @@ describe("a draft", () => {
     expect(await listTasks()).toHaveLength(2);
   });
 
+  it("becomes a task again however often it is superseded: two commits replace one another", async () => {
+    const intake = openIntake();
+    const rounds = 30;
+
+    for (let round = 0; round < rounds; round++) {
+      const { kind, task } = await create(intake);
+      expect(kind).toBe("created");
+      const superseded = { phase: "Superseded", supersededBy: "b".repeat(40), completionTime: intake.now() } as const;
+      await client.update(codingTasks, { ...task, status: superseded }, { subresource: "status" });
+    }
+
+    expect(await listTasks()).toHaveLength(rounds);
+  });
+
+  it("becomes one task although deliveries cannot be claimed: GitLab sends a rejected webhook only once", async () => {
+    const claim = () => Promise.reject(new CoordinationError("unavailable", "redis does not respond"));
+    const webhooks = openWebhooks(client, { ...memoryClaims({ clock, random }), claim });
+    const report = { object: "merge_request", outcome: { kind: "task", draft: draft() } } as const;
+
+    const admissions = [await webhooks.admit(report, "1"), await webhooks.admit(report, "1")];
+
+    const [task] = await listTasks();
+    expect(admissions).toEqual([
+      { kind: "queued", task: task?.metadata.name },
+      { kind: "duplicate", of: "task", task: task?.metadata.name },
+    ]);
+  });
+
   it("that the API server refuses is ignored with its reason, also on a repeated delivery", async () => {
     const create = (async () => {
       throw new KubeError("invalid", "spec.branch is too long");
@@ -107,6 +135,12 @@ describe("an ignored report", () => {
   });
 });
 
+async function create(intake: TaskIntake) {
+  const creation = await intake.create(draft());
+  if (creation.kind === "refused") throw new Error(creation.problem);
+  return creation;
+}
+
 function deps(use = client) {
   return { client: use, ledger, namespace, log: recordingLogger() };
 }
@@ -115,8 +149,7 @@ function openIntake(use = client) {
   return taskIntake(deps(use));
 }
 
-function openWebhooks(use = client) {
-  const claims = memoryClaims({ clock, random });
+function openWebhooks(use = client, claims: Claims = memoryClaims({ clock, random })) {
   return webhookIntake({
     ...{ intake: openIntake(use), claims, rememberMs: 60_000 },
     ...{ log: recordingLogger(), metrics: promMetrics() },

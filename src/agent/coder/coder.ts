@@ -5,7 +5,10 @@ import type { PatchReading, Repository } from "../git/workshop.ts";
  * are not trusted: the change is read from the files, and its output is validated.
  */
 export interface Coder {
-  /** Rejects with the signal's reason when it aborts; by then no process of the coder is running. */
+  /**
+   * Rejects with the signal's reason when it aborts. By then no process of the coder is running, unless the lock was lost and the
+   * next holder can adopt the run.
+   */
   run(order: CoderOrder, signal: AbortSignal): Promise<CoderOutcome>;
 }
 

@@ -1,5 +1,12 @@
 import { pauseOver } from "../../policy/index.ts";
-import { annotationKeys, type CodingTask, type CodingTaskSpec, codingTasks, isBuiltIn } from "../../resources/index.ts";
+import {
+  annotationKeys,
+  type CodingTask,
+  type CodingTaskSpec,
+  codingTasks,
+  isBuiltIn,
+  readCancelRequest,
+} from "../../resources/index.ts";
 import { claimKeys } from "../../tasks/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { End } from "../end.ts";
@@ -75,7 +82,7 @@ async function retry(attempt: CommandAttempt, requestNote: Note): Promise<string
     .sort(byCreation)
     .at(-1);
   if (!last) return "There is no failed task to retry.";
-  const claimKey = `${last.spec.claimKey}:retry:${spec.note.id}`;
+  const claimKey = claimKeys.retry(last.spec.claimKey, spec.note.id);
   // A repeated review is served by the access of the requester; a command by that of its author, which is read again.
   const again: CodingTaskSpec =
     last.spec.type === "Review"
@@ -87,15 +94,25 @@ async function retry(attempt: CommandAttempt, requestNote: Note): Promise<string
 
 async function cancel(attempt: CommandAttempt, { author }: Note): Promise<string> {
   const { spec, client, signal } = attempt;
-  const open = otherTasks(attempt).filter((task) => !isClosed(task));
   const by = `requested by ${author.username} in comment ${spec.note.id}`;
-  for (const { metadata } of open) {
+  // An interrupted attempt at this command may have cancelled some, which have ended since.
+  const isOurs = (task: CodingTask) => readCancelRequest(task)?.reason === by;
+  const wanted = otherTasks(attempt).filter(
+    (task) => isOurs(task) || (!isClosed(task) && isRequestedBefore(task, attempt)),
+  );
+  for (const { metadata } of wanted.filter((task) => !isOurs(task))) {
     const { name = "", namespace = "" } = metadata;
     const merge = { metadata: { annotations: { [annotationKeys.cancelRequested]: by } } };
     await client.patch(codingTasks, { name, namespace }, { merge }, { signal });
   }
-  if (open.length === 0) return "There is no open task to cancel.";
-  return `Cancelled:\n\n${open.map((task) => `- ${describeTask(task)}`).join("\n")}`;
+  if (wanted.length === 0) return "There is no open task to cancel.";
+  return `Cancelled:\n\n${wanted.map((task) => `- ${describeTask(task)}`).join("\n")}`;
+}
+
+/** GitLab may have been unavailable since the command was written. A webhook may be late, but notes are numbered. */
+function isRequestedBefore(other: CodingTask, { spec, progress }: CommandAttempt): boolean {
+  if (other.spec.type === "Command" && other.spec.note.id > spec.note.id) return false;
+  return byCreation(other, progress.task) < 0;
 }
 
 function statusText(attempt: CommandAttempt): string {

@@ -91,7 +91,8 @@ function waitUnlessAborted(waiting: Promise<unknown>, signal: AbortSignal): Prom
 
 /**
  * Fetches the commit and its history up to `depth`, without files if the server supports that. It needs a cache of its
- * own: where commits have no files, git assumes that the files are elsewhere.
+ * own, for this fetch alone: where commits have no files, git assumes that the files are elsewhere, and it keeps a pack of every
+ * such fetch.
  */
 export async function fetchHistory(fetching: Fetching, sha: string, depth: number): Promise<void> {
   const failure = await fetchObjects(fetching, sha, depth, ["--filter=tree:0"]);

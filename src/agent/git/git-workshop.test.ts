@@ -565,6 +565,17 @@ describe("a push", () => {
     expect(await other.findTask(repository, sha, "task", signal)).toBeUndefined();
   });
 
+  it("is searched without leaving anything on the disk", async () => {
+    const head = await commitFiles({ "a.txt": "newer\n" });
+    const { files } = await diskUse([join(root, "work")]);
+
+    const found = await workshop.findTask(repository, head, "task-7", signal);
+
+    expect(found).toBeUndefined();
+    // The folder for histories.
+    expect((await diskUse([join(root, "work")])).files - files).toBeLessThanOrEqual(1);
+  });
+
   it("is found below later commits", async () => {
     const task = await commitFiles({ "a.txt": "x\n" }, { message: "do it\n\nInterlock-Task: task-9\n" });
     await commitFiles({ "a.txt": "y\n" });

@@ -4,7 +4,7 @@ import { fencedPush, isCoordinationError } from "../../coordination/index.ts";
 import type { Git, GitEnvironment, GitOptions } from "../../process/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
-import { type Cache, type Fetching, fetchCommit, fetchHistory, makeCache, runInTurn } from "./cache.ts";
+import { type Cache, fetchCommit, fetchHistory, makeCache, runInTurn } from "./cache.ts";
 import { type Checkout, checkOut } from "./checkout.ts";
 import { makeCommit } from "./make-commit.ts";
 import { ownFolder, removeFolder } from "./own-folder.ts";
@@ -39,10 +39,6 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   const warnUnfenced = unfencedWarning(log);
   const newPath = (kind: string) => join(folder.path, kind, random.id());
 
-  async function openFetch(repository: Repository, signal: AbortSignal, kind?: "history"): Promise<Fetching> {
-    return { git: remoteGit, cache: await openCache(repository, kind), repository, signal };
-  }
-
   return {
     async branchHead(repository, branch, signal) {
       checkAddress(repository, server);
@@ -52,14 +48,23 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
     async fetchCommit(repository, sha, ref, signal) {
       checkSha(sha);
       checkRef(ref);
-      await fetchCommit(await openFetch(repository, signal), sha, ref);
+      await fetchCommit({ git: remoteGit, cache: await openCache(repository), repository, signal }, sha, ref);
     },
 
     async findTask(repository, head, taskUid, signal) {
       checkSha(head);
-      const order = await openFetch(repository, signal, "history");
-      await fetchHistory(order, head, searchDepth);
-      return findCommitOfTask(git, { head, taskUid }, { cwd: order.cache.directory, signal });
+      checkAddress(repository, server);
+      const path = newPath("histories");
+      try {
+        await fetchHistory(
+          { git: remoteGit, cache: await makeCache(path, git), repository, signal },
+          head,
+          searchDepth,
+        );
+        return await findCommitOfTask(git, { head, taskUid }, { cwd: path, signal });
+      } finally {
+        await removeFolder(path);
+      }
     },
 
     async checkout(repository, sha, signal) {
@@ -106,17 +111,17 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
   };
 }
 
-type OpenCache = (repository: Repository, kind?: "cache" | "history") => Promise<Cache>;
+type OpenCache = (repository: Repository) => Promise<Cache>;
 
 /** Creates each cache once; after a failure it is created again. */
 function cacheOpener(directory: string, git: Git, server: GitServer): OpenCache {
   const caches = new Map<string, Promise<Cache>>();
-  return (repository, kind = "cache") => {
+  return (repository) => {
     checkAddress(repository, server);
-    const key = `${kind} ${repository.cloneUrl}`;
-    const cached = caches.get(key) ?? makeCache(join(directory, kind, `${repository.projectId}-${caches.size}`), git);
-    caches.set(key, cached);
-    cached.catch(() => caches.delete(key));
+    const { cloneUrl, projectId } = repository;
+    const cached = caches.get(cloneUrl) ?? makeCache(join(directory, "cache", `${projectId}-${caches.size}`), git);
+    caches.set(cloneUrl, cached);
+    cached.catch(() => caches.delete(cloneUrl));
     return cached;
   };
 }

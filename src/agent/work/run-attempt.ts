@@ -108,8 +108,15 @@ async function attemptUnderLock(
   } catch (error) {
     // A task whose work is done must not fail because its end cannot be recorded yet.
     if (error instanceof LedgerError) await uncount("the ledger is unavailable; will retry");
+    // The outage may be over, or only a watch was cut. Otherwise the attempt counts, as it does after a crash.
+    if (isUnavailable(error)) await uncount("the API server was unavailable; will retry").catch(() => {});
     throw error;
   }
+}
+
+/** Other errors of the API server may occur in every attempt, and attempts at a task are limited. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof KubeError && error.code === "unavailable";
 }
 
 async function runToEnd(attempt: Attempt, deps: RunAttemptDeps, interrupted: AbortSignal): Promise<End | "stopping"> {
@@ -157,7 +164,7 @@ function interruptionEnd(interruption: Interruption): End | "stopping" {
   }
 }
 
-/** Errors of our own stores go to the controller, which retries without counting. */
+/** Errors of our own stores go to the controller, which retries. */
 function errorEnd({ log, progress }: Attempt, error: unknown): Failed {
   if ([KubeError, CoordinationError, LedgerError].some((own) => error instanceof own)) throw error;
   if (isRemoteError(error)) return remoteErrorEnd(error);

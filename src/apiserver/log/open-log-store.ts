@@ -1,4 +1,4 @@
-import { type DirectoryFormat, type Disk, directoryOpener } from "../../disk/index.ts";
+import { type Disk, directoryOpener } from "../../disk/index.ts";
 import { type Logger, silentLogger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { ObjectStore } from "../object-store.ts";
@@ -27,9 +27,6 @@ export interface LogStoreOptions {
   readonly openDisk?: (directory: string, clock: Clock) => Promise<Disk>;
 }
 
-/** Of the object log and its spill. */
-const objectsFormat: DirectoryFormat = { name: "interlock-objects", migrations: [] };
-
 /** Not zero: on a real server version 1 is always too old to continue from. */
 const beforeFirstRevision = 100;
 const megabyte = 1024 * 1024;
@@ -54,7 +51,7 @@ export async function openLogStore({
   space = defaultSpace,
   openSpill,
   newStoreAt = beforeFirstRevision,
-  openDisk = directoryOpener(objectsFormat, (done) => log.info("directory upgraded", { ...done })),
+  openDisk = directoryOpener("interlock-objects"),
 }: LogStoreOptions): Promise<ObjectStore> {
   const startedAt = clock.now();
   const disk = await openDisk(directory, clock);

@@ -80,9 +80,12 @@ interface KnownRun {
   readonly deletedAt?: string;
 }
 
+/** More than an execution has. */
+const maxEvents = 1_000;
+
 /** The run of a deleted execution, from the ledger. */
 async function recordedRun(name: string, context: ServerContext): Promise<KnownRun> {
-  const events = await context.readEvents({ execution: name });
+  const events = await context.readEvents({ execution: name }, { max: maxEvents });
   const created = events?.find(({ type }) => type === "run.created");
   if (created) {
     const { run, run_id, run_kind } = created.facts;

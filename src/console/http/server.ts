@@ -44,7 +44,7 @@ const maxBodyBytes = 1_024 * 1_024;
 
 /** Serves the console: its API, the log-in and the web app. */
 export async function serveConsole(options: ConsoleServerOptions): Promise<ConsoleServer> {
-  const { certificate, listen, identity } = options;
+  const { certificate, listen, identity, clock } = options;
   const isSecure = certificate !== undefined || (options.publicUrl?.startsWith("https:") ?? false);
   const app = createApp({
     certificate,

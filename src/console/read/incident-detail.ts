@@ -3,7 +3,7 @@ import { type RemediationRequest, remediationRequests, workflowExecutions } from
 import { incidentMessage, rowKey, toExecutionRow, toIncidentRow } from "../rows/index.ts";
 import type { ExecutionRow, IncidentDetail, IncidentRow, NoticeRow } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
-import { inOrder, ledgerTimeline, objectTimeline } from "./timeline.ts";
+import { inOrder, ledgerTimeline, maxTimelineEvents, objectTimeline } from "./timeline.ts";
 
 export interface NamedObject {
   readonly namespace: string;
@@ -24,7 +24,7 @@ export async function readIncident(ref: NamedObject, context: ReadContext): Prom
     readExecutions(incident, context),
     readFollowers(row, context),
     readNotices(row.key, ref.name, context),
-    context.readEvents({ incident: ref.name }),
+    context.readEvents({ incident: ref.name }, { max: maxTimelineEvents }),
   ]);
   const message = incidentMessage(incident);
   return {

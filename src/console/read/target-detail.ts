@@ -2,7 +2,7 @@ import { explainWorkflows, OperationError } from "../../operate/index.ts";
 import { type ObjectTarget, parseTarget, remediationWorkflows } from "../../resources/index.ts";
 import type { ExecutionRow, IncidentRow, PauseRow, TargetDetail, TargetRow } from "../wire.ts";
 import type { ReadContext } from "./read-context.ts";
-import { inOrder, ledgerTimeline, objectTimeline, pauseTimeline } from "./timeline.ts";
+import { inOrder, ledgerTimeline, maxTimelineEvents, objectTimeline, pauseTimeline } from "./timeline.ts";
 
 const maxRows = 50;
 
@@ -17,7 +17,7 @@ export async function readTarget(text: string, context: ReadContext): Promise<Ta
     page("incidents", target.text, context),
     page("executions", target.text, context),
     context.projection.page("pauses", { filter: {}, limit: maxRows }),
-    context.readEvents({ target: target.text }),
+    context.readEvents({ target: target.text }, { max: maxTimelineEvents }),
     // Workflows act on objects, not on repositories.
     target.type === "object" ? readWorkflows(target, context) : { workflows: [], otherWorkflows: [] },
   ]);

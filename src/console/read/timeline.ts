@@ -40,11 +40,11 @@ const styles: Readonly<Partial<Record<LedgerEventType, EventStyle>>> = {
 const maxDetailLength = 500;
 
 /** Earlier events are on the page of the ledger. */
-const maxEvents = 500;
+export const maxTimelineEvents = 500;
 
 /** The newest events that a timeline shows, oldest first. A start and its end are one event that lasts. */
 export function ledgerTimeline(recorded: readonly LedgerEvent[]): readonly TimelineEvent[] {
-  const events = recorded.slice(-maxEvents);
+  const events = recorded.slice(-maxTimelineEvents);
   const started = new Set(events.filter(({ type }) => startTypes.has(type)).map(lastingId));
   const ends = new Map(events.filter(({ type }) => endTypes.has(type)).map((event) => [lastingId(event), event]));
   return events.flatMap((event) => {

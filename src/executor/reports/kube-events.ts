@@ -1,4 +1,4 @@
-import { iso, type KubeClient, type KubeEvent, kubeEvents, nameHash } from "../../kube/index.ts";
+import { draftKubeEvent, type KubeClient, type KubeEvent, kubeEvents } from "../../kube/index.ts";
 import { workflowExecutions } from "../../resources/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Announcement } from "../action.ts";
@@ -28,26 +28,11 @@ export function eventRecorder(client: KubeClient, log: Logger): EventRecorder {
   };
 }
 
-/** Returns the Event for an announcement, if it has one. Its name derives from the announcement, so it is written once. */
+/** Returns the Event for an announcement, if it has one. */
 export function toKubeEvent(what: Announcement, { execution, nowMs }: Snapshot): KubeEvent | undefined {
   const text = toEventText(what);
-  if (!text) return undefined;
-  const { name = "", namespace = "", uid = "" } = execution.metadata;
-  const { apiVersion, kind } = workflowExecutions;
-  const at = iso(nowMs);
-  return {
-    apiVersion: "v1",
-    kind: "Event",
-    metadata: { name: `${name.slice(0, 180)}.${nameHash(`${uid}/${text.reason}`).slice(0, 16)}`, namespace },
-    involvedObject: { apiVersion, kind, name, namespace, uid },
-    type: text.type,
-    reason: text.reason,
-    message: text.message.slice(0, 1_000),
-    source: { component: "interlock-executor" },
-    firstTimestamp: at,
-    lastTimestamp: at,
-    count: 1,
-  };
+  const draft = text && { ...text, key: text.reason, stage: "executor", atMs: nowMs };
+  return draft && draftKubeEvent(workflowExecutions, execution, draft);
 }
 
 function toEventText(what: Announcement): Pick<KubeEvent, "type" | "reason" | "message"> | undefined {

@@ -1,12 +1,5 @@
 import { join } from "node:path";
-import {
-  type DirectoryFormat,
-  type Disk,
-  directoryOpener,
-  GroupCommit,
-  SegmentLog,
-  segmentNames,
-} from "../../disk/index.ts";
+import { type Disk, directoryOpener, GroupCommit, SegmentLog, segmentNames } from "../../disk/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { GatewayError } from "../gateway-error.ts";
@@ -27,16 +20,12 @@ export interface FileOccurrenceLogOptions {
 /** The maximum number of callers that wait for the next write; more are refused. */
 const maxWaiting = 100_000;
 
-const occurrencesFormat: DirectoryFormat = { name: "interlock-occurrences", migrations: [] };
-
 const names = segmentNames({ prefix: "occurrences-", digits: 8, suffix: ".log" });
 
 /** An occurrence log in files. Throws DiskError: `in-use` if another process uses the directory, or `damaged`. */
 export async function openFileOccurrenceLog(options: FileOccurrenceLogOptions): Promise<OccurrenceLog> {
   const { directory, clock, log } = options;
-  const { openDisk = directoryOpener(occurrencesFormat, (done) => log.info("directory upgraded", { ...done })) } =
-    options;
-  const { segmentBytes = 8 * 1024 * 1024 } = options;
+  const { segmentBytes = 8 * 1024 * 1024, openDisk = directoryOpener("interlock-occurrences") } = options;
   const disk = await openDisk(directory, clock);
   try {
     const kept = new Map<string, KeptTally>();

@@ -118,6 +118,7 @@ export function ledgerDatabaseContract(name: string, open: () => Promise<StoreUn
       const events = await all(database.events({}));
 
       expect(new Set(events.map(({ id }) => id)).size).toBe(1_203);
+      expect(await all(database.events({}, { newestFirst: true }))).toEqual(events.toReversed());
       expect(events.map((row) => Date.parse(row.at))).toEqual(events.map((row) => Date.parse(row.at)).sort());
       expect((await all(database.lines("w-1", 3))).map(({ seq }) => seq)).toEqual(
         rows.slice(3).map(({ row }) => row.seq),

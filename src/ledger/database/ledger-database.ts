@@ -19,8 +19,8 @@ export interface LedgerDatabase {
   head(writer: string, options?: { readonly besidesHeads?: boolean }): Promise<Head | undefined>;
   /** A writer's rows behind number `after`, by number. */
   lines(writer: string, after: number): AsyncGenerator<StoredLine>;
-  /** Events in the order of their time, each once, as first recorded. Lines that are no rows are skipped. */
-  events(filter: EventFilter): AsyncGenerator<LedgerRow>;
+  /** Events in the order of their time, or newest first, each once, as first recorded. Lines that are no rows are skipped. */
+  events(filter: EventFilter, options?: { readonly newestFirst?: boolean }): AsyncGenerator<LedgerRow>;
   /** The rows of each event that several writers claim. Lines that are no rows are skipped. */
   repeatedEvents(): AsyncGenerator<readonly LedgerRow[]>;
   close(): Promise<void>;
@@ -36,6 +36,8 @@ const create = [
     PRIMARY KEY (writer, seq))`,
   "CREATE INDEX IF NOT EXISTS ledger_rows_id ON ledger_rows (id)",
   "CREATE INDEX IF NOT EXISTS ledger_rows_at ON ledger_rows (at_ms)",
+  // An idle writer records heads every minute, and each process looks for the row before them as often.
+  "CREATE INDEX IF NOT EXISTS ledger_rows_besides_heads ON ledger_rows (writer, seq) WHERE type <> 'ledger.heads'",
   ...["target", "incident", "execution", "execution_id"].map(
     (column) =>
       `CREATE INDEX IF NOT EXISTS ledger_rows_${column} ON ledger_rows (${column}, at_ms) WHERE ${column} IS NOT NULL`,
@@ -80,7 +82,7 @@ export function ledgerDatabase(store: SqlStore): LedgerDatabase {
       return newest && { seq: Number(newest["seq"]), hash: String(newest["hash"]) };
     },
     lines: (writer, after) => lines(writer, after, query),
-    events: (filter) => events(filter, query),
+    events: (filter, { newestFirst = false } = {}) => events(filter, newestFirst ? descending : ascending, query),
     repeatedEvents: () => repeatedEvents(query),
     close: () => store.close(),
   };
@@ -128,17 +130,32 @@ async function* lines(writer: string, after: number, query: Query): AsyncGenerat
 /** The order of rows, also of several rows about one event. */
 const place = (row: string) => `(${row}.at_ms, ${row}.writer, ${row}.seq)`;
 
-async function* events(filter: EventFilter, query: Query): AsyncGenerator<LedgerRow> {
+interface Order {
+  readonly keyword: "ASC" | "DESC";
+  /** Compares a row with the one before it in this order. */
+  readonly follows: ">" | "<";
+  /** No row has this time. */
+  readonly startAtMs: number;
+}
+
+const ascending: Order = { keyword: "ASC", follows: ">", startAtMs: Number.MIN_SAFE_INTEGER };
+const descending: Order = { keyword: "DESC", follows: "<", startAtMs: Number.MAX_SAFE_INTEGER };
+
+async function* events(
+  filter: EventFilter,
+  { keyword, follows, startAtMs }: Order,
+  query: Query,
+): AsyncGenerator<LedgerRow> {
   const { conditions, values } = toConditions(filter);
   const [atMs, writer, seq] = [1, 2, 3].map((i) => `$${values.length + i}`);
   // Looked up for each row by itself, by the index of ids. As long as PostgreSQL has no statistics, which is when a long
   // outage has just been caught up with, it plans "not exists" as a join with the whole table, the first by time as a walk
   // through the index of times, and takes a count for so expensive that it compiles it first.
   const sql = `SELECT r.at_ms, r.writer, r.seq, r.line FROM ledger_rows r
-    WHERE ${[...conditions, `${place("r")} > (${atMs}, ${writer}, ${seq})`].join(" AND ")}
+    WHERE ${[...conditions, `${place("r")} ${follows} (${atMs}, ${writer}, ${seq})`].join(" AND ")}
     AND (SELECT 1 FROM ledger_rows e WHERE e.id = r.id AND ${place("e")} < ${place("r")} LIMIT 1) IS NULL
-    ORDER BY r.at_ms, r.writer, r.seq LIMIT ${pageRows}`;
-  for (let after: readonly SqlValue[] = [Number.MIN_SAFE_INTEGER, "", 0], isMore = true; isMore; ) {
+    ORDER BY r.at_ms ${keyword}, r.writer ${keyword}, r.seq ${keyword} LIMIT ${pageRows}`;
+  for (let after: readonly SqlValue[] = [startAtMs, "", 0], isMore = true; isMore; ) {
     const page = await query(sql, [...values, ...after]);
     for (const { line } of page) {
       const row = readRow(Buffer.from(String(line)));

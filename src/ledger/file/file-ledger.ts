@@ -53,7 +53,7 @@ export async function openFileLedger({
   limits,
   headsEveryMs = 60_000,
   storedHeads,
-  openDisk = directoryOpener(journalFormat, (done) => log.info("directory upgraded", { ...done })),
+  openDisk = directoryOpener(journalFormat),
 }: FileLedgerOptions): Promise<FileLedger> {
   if (!isWriterName(writer)) throw new TypeError(`${writer} is not a valid writer name`);
   const disk = await openDisk(join(directory, writer), clock);

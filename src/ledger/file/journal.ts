@@ -153,8 +153,10 @@ export class Journal {
 
   #fail(cause: Error): LedgerError {
     const { disk, clock } = this.#parts;
-    const why = `${cause.message}; it rejects events until the disk can be written again`;
-    const error = new LedgerError("failed", `the ledger in ${disk.directory} failed: ${why}`, { cause });
+    const todo = `${describeFix(cause)}: it rejects events until the disk can be written again`;
+    const error = new LedgerError("failed", `the ledger in ${disk.directory} failed: ${cause.message}; ${todo}`, {
+      cause,
+    });
     this.#outage = { error, untilMs: clock.now() + rejectedForMs };
     // Rows of the failed write may have been kept.
     this.#written(0);
@@ -165,4 +167,8 @@ export class Journal {
     this.#parts.observer.wrote(bytes);
     for (const listener of this.#listeners) listener();
   }
+}
+
+function describeFix({ code = "" }: NodeJS.ErrnoException): string {
+  return ["ENOSPC", "EDQUOT"].includes(code) ? "free space on its volume" : "repair its volume";
 }

@@ -1,12 +1,12 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type DirectoryFormat, type DiskView, makeDirectory, readOrCreate, viewDirectory } from "../../disk/index.ts";
+import { type DiskView, makeDirectory, readOrCreate, viewDirectory } from "../../disk/index.ts";
 import type { Random } from "../../time/index.ts";
 import { LedgerError } from "../ledger.ts";
 import { journalSegments } from "./chain.ts";
 
 /** Of the directory of one writer. */
-export const journalFormat: DirectoryFormat = { name: "interlock-journal", migrations: [] };
+export const journalFormat = "interlock-journal";
 
 /** The name of a writer is the name of its directory, and is in every row without being escaped. */
 export function isWriterName(name: string): boolean {

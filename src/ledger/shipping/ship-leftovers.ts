@@ -8,6 +8,7 @@ import { journalSegments } from "../file/chain.ts";
 import { openFileLedger } from "../file/file-ledger.ts";
 import type { ShippableJournal } from "../file/journal.ts";
 import { listWriters, type Writer } from "../file/writers.ts";
+import { LedgerError } from "../ledger.ts";
 import { Shipper } from "./shipper.ts";
 
 export interface LeftoversOptions {
@@ -26,9 +27,10 @@ export interface LeftoversOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The result for one writer's journal. `left`: rows that the database still lacks. */
+/** The result for one writer's journal. `left`: rows that the database still lacks. `unreadable`: none of it was shipped. */
 export type Leftover =
   | { readonly writer: string; readonly kind: "in-use" | "too-recent" }
+  | { readonly writer: string; readonly kind: "unreadable"; readonly problem: string }
   | { readonly writer: string; readonly kind: "shipped"; readonly rows: number; readonly left: number };
 
 /**
@@ -48,8 +50,8 @@ export async function shipLeftovers(options: LeftoversOptions): Promise<readonly
 async function shipOne(writer: Writer, options: LeftoversOptions): Promise<Leftover> {
   const { directory, clock, log, quietForMs } = options;
   const { name } = writer;
-  if (clock.wallMs() - (await writtenAtMs(writer)) < quietForMs) return { writer: name, kind: "too-recent" };
   try {
+    if (clock.wallMs() - (await writtenAtMs(writer)) < quietForMs) return { writer: name, kind: "too-recent" };
     // It records no heads: nothing may be written in the name of another process.
     const ledger = await openFileLedger({
       directory,
@@ -65,7 +67,9 @@ async function shipOne(writer: Writer, options: LeftoversOptions): Promise<Lefto
     }
   } catch (error) {
     if (error instanceof DiskError && error.code === "in-use") return { writer: name, kind: "in-use" };
-    throw error;
+    if (!(error instanceof DiskError || error instanceof LedgerError)) throw error;
+    // A damaged journal must not keep the others from the database.
+    return { writer: name, kind: "unreadable", problem: error.message };
   }
 }
 

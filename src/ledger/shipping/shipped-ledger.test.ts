@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -65,6 +65,20 @@ describe("the journal of a process that ended", () => {
 
     expect(shipped).toEqual([{ writer: "w-1", kind: "shipped", rows: 0, left: 3 }]);
     expect((await all(readLedger(directory))).map(({ type }) => type)).not.toContain("ledger.heads");
+  });
+
+  it("is shipped although that of another one is damaged", async () => {
+    await writeJournal("w-1", 3);
+    await writeJournal("w-2", 2);
+    const file = join(directory, "w-1", `${"1".padStart(16, "0")}.jsonl`);
+    writeFileSync(file, readFileSync(file, "utf8").replace("event-2", "event-9"));
+
+    const shipped = await shipOthers();
+
+    expect(shipped).toEqual([
+      { writer: "w-1", kind: "unreadable", problem: expect.stringContaining("is damaged at line 2") },
+      { writer: "w-2", kind: "shipped", rows: 2, left: 0 },
+    ]);
   });
 
   async function writeJournal(writer: string, events: number) {
@@ -145,6 +159,20 @@ describe("a journal with a database", () => {
 
     expect((await stored()).map(({ seq }) => seq)).toEqual(range(1, 60));
     expect((await verifyDatabase(database())).problems).toEqual([]);
+    await close(second);
+  });
+
+  it("counts no row as waiting that is gone from the journal, although the database does not respond after a restart", async () => {
+    const first = await open();
+    await appendEvents(first, 1, 30);
+    await until(() => first.lag().events === 0 && segments().length === 2);
+    await close(first);
+    weather.answers = "no";
+
+    const second = await open();
+
+    expect(second.lag().events).toBe(30 - Number(segments()[0]?.slice(0, 16)) + 1);
+    expect(second.lag().events).toBeLessThan(30);
     await close(second);
   });
 

@@ -43,7 +43,7 @@ export class Shipper {
   readonly #stop = new AbortController();
   readonly #working: Promise<void>;
   /** The last row that the database is known to have. Its hash is unknown if the database lacks it. */
-  #shipped: Start = { seq: 0, hash: noHash };
+  #shipped: Start;
   /** False: read it from the database again. A response may have been lost, or the database restored. */
   #isCertain = false;
   #isStopping = false;
@@ -54,6 +54,8 @@ export class Shipper {
 
   constructor(options: ShipperOptions) {
     this.#options = options;
+    // Until the database responds, the rows that the journal still has are taken for unshipped: all before them were removed.
+    this.#shipped = { seq: options.journal.first() - 1, hash: undefined };
     options.journal.onMore(() => this.#wake());
     this.#working = this.#work();
   }

@@ -1,4 +1,4 @@
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import type { Channel } from "../channel.ts";
 import { messageLines } from "../message.ts";
 
@@ -9,8 +9,10 @@ export function fileChannel(path: string): Channel {
     style: "notices",
     async deliver({ key, notice, title, next }) {
       try {
-        await using file = await open(path, "a", 0o600);
-        await file.appendFile(`${JSON.stringify({ key, title, next, ...notice })}\n`);
+        await using file = await open(path, "a+", 0o600);
+        // A full disk, or a process that died, may have left half of a line, which would spoil this one.
+        const begin = (await endsWithLine(file)) ? "" : "\n";
+        await file.appendFile(`${begin}${JSON.stringify({ key, title, next, ...notice })}\n`);
         await file.sync();
         return { status: "success" };
       } catch (error) {
@@ -18,6 +20,13 @@ export function fileChannel(path: string): Channel {
       }
     },
   };
+}
+
+async function endsWithLine(file: FileHandle): Promise<boolean> {
+  const { size } = await file.stat();
+  if (size === 0) return true;
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, size - 1);
+  return buffer.toString() === "\n";
 }
 
 /** Prints to the output of this process. `print` takes one line, and escapes control characters in it. */

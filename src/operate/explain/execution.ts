@@ -26,7 +26,7 @@ export async function explainExecution(execution: WorkflowExecution, context: Op
 /** The decision not to run it, with every check. */
 function findSkip({ metadata }: WorkflowExecution, context: OperateContext): Promise<LedgerEvent | undefined> {
   return findRecorded({ execution: metadata.uid }, context, {
-    pick: (events) => events.find(({ type }) => type === "execution.skipped"),
+    matches: ({ type }) => type === "execution.skipped",
     isAwaited: true,
   });
 }

@@ -18,7 +18,7 @@ import type { OperateContext } from "../context.ts";
 import { queryPolicy } from "../query-policy.ts";
 import { type Check, recordedChecks, toChecks } from "./checks.ts";
 import type { Explanation } from "./explanation.ts";
-import { decisionLines, decisionOn, findRecorded, hasDecision } from "./recorded-decision.ts";
+import { decisionLines, findRecorded, hasDecision, isDecisionOn } from "./recorded-decision.ts";
 import { seriesLines } from "./series-lines.ts";
 
 /** The explanation of an incident, with every check of its decision. */
@@ -35,7 +35,7 @@ export async function explainIncident(
   const { metadata, spec, status } = incident;
   const isDecided = hasDecision(incident);
   const decided = await findRecorded({ incident: metadata.name ?? "" }, context, {
-    pick: (events) => decisionOn(incident, events),
+    matches: (event) => isDecisionOn(incident, event),
     isAwaited: isDecided,
   });
   const facts: IncidentFacts = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { LedgerEvent } from "../../ledger/index.ts";
 import type { RemediationRequest } from "../../resources/index.ts";
-import { decisionLines, decisionOn } from "./recorded-decision.ts";
+import { decisionLines, isDecisionOn } from "./recorded-decision.ts";
 
 const events = [
   decided("run-1", { verdict: "run" }),
@@ -26,7 +26,8 @@ describe("the recorded decision on an incident", () => {
   ])("%s", (_what, status, id) => {
     const known = status ? events : [];
 
-    expect(decisionOn({ status } as unknown as RemediationRequest, known)?.id).toBe(id);
+    const incident = { status } as unknown as RemediationRequest;
+    expect(known.findLast((event) => isDecisionOn(incident, event))?.id).toBe(id);
   });
 
   it("is printed with its reason, whichever stage decided", () => {

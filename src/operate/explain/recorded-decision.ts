@@ -5,34 +5,34 @@ import { sleep } from "../../time/index.ts";
 import type { OperateContext } from "../context.ts";
 
 interface EventQuery {
-  pick(events: readonly LedgerEvent[]): LedgerEvent | undefined;
+  matches(event: LedgerEvent): boolean;
   /** Whether it must have been recorded by now. */
   readonly isAwaited: boolean;
 }
 
-/** Finds an event. The ledger's database is a moment behind the API server, so a missing event is waited for, up to two seconds. */
+/** Finds the newest event that matches. The ledger's database is a moment behind the API server, so a missing event is waited for, up to two seconds. */
 export async function findRecorded(
   subject: Pick<EventFilter, "incident" | "execution">,
   context: Pick<OperateContext, "clock" | "readEvents">,
-  { pick, isAwaited }: EventQuery,
+  { matches, isAwaited }: EventQuery,
 ): Promise<LedgerEvent | undefined> {
   for (let tries = 1; ; tries++) {
-    const events = await context.readEvents(subject);
-    const found = events && pick(events);
+    const events = await context.readEvents(subject, { matches, max: 1 });
+    const found = events?.[0];
     if (found || !events || !isAwaited || tries === 10) return found;
     await sleep(context.clock, 200);
   }
 }
 
 /**
- * The recorded decision that led to the current phase of an incident. It need not be the latest: replicas may decide
- * differently about one version of an incident, only one of them can write its decision, and the executor decides at admission.
+ * Whether an event may be the decision that led to the current phase of an incident; the newest such event is. It need not be the
+ * latest decision: replicas may decide differently about one version of an incident, only one of them can write its decision, and
+ * the executor decides at admission.
  */
-export function decisionOn({ status }: RemediationRequest, events: readonly LedgerEvent[]): LedgerEvent | undefined {
-  if (status?.phase === "Blocked") return events.find(({ id }) => id === status.block.decision);
-  const decided = events.filter(({ type }) => type === "incident.decided");
+export function isDecisionOn({ status }: RemediationRequest, { id, type, facts }: LedgerEvent): boolean {
+  if (status?.phase === "Blocked") return id === status.block.decision;
   const verdict = expectedVerdict(status);
-  return decided.findLast(({ facts }) => verdict === undefined || facts["verdict"] === verdict);
+  return type === "incident.decided" && (verdict === undefined || facts["verdict"] === verdict);
 }
 
 /** Whether an incident in this phase must have a recorded decision. */

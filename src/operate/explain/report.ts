@@ -48,8 +48,9 @@ export async function explainReported(subject: string, context: OperateContext):
   if (!reported) return undefined;
   const { items } = await context.client.list(codingTasks);
   const tasks = items.filter((task) => isAboutTask(task, reported)).sort(byAge);
-  const events = await context.readEvents(eventFilter(reported));
-  const ignored = (events ?? []).filter((event) => isAboutEvent(event, reported)).slice(-maxShown);
+  const matches = (event: LedgerEvent) => isAboutEvent(event, reported);
+  const events = await context.readEvents(eventFilter(reported), { matches, max: maxShown });
+  const ignored = events ?? [];
   if (tasks.length === 0 && ignored.length === 0) {
     const where = events
       ? "neither a task nor the ledger has it: no webhook and no poll has reported it"
@@ -60,7 +61,7 @@ export async function explainReported(subject: string, context: OperateContext):
   }
   return {
     facts: { tasks, ignored },
-    text: [...(await explainTaskList(tasks, context)), ...ignored.reverse().map(explainIgnored)],
+    text: [...(await explainTaskList(tasks, context)), ...ignored.toReversed().map(explainIgnored)],
   };
 }
 

@@ -44,14 +44,15 @@ const maxShown = 10;
 async function readIgnored(
   context: OperateContext,
   about: { readonly target?: string },
-  isMeant: (event: LedgerEvent) => boolean,
+  matches: (event: LedgerEvent) => boolean,
 ): Promise<readonly LedgerEvent[] | undefined> {
   const types = ["signal.ignored", "signal.refused"] as const;
-  const lists = await Promise.all(types.map((type) => context.readEvents({ type, ...about })));
+  const lists = await Promise.all(
+    types.map((type) => context.readEvents({ type, ...about }, { matches, max: maxShown })),
+  );
   if (lists.includes(undefined)) return undefined;
   return lists
     .flatMap((list) => list ?? [])
-    .filter(isMeant)
     .sort((one, other) => (one.at < other.at ? 1 : -1))
     .slice(0, maxShown);
 }

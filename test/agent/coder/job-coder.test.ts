@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -6,8 +6,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { configMaps } from "../../../src/agent/coder/job/messages.ts";
 import { type CoderOrder, type CoderRequest, jobCoder } from "../../../src/agent/index.ts";
 import { type EmbeddedApi, startEmbeddedApi } from "../../../src/app/index.ts";
+import { CoordinationError } from "../../../src/coordination/index.ts";
 import { jobs } from "../../../src/engines/job/job.ts";
-import { namespaces } from "../../../src/kube/index.ts";
+import { type KubeClient, KubeError, namespaces } from "../../../src/kube/index.ts";
 import { usualManifests } from "../../../src/manifests/index.ts";
 import { silentLogger } from "../../../src/telemetry/index.ts";
 import { systemClock, systemRandom } from "../../../src/time/index.ts";
@@ -250,6 +251,37 @@ describe("a coder in a Job", { timeout: 90_000 }, () => {
     expect(readdirSync(join(root, "pods"))).toEqual([]);
   });
 
+  it("continues for the next holder when its caller has lost the lock", async () => {
+    const [wanted, lost] = [order(), new AbortController()];
+    const script = `until [ -e ${join(root, "gate")} ]; do sleep 0.05; done; echo done`;
+    const former = coder(script).run(wanted, lost.signal);
+    while (pods === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    const next = coder(script).run(wanted, new AbortController().signal);
+    lost.abort(new CoordinationError("lost", "the lease expired"));
+
+    await expect(former).rejects.toThrow("the lease expired");
+    writeFileSync(join(root, "gate"), "");
+
+    expect(await next).toMatchObject({ kind: "edited" });
+    expect(pods).toBe(1);
+  });
+
+  it("is awaited although the API server cuts a watch", async () => {
+    let cuts = 0;
+    const client = {
+      ...api.client,
+      watch: (...[type, query, call]: Parameters<KubeClient["watch"]>) => {
+        if (type.plural === "jobs" && cuts++ === 0) throw new KubeError("unavailable", "the stream broke off");
+        return api.client.watch(type, query, call);
+      },
+    } as KubeClient;
+
+    const outcome = await coder("echo done", { client }).run(order(), new AbortController().signal);
+
+    expect(outcome).toMatchObject({ kind: "edited" });
+    expect(cuts).toBeGreaterThan(0);
+  });
+
   it("whose output is a link has no result", async () => {
     const outcome = await edit("rm /run/interlock/output/stdout && ln -s /etc/passwd /run/interlock/output/stdout");
 
@@ -259,9 +291,12 @@ describe("a coder in a Job", { timeout: 90_000 }, () => {
   });
 });
 
-function coder(script: string, { timeoutMs = 60_000 } = {}) {
+function coder(
+  script: string,
+  { timeoutMs = 60_000, client = api.client }: { timeoutMs?: number; client?: KubeClient } = {},
+) {
   return jobCoder({
-    client: permittedClient(api.client, "agent"),
+    client: permittedClient(client, "agent"),
     settings: {
       namespace,
       command: ["sh", "-c", script],

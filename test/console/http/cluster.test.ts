@@ -101,7 +101,10 @@ afterAll(async () => {
 });
 
 const endlessEvents: ApiRoute = {
-  ...{ method: "GET", path: "/api/v1/events", summary: "Events without an end.", access: "viewer" },
+  method: "GET",
+  path: "/api/v1/events",
+  summary: "Events without an end.",
+  access: "viewer",
   async handle(call) {
     const clock = systemClock();
     await sendEvents(call, { ...clock, now: () => clock.now() * 100 }, async function* (signal) {

@@ -1,3 +1,4 @@
+import { isCoordinationError } from "../../../coordination/index.ts";
 import { type Engine, jobEngine, listJobPods, type Pod } from "../../../engines/index.ts";
 import { type KubeClient, KubeError, type KubeObject, nameHash, type ObjectRef } from "../../../kube/index.ts";
 import { type Clock, sleep, timeLimit } from "../../../time/index.ts";
@@ -56,7 +57,8 @@ class JobRun {
       if (outcome.kind === "failed") await this.#delete(job);
       return outcome;
     } catch (error) {
-      if (signal.aborted) await this.#stop();
+      // The next holder of a lost lock adopts the Job, and may be waiting for it already.
+      if (signal.aborted && !isCoordinationError(signal.reason, "lost")) await this.#stop();
       throw error;
     }
   }
@@ -182,10 +184,13 @@ class JobRun {
     try {
       for await (const _ of client.watch(this.#engine.runs, query, { signal: limit.signal })) return;
     } catch (error) {
-      if (!(error instanceof KubeError) || error.code !== "gone") throw error;
+      if (!(error instanceof KubeError) || !["gone", "unavailable"].includes(error.code)) throw error;
+      // A server that restarts cuts its watches. The next read shows whether it responds.
+      if (error.code === "unavailable") await sleep(clock, watchAgainMs, signal);
     }
   }
 }
 
 const lookAgainMs = 30_000;
+const watchAgainMs = 1_000;
 const maxStopMs = 120_000;

@@ -17,7 +17,7 @@ export function countedDatabase(database: LedgerDatabase, progress: Progress): L
   return {
     ...database,
     lines: (writer, after) => counted(database.lines(writer, after), async () => [writer]),
-    events: (filter) => counted(database.events(filter), () => database.writers()),
+    events: (filter, options) => counted(database.events(filter, options), () => database.writers()),
     async add(rows) {
       await database.add(rows);
       added += rows.length;

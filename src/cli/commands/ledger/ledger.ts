@@ -69,7 +69,7 @@ export async function ship(context: CommandContext, options: ArchiveOptions): Pr
       ...{ database, clock, random, log: silentLogger },
     });
     for (const one of found) terminal.print(`${one.writer}: ${shipment(one, database.place)}`);
-    return found.some((one) => one.kind === "shipped" && one.left > 0) ? 1 : 0;
+    return found.some((one) => one.kind === "unreadable" || (one.kind === "shipped" && one.left > 0)) ? 1 : 0;
   });
 }
 
@@ -171,6 +171,7 @@ async function* rowsOf(archive: Archive, from: Source, filter: EventFilter): Asy
 }
 
 function shipment(one: Leftover, place: string): string {
+  if (one.kind === "unreadable") return `nothing was shipped: ${one.problem}`;
   if (one.kind !== "shipped") return "its process is running and ships the remaining rows itself";
   if (one.left > 0) return `${one.left} rows remain: ${place} rejects them`;
   return one.rows === 0 ? "nothing is left" : `${one.rows} rows shipped to ${place}`;

@@ -82,7 +82,7 @@ export async function openStage(context: CommandContext, options: StageArguments
   const { level, format } = loaded.config.log;
   const log = pinoLogger({ level, format, clock });
   logConfig(loaded, log);
-  await makeDataDirectory(options.data, clock);
+  await makeDataDirectory(options.data);
   // The command line wins over the configuration.
   const { kubeconfig, context: contextName } = options;
   const place = { directory: dataDirectory(context), startCommand: startCommand() };

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Logger } from "../../../telemetry/index.ts";
+import { type Logger, limitLog } from "../../../telemetry/index.ts";
 import type { Clock } from "../../../time/index.ts";
 import { readOutput } from "../steps/output.ts";
 import type { Launch, Processes } from "../steps/processes.ts";
@@ -39,6 +39,7 @@ export class OpenRun {
   eviction: Promise<void> | undefined;
   readonly #tools: StepTools;
   readonly #changed: () => void;
+  readonly #failures: ReturnType<typeof limitLog>;
   /** Steps that this process supervises, by their folder. */
   readonly #steps = new Map<string, { readonly stop: AbortController; readonly ended: Promise<void> }>();
 
@@ -52,6 +53,7 @@ export class OpenRun {
     this.taskRuns = taskRuns;
     this.#tools = tools;
     this.#changed = changed;
+    this.#failures = limitLog(tools.clock, 60_000);
   }
 
   /** Runs a step to its end, once. Safe to repeat. */
@@ -103,7 +105,10 @@ export class OpenRun {
   #failed(folder: string, error: unknown) {
     const { abandon, clock, log } = this.#tools;
     if (abandon.aborted) return;
-    log.error("step supervision failed", { run: this.record.uid, folder, error });
+    const unreported = this.#failures(String(error));
+    if (unreported !== undefined) {
+      log.error("step supervision failed", { run: this.record.uid, folder, error, unreported });
+    }
     // Retried after a delay: the cause can be a full disk.
     clock.after(2_000, () => this.#forget(folder), { background: true });
   }
