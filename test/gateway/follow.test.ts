@@ -1,6 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { keyOf, memoryWatermarks } from "../../src/coordination/index.ts";
-import { type KubeClient, type KubeEvent, type KubeObject, kubeEvents, type ResourceType } from "../../src/kube/index.ts";
+import {
+  type KubeClient,
+  type KubeEvent,
+  type KubeObject,
+  kubeEvents,
+  type ResourceType,
+} from "../../src/kube/index.ts";
 import type { Signal } from "../../src/resources/index.ts";
 import { followKubernetes } from "../../src/sources/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
