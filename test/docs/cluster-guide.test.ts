@@ -49,8 +49,8 @@ describe(`the guide to a cluster, on ${given ? "the cluster of TEST_KUBECONFIG" 
     if (!given) return;
     const isInstalled = await client.get(namespaces, { name: "kubernaut-system" });
     if (isInstalled) throw new Error("the cluster has a namespace kubernaut-system, which the guide would delete");
-    // Other suites leave definitions.
-    expect(await sh("interlock uninstall --purge --yes")).toMatchObject({ status: 0 });
+    // Other suites leave definitions. Without any, the cluster has nothing to delete.
+    expect((await sh("interlock uninstall --purge --yes")).output).toMatch(/ deleted$|no installation/m);
   });
 
   afterAll(async () => {
