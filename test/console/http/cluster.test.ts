@@ -101,7 +101,10 @@ afterAll(async () => {
 });
 
 const endlessEvents: ApiRoute = {
-  ...{ method: "GET", path: "/api/v1/events", summary: "Events without an end.", access: "viewer" },
+  method: "GET",
+  path: "/api/v1/events",
+  summary: "Events without an end.",
+  access: "viewer",
   async handle(call) {
     const clock = systemClock();
     await sendEvents(call, { ...clock, now: () => clock.now() * 100 }, async function* (signal) {
@@ -110,7 +113,7 @@ const endlessEvents: ApiRoute = {
   },
 };
 
-/** Rows and a ledger that the console may read, whoever asks. */
+/** Rows and a ledger that the console may read, for every caller. */
 function readContext(one: KubeClient): ReadContext {
   const row = { kind: "incidents", key: "payment/rr-1" } as unknown as IncidentRow;
   const page = async () => ({ version: "1", total: 1, rows: [row] });
