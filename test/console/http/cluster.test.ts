@@ -113,7 +113,7 @@ const endlessEvents: ApiRoute = {
   },
 };
 
-/** Rows and a ledger that the console may read, whoever asks. */
+/** Rows and a ledger that the console may read, for every caller. */
 function readContext(one: KubeClient): ReadContext {
   const row = { kind: "incidents", key: "payment/rr-1" } as unknown as IncidentRow;
   const page = async () => ({ version: "1", total: 1, rows: [row] });
