@@ -74,7 +74,7 @@ function CatalogProblems({ problems }: { readonly problems: readonly string[] })
 }
 
 function Workflows({ workflows }: Pick<Catalog, "workflows">) {
-  if (workflows.length === 0) return <EmptyState title="The catalog is empty" command="interlock get workflows" />;
+  if (workflows.length === 0) return <EmptyState title="The catalog is empty" command="interlock init remediation" />;
   return (
     <table class="cards">
       <caption class="visually-hidden">Workflows</caption>
@@ -114,7 +114,7 @@ function Workflows({ workflows }: Pick<Catalog, "workflows">) {
 function Rules({ rules }: Pick<Catalog, "rules">) {
   if (rules.length === 0)
     return (
-      <EmptyState title="There is no rule" command="interlock policy test --rules rules">
+      <EmptyState title="There is no rule" command="interlock init remediation">
         Without a rule, incidents are recorded and no workflow runs.
       </EmptyState>
     );

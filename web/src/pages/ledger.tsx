@@ -89,7 +89,7 @@ const verifyMs = 300_000;
 function Chains() {
   const { value, problem } = usePolled<LedgerChains>("/ledger/chains", verifyMs);
   if (problem) return <ProblemNotice problem={problem} />;
-  if (!value) return null;
+  if (!value || value.chains.length === 0) return null;
   const { chains } = value;
   const rows = chains.reduce((sum, chain) => sum + chain.rows, 0);
   return (
