@@ -15,7 +15,7 @@ import { type Logger, limitedWarnings, type Metrics } from "../telemetry/index.t
 import type { Clock, Random } from "../time/index.ts";
 import type { Admission, NotAdmitted, Preview } from "./admission.ts";
 import { AdmissionRecorder } from "./admission-recorder.ts";
-import { Intake } from "./admit.ts";
+import { Intake, type IntakeOptions } from "./admit.ts";
 import { Admitter } from "./admitter.ts";
 import { Occurrences, type OccurrencesOptions } from "./counts/occurrences.ts";
 import type { OccurrenceLog } from "./counts/tally.ts";
@@ -91,7 +91,7 @@ export interface Gateway {
 
 /** Admits signals from now on until `stop`, for HTTP and for watches alike. */
 export function startGateway(options: GatewayOptions): Gateway {
-  const { client, clock, log, locks, kinds, settings } = options;
+  const { client, clock, log, kinds, settings } = options;
   const stop = new AbortController();
   const metrics = gatewayMetrics(options.metrics);
   const { namespace } = settings;
@@ -99,7 +99,6 @@ export function startGateway(options: GatewayOptions): Gateway {
   const open = new OpenIncidents({ total: settings.maxOpenIncidents, perSender: settings.maxOpenIncidentsPerSender });
   metrics.openIncidents(() => open.total);
   const incidents = new Incidents({ client, namespace, informer: following, open });
-  const objects = objectReader({ client, kinds, clock, timeoutMs: settings.lookupTimeoutMs });
   const recorder = new AdmissionRecorder(options);
   const warn = limitedWarnings(options);
   const recordOpening = (incident: RemediationRequest) => recorder.opened(incident);
@@ -117,26 +116,8 @@ export function startGateway(options: GatewayOptions): Gateway {
       recorder.counted(incident, occurrences);
     },
   });
-  const intake: Intake = new Intake({
-    client,
-    kinds,
-    namespace,
-    incidents,
-    occurrences,
-    open,
-    owners: new Owners({ objects, incidents, kinds, clock }),
-    nodes: new Nodes({ objects, clock }),
-    ruleTarget: options.ruleTarget ?? (() => undefined),
-    ruleLabels: options.ruleLabels ?? (() => []),
-    scopeOf: settings.scope === "all" ? everythingInScope : scopeByLabel(objects),
-    endings: new Endings(),
-    fingerprintFields: settings.fingerprintFields,
-    locks,
-    lockWaitMs: settings.lockWaitMs,
-    warn,
-    recordOpening,
-    record: (admission, report, moved) => recorder.admitted(admission, report, moved),
-  });
+  const record: IntakeOptions["record"] = (...admitted) => recorder.admitted(...admitted);
+  const intake: Intake = openIntake(options, { incidents, occurrences, open, warn, recordOpening, record });
   const admitter = new Admitter({ intake, metrics, intakeStalls, warn, clock });
 
   let isReady = false;
@@ -184,6 +165,22 @@ function incidentInformer({ client, clock, random, log, settings }: GatewayOptio
   const query = { namespace: settings.namespace };
   const type = remediationRequests;
   return informer({ client, clock, random, problem, signal, type, query, transform: toKnownIncident });
+}
+
+function openIntake(
+  { client, kinds, locks, clock, settings, ruleTarget = () => undefined, ruleLabels = () => [] }: GatewayOptions,
+  parts: Pick<IntakeOptions, "incidents" | "occurrences" | "open" | "warn" | "recordOpening" | "record">,
+): Intake {
+  const { namespace, scope, fingerprintFields, lockWaitMs, lookupTimeoutMs } = settings;
+  const objects = objectReader({ client, kinds, clock, timeoutMs: lookupTimeoutMs });
+  return new Intake({
+    ...parts,
+    ...{ client, kinds, namespace, locks, lockWaitMs, fingerprintFields, ruleTarget, ruleLabels },
+    owners: new Owners({ objects, incidents: parts.incidents, kinds, clock }),
+    nodes: new Nodes({ objects, clock }),
+    scopeOf: scope === "all" ? everythingInScope : scopeByLabel(objects),
+    endings: new Endings(),
+  });
 }
 
 function openOccurrences(

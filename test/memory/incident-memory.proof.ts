@@ -10,7 +10,7 @@ describe("an open incident at rest", () => {
     ["an alert that exceeds every limit for its texts", largestAlert],
     ["an alert in another alphabet", (i: number) => largestAlert(i, cyrillicText)],
   ])("costs at most 8 KB of memory after %s", { timeout: 600_000 }, async (_signal, alert) => {
-    const bytes = await incidentMemory({ count: 1_500, alert, maxBytes });
+    const bytes = await incidentMemory({ count: 1_500, alert });
 
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     // A measurement that finds nothing would be one of the wrong thing.
@@ -19,7 +19,7 @@ describe("an open incident at rest", () => {
 
   it("costs at most 8 KB of memory with 64 series of 4 KB each", { timeout: 600_000 }, async () => {
     const alert = (i: number) => largeSeries(Math.floor(i / 64), i % 64);
-    const bytes = await incidentMemory({ count: 400, alert, alertsPerIncident: 64, maxBytes });
+    const bytes = await incidentMemory({ count: 300, alert, alertsPerIncident: 64 });
 
     expect(bytes).toBeLessThanOrEqual(maxBytes);
     expect(bytes).toBeGreaterThan(1_000);

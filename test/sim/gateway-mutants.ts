@@ -25,6 +25,13 @@ export const forgetsTheOccurrenceLog: GatewayMutation = {
   }),
 };
 
+/** Takes a repeated occurrence for a new one. */
+export const repeatsOccurrences: GatewayMutation = {
+  gateway: (gateway) => ({
+    admitAll: (signals) => gateway.admitAll(signals.map(({ isOccurrence: _, ...signal }) => signal)),
+  }),
+};
+
 /** There is an incident of that name already, open or not: then all is well. */
 export const alreadyExistsIsSuccess: GatewayMutation = {
   client: (client) => ({

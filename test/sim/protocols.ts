@@ -112,6 +112,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
       "status-without-version": gateway(gateways.statusWithoutVersion),
       "counts-on-closed-incidents": gateway(gateways.countsOnClosed),
       "resolved-opens": gateway(gateways.resolvedOpens),
+      "repeats-occurrences": gateway(gateways.repeatsOccurrences),
       "answers-before-the-ledger": gateway(gateways.answersBeforeTheLedger),
     },
   },
