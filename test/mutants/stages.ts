@@ -74,8 +74,10 @@ export const stageMutants = [
       "settings.ineffective.withinMs)",
     ],
   ]),
-  ...mutantsOf({ file: "src/orchestrator/targets/block.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
-    ["replaces a pending acknowledgement", " && !isOtherAckPending(record, earlier.executionUid)", ""],
+  ...mutantsOf({ file: "src/orchestrator/targets/settle-ack.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
+    ["replaces a pending acknowledgement", "if (isAckPending(record)) return requeueAfter(lostEventMs);", ""],
+    ["acknowledges a failure that was not shown", "if (showsBlock(incident, check)) return", "return"],
+    ["drops an acknowledgement without a record", "return record.status && act(", "return act("],
     ["waits for an acknowledgement that is folded", " && !isCovered(found.history.ack, found.end);", ";"],
   ]),
   ...mutantsOf({ file: "src/orchestrator/targets/route.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
@@ -86,8 +88,8 @@ export const stageMutants = [
     ],
     [
       "starts beside an execution that does the same",
-      "followOther(incident, view) ?? decideByPolicy(incident, view)",
-      "decideByPolicy(incident, view)",
+      " followOther(incident, view) ?? decideByPolicy(incident, view)",
+      " decideByPolicy(incident, view)",
     ],
     [
       "follows an execution with other parameters",

@@ -486,6 +486,21 @@ describe("a failure that needs a manual review", () => {
     expect((await world.executions()).filter(({ status }) => status?.phase === "Running")).toHaveLength(1);
   });
 
+  it("is not acknowledged by what an operator wrote to another incident about an earlier failure", async () => {
+    await world.orchestrator();
+    await world.incident("disk");
+    await world.loseRun();
+    const waiting = [await world.incident("disk-1"), await world.incident("disk-2")];
+    const cli = new TestCli(world.client);
+    await Promise.all(waiting.map((name) => cli.run("ack", name, "--reason", "looked")));
+    await world.passTime(minute);
+
+    await world.loseRun();
+
+    expect((await phases(waiting)).toSorted()).toEqual(["Blocked PreviousExecutionFailed", "Failed"]);
+    expect(world.ledger.events().filter(({ type }) => type === "failure.acknowledged")).toHaveLength(1);
+  });
+
   it("cannot be acknowledged through an incident that does not wait for it", async () => {
     await world.orchestrator();
     const name = await world.incident("disk");
@@ -495,6 +510,16 @@ describe("a failure that needs a manual review", () => {
     );
   });
 });
+
+/** The phase of each incident, with the reason of its block. */
+function phases(names: readonly string[]): Promise<readonly string[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      const { phase = "", block } = await world.status(name);
+      return block ? `${phase} ${block.reason}` : phase;
+    }),
+  );
+}
 
 function answerOnRecord() {
   return world.ledger.events().find(({ type }) => type === "approval.answered")?.facts;
