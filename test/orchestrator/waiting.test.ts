@@ -415,6 +415,19 @@ describe("a run that exceeds the timeout of its incident", () => {
     expect((await world.record()).status?.holder).toBeUndefined();
   });
 
+  it("is cancelled by its executor at the timeout of its workflow, and its execution is kept", async () => {
+    await world.orchestrator();
+    await world.workflow({ workflowId: "cleanup", version: "2", timeout: "4h" });
+    const name = await world.incident("disk");
+    await world.reportRun("Unknown");
+
+    await world.passTime(241 * minute);
+
+    expect(await world.run()).toHaveProperty("spec.status", "Cancelled");
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    expect((await world.executions()).map(({ metadata }) => metadata.deletionTimestamp)).toEqual([undefined]);
+  });
+
   it("may run until the timeout of its workflow", async () => {
     await world.orchestrator();
     await world.workflow({ version: "2", timeout: "2h" });
