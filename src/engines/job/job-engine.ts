@@ -1,10 +1,10 @@
 import type { KubeClient } from "../../kube/index.ts";
 import type { Workload } from "../../resources/index.ts";
 import type { Engine } from "../engine.ts";
-import { isServiceAccountMissing } from "../pods.ts";
+import { isServiceAccountMissing, listRunPods } from "../pods.ts";
 import { digests, workload } from "../run-marks.ts";
 import { type JobEvidence, jobFailure, neverHadPod } from "./failure.ts";
-import { type Job, jobs, listJobPods } from "./job.ts";
+import { type Job, jobs, jobUidLabel, listJobPods } from "./job.ts";
 import { jobFor } from "./manifest.ts";
 import { cancelJob, jobState, startJob, wasCancelled } from "./state.ts";
 
@@ -25,7 +25,7 @@ export function jobEngine(client: KubeClient): Engine {
 
 async function findEvidence(client: KubeClient, job: Job, signal?: AbortSignal): Promise<JobEvidence> {
   const { namespace = "" } = job.metadata;
-  const pods = await listJobPods(client, job, signal);
+  const pods = await listRunPods(client, { run: job, uidLabel: jobUidLabel, signal });
   if (!neverHadPod(job, { pods }) || wasCancelled(job)) return { pods };
   const name = job.spec.template.spec.serviceAccountName ?? "default";
   return { pods, serviceAccountMissing: await isServiceAccountMissing(client, { namespace, name }, signal) };
