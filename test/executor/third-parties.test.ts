@@ -338,6 +338,44 @@ describe("a run that is deleted while its pods still run", () => {
   });
 });
 
+describe("a failed run whose pods must not be read", () => {
+  it("holds its target, and the execution is stalled, until they may be read", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    world.cluster.forbid("list", "pods");
+
+    await world.report("False");
+    await world.passTime(10_000);
+
+    expect((await world.record()).status?.holder?.executionName).toBe("a");
+    expect(findStall(await world.seen("a"))).toMatchObject({ reason: "Forbidden" });
+    world.cluster.allow("list", "pods");
+    await world.passTime(60_000);
+    expect(await world.status("a")).toMatchObject({ phase: "Failed" });
+  });
+});
+
+describe("an engine whose clock is wrong", () => {
+  it("by an hour, ahead and then behind, causes no failure to be covered by an earlier acknowledgement", async () => {
+    const hour = 3_600_000;
+    await world.executor();
+    await world.execution("first");
+    await world.report("Unknown", { clockErrorMs: hour });
+    await failWhileActing({ clockErrorMs: hour });
+    await world.annotate("first", { [annotationKeys.acknowledge]: "checked" });
+    await world.passTime(60_000);
+    await world.execution("second");
+    await world.report("Unknown", { clockErrorMs: -hour });
+    await failWhileActing({ clockErrorMs: -hour });
+
+    await world.passTime(60_000);
+    await world.execution("third");
+
+    expect(await world.status("third")).toMatchObject({ skipDetails: { reason: "PreviousExecutionFailed" } });
+  });
+});
+
 describe("the namespace of executions", () => {
   it("is not kept from its end by executions in it, whose notices it does not accept any more", async () => {
     await world.client.create(namespaces, { metadata: { name: "team" } } as KubeObject);
@@ -388,6 +426,17 @@ function deafReplica(deafTo: ResourceType) {
 }
 
 /** False once the replica gets through without reaching that write. */
+/** A run fails without its TaskRuns, so it is unknown what it did. */
+async function failWhileActing({ clockErrorMs }: { readonly clockErrorMs: number }): Promise<void> {
+  const run = await world.run();
+  if (!run) throw new Error("there is no run");
+  const childReferences = [{ kind: "TaskRun", name: "gone", pipelineTaskName: "step" }];
+  await world.client.update(runs, { ...run, status: { ...run.status, childReferences } } as KubeObject, {
+    subresource: "status",
+  });
+  await world.report("False", { clockErrorMs });
+}
+
 async function giveBackWithDeath(death: Death): Promise<boolean> {
   world = await ExecutorWorld.open();
   const first = await world.executor();

@@ -45,6 +45,10 @@ export const stageMutants = [
       "if (readCancelRequest(execution)) return false;",
     ],
   ]),
+  ...mutantsOf({ file: "src/executor/endings/endings.ts", suite: "test/executor/third-parties.test.ts" }, [
+    ["trusts the clock of an engine that is ahead", "Math.min(reportedMs, nowMs)", "reportedMs"],
+    ["trusts the clock of an engine that is behind", "Math.max(startMs, Math.min", "(Math.min"],
+  ]),
   ...mutantsOf({ file: "src/executor/endings/retention.ts", suite: "src/executor/endings/retention.test.ts" }, [
     ["removes the record of a held target", "if (status?.holder) return Number.POSITIVE_INFINITY;", ""],
     ["removes executions that an incident owns", "if (metadata.ownerReferences?.length) return undefined;", ""],

@@ -129,6 +129,7 @@ export class ExecutorHistory {
     if (after === "Completed" || after === "Failed") {
       this.#endedAfterItsRun(trail);
       this.#figuresOfStatus(trail);
+      this.#endedInItsTime(trail);
     }
     if (after === "Skipped") this.#skippedForAHolder(trail);
   }
@@ -351,6 +352,16 @@ export class ExecutorHistory {
     const seen = [...(first < 0 ? [undefined] : []), ...versions.slice(Math.max(0, first)).map(({ status }) => status)];
     const wrong = statusContradiction(trail, seen, this.#rules);
     if (wrong) this.#fail("E13 status", `${trail.name}: ${wrong}`);
+  }
+
+  /** Whatever the clock of its engine: the order of ends shows which failures an acknowledgement covers. */
+  #endedInItsTime({ name, object: { metadata, status } }: ExecutionTrail) {
+    if (!status || !("completionTime" in status)) return;
+    const atMs = Date.parse(status.completionTime);
+    const { clockErrorMs } = this.#rules;
+    const isEarly = atMs < Date.parse(metadata.creationTimestamp ?? "") - clockErrorMs;
+    if (isEarly || atMs > this.#serverNowMs() + clockErrorMs)
+      this.#fail("E13 status", `${name} says that it ended at ${status.completionTime}`);
   }
 
   #fail(what: string, why: string) {
