@@ -325,7 +325,8 @@ export class ExecutorHistory {
     const relevant = [...ends.values()].filter(
       (end) => end.workflowId === holder.workflowId && !isForgotten(end, trails),
     );
-    const why = whyNotAllowed(relevant, acksOf(holder, trails), this.#serverNowMs(), this.#rules);
+    const counted = relevant.map((end) => (isLeaving(end, trails) ? { ...end, cooldownEnded: true as const } : end));
+    const why = whyNotAllowed(counted, acksOf(holder, trails), this.#serverNowMs(), this.#rules);
     if (why) this.#fail("E10 policy", `${holder.name} (${holder.workflowId}) was admitted: ${why}`);
   }
 
@@ -369,10 +370,14 @@ export class ExecutorHistory {
   }
 }
 
-/** Deleting an execution ends a cooldown; a record that is made again knows only the executions that are there. */
+/** A record that is made again knows only the executions that are there. */
 function isForgotten(end: KnownEnd, trails: ReadonlyMap<string, ExecutionTrail>): boolean {
-  const trail = trails.get(end.executionUid);
-  return (trail?.isLeaving ?? true) && (end.outcome === "Success" || end.recordDeletedSince);
+  return end.recordDeletedSince && isLeaving(end, trails);
+}
+
+/** Deleting an execution ends its cooldown. Its success still ends a series of failures. */
+function isLeaving({ executionUid }: KnownEnd, trails: ReadonlyMap<string, ExecutionTrail>): boolean {
+  return trails.get(executionUid)?.isLeaving ?? true;
 }
 
 /** Until when everything is acknowledged, by what people wrote on executions that had ended. */
