@@ -253,6 +253,12 @@ describe("an incident that is routed with its target", () => {
       "acknowledge",
     ],
     ["keeps its acknowledgement while the record is lost", acknowledged("old"), {}, "create rr-1-1"],
+    [
+      "keeps its acknowledgement while the record is being rebuilt",
+      acknowledged("old"),
+      { record: record(undefined) },
+      "create rr-1-1",
+    ],
     ["drops its acknowledgement when nothing waits for one", acknowledged("old"), { record: record({}) }, "drop-ack"],
     [
       "drops its acknowledgement when another execution has failed since",
