@@ -31,7 +31,7 @@ export interface Engine {
   cancel(run: KubeObject): Patch;
   /**
    * Returns why a run in state `failed` failed, by the objects below it; by the run itself if these are gone or forbidden. Throws
-   * only if the API server is unavailable.
+   * if the API server is unavailable, or reading pods is forbidden: then it is unknown whether the run has stopped.
    */
   readFailure(run: KubeObject, signal?: AbortSignal): Promise<RunFailure>;
 }

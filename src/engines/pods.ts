@@ -70,15 +70,34 @@ export function unfinishedPods(pods: readonly Pod[] = []): Pick<RunFailure, "unf
 }
 
 /**
- * Lists the names of unfinished pods on a target; none if reading them is forbidden. Job controller and Tekton copy the labels of a
- * run to its pods. These outlive a deleted run by their grace period, and longer if the run was deleted without its dependents.
+ * Lists the names of unfinished pods on a target. Job controller and Tekton copy the labels of a run to its pods. These outlive a
+ * deleted run by their grace period, and longer if the run was deleted without its dependents.
  */
 export async function listUnfinishedPods(
   client: KubeClient,
   { namespace, targetHash, signal }: { readonly namespace: string; readonly targetHash: string; signal: AbortSignal },
 ): Promise<readonly string[]> {
   const labelSelector = `${labelKeys.targetHash}=${targetHash}`;
-  return unfinishedPods(await listIfReadable(client, pods, { namespace, labelSelector, signal })).unfinished ?? [];
+  return unfinishedPods(await listPods(client, { namespace, labelSelector, signal })).unfinished ?? [];
+}
+
+/** Lists every pod of a run that still exists. */
+export function listRunPods(client: KubeClient, { run, uidLabel, signal }: BelowRun): Promise<readonly Pod[]> {
+  const { namespace = "", uid } = run.metadata;
+  return listPods(client, { namespace, labelSelector: `${uidLabel}=${uid}`, signal });
+}
+
+/** Throws if reading pods is forbidden: then it is unknown whether they have ended. Without that kind there are none. */
+async function listPods(
+  client: KubeClient,
+  { signal, ...query }: ListQuery & { readonly signal?: AbortSignal | undefined },
+): Promise<readonly Pod[]> {
+  try {
+    return (await client.list(pods, query, signal && { signal })).items;
+  } catch (error) {
+    if (error instanceof KubeError && error.code === "invalid") return [];
+    throw error;
+  }
 }
 
 /** Reasons of a waiting container whose image cannot be pulled. */
@@ -122,11 +141,18 @@ export async function listIfReadable<T extends KubeObject>(
   }
 }
 
-/** Lists the objects below a run, whose label `uidLabel` is the uid of the run; undefined if that is forbidden. */
+interface BelowRun {
+  readonly run: KubeObject;
+  /** The label whose value is the uid of the run. */
+  readonly uidLabel: string;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Lists the objects below a run; undefined if that is forbidden. */
 export function listBelow<T extends KubeObject>(
   client: KubeClient,
   type: ResourceType<T>,
-  { run, uidLabel, signal }: { readonly run: KubeObject; readonly uidLabel: string; signal?: AbortSignal | undefined },
+  { run, uidLabel, signal }: BelowRun,
 ) {
   const { namespace = "", uid } = run.metadata;
   return listIfReadable(client, type, { namespace, labelSelector: `${uidLabel}=${uid}`, signal });

@@ -169,9 +169,9 @@ describe("a running execution", () => {
       ["set-status Failed", "announce"],
     ],
     [
-      "waits until everything of a cancelled run has stopped",
+      "waits until everything of a cancelled run has stopped, and names it",
       { run: { ...run(failed), failure: { ...failure, unfinished: ["pod-1"] } } },
-      [],
+      ["set-status Running"],
     ],
   ])("%s", (_what, world, expected) => {
     expect(steps(decide(snapshot({ execution: running, record: heldBy("me"), ...world })))).toEqual(expected);

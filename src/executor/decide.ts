@@ -1,5 +1,6 @@
-import { type Decision, requeueAfter } from "../kube/index.ts";
-import { readCancelRequest } from "../resources/index.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type Decision, lostEventMs, requeueAfter } from "../kube/index.ts";
+import { type RunStatus, readCancelRequest } from "../resources/index.ts";
 import { type Action, act, confirmEntry } from "./action.ts";
 import { admitOrSkip } from "./admission/admission.ts";
 import { approvalProblem } from "./admission/approval.ts";
@@ -12,10 +13,10 @@ import {
   failedBefore,
   readCancellation,
 } from "./endings/endings.ts";
-import { settle } from "./endings/settle.ts";
+import { settle, slowRemoval } from "./endings/settle.ts";
 import * as events from "./reports/ledger-events.ts";
 import { type CancelReason, findHolder, isMarked, type ObservedRun, type Snapshot } from "./snapshot.ts";
-import { mirroredStatus, type PhaseStatus, runningStatus } from "./statuses.ts";
+import { mirroredStatus, type PhaseStatus, runningStatus, toSummary } from "./statuses.ts";
 
 /**
  * Decides the next step of an execution.
@@ -105,8 +106,13 @@ function freeRunName(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
   // A run that was created after its execution had lost the target is never started.
   const isDeletable =
     state.kind === "suspended" || (state.kind !== "running" && owner.kind === "other" && owner.settled);
-  // Its deletion is an event.
-  if (run.object.metadata.deletionTimestamp) return requeueAfter(5_000);
+  if (run.object.metadata.deletionTimestamp) {
+    const { problem, inMs } = slowRemoval(snapshot, run);
+    const isKept = problem !== undefined && state.kind !== "running";
+    // Its deletion is an event. A finished run that finalizers keep must not hold the target forever.
+    if (!isKept) return requeueAfter(Math.min(inMs, lostEventMs));
+    return failedBefore(snapshot, { reason: "PipelineRunCreationFailed", message: problem });
+  }
   if (isDeletable) return act({ do: "delete-run", run });
 
   const why = `the run of ${owner.kind === "other" ? owner.name : "another execution"} is not settled yet`;
@@ -122,8 +128,9 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Acti
     case "succeeded":
       return completeExecution(snapshot, run, run.state);
     case "failed":
-      // Pods of the run are still active: the target is freed when they have ended, too.
-      return run.failure?.unfinished ? requeueAfter(1_000) : failExecution(snapshot, explainFailure(snapshot, run));
+      return run.failure?.unfinished
+        ? waitForPods(status, run.failure.unfinished, toSummary(run))
+        : failExecution(snapshot, explainFailure(snapshot, run));
     case "suspended":
       return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);
     case "running":
@@ -132,9 +139,20 @@ function decideRunning(snapshot: Snapshot, status: RunningStatus): Decision<Acti
 }
 
 /** Fails an execution whose run was deleted, when the pods of the run have ended, too. */
-function failWithoutRun(snapshot: Snapshot, { pipelineRunRef }: RunningStatus): Decision<Action> {
-  if (snapshot.remainingPods?.length) return requeueAfter(1_000);
+function failWithoutRun(snapshot: Snapshot, status: RunningStatus): Decision<Action> {
+  const { pipelineRunRef } = status;
+  const { remainingPods = [] } = snapshot;
+  if (remainingPods.length > 0)
+    return waitForPods(status, remainingPods, { status: "False", reason: deletedRun.reason });
   return failExecution(snapshot, { ...deletedRun, message: `the run ${pipelineRunRef.name} was deleted` });
+}
+
+/** The run has ended or was deleted, and pods of it are still active: they hold the target, and the status names them. */
+function waitForPods(status: RunningStatus, pods: readonly string[], ended: RunStatus): Decision<Action> {
+  const message = `the run has ended, but not its pods ${pods.join(", ")}: the target is held until they end`;
+  const next = { ...status, pipelineRunStatus: { ...ended, message } };
+  const actions = isDeepStrictEqual(next, status) ? [] : [{ do: "set-status", status: next } as const];
+  return { actions, requeueAfterMs: 1_000 };
 }
 
 function start(snapshot: Snapshot, run: ObservedRun): Decision<Action> {

@@ -25,6 +25,8 @@ export type Action =
   | { readonly do: "expire-approval"; readonly approval: RemediationApprovalRequest; readonly nowMs: number }
   /** Moves an operator's acknowledgement from the incident to the target's record, where it takes effect. */
   | { readonly do: "acknowledge"; readonly record: RemediationTarget; readonly executionUid: string }
+  /** Removes an operator's acknowledgement from the incident: it has no effect any more. */
+  | { readonly do: "drop-ack" }
   /** Marks the record: the successes up to this execution did not last. The executor writes that into its status. */
   | { readonly do: "mark-ineffective"; readonly record: RemediationTarget; readonly executionUid: string }
   /** Appends an event to the ledger. If that fails, the following actions are not performed. */
@@ -68,5 +70,6 @@ export type Announcement =
   | { readonly kind: "recurred" }
   | { readonly kind: "verifying" }
   | { readonly kind: "acknowledged"; readonly by: string }
+  | { readonly kind: "acknowledgement-dropped"; readonly by: string }
   | { readonly kind: "closed"; readonly outcome: IncidentOutcome; readonly message: string }
   | { readonly kind: "deleted" };

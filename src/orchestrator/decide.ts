@@ -187,8 +187,12 @@ function decideExecuting(snapshot: Snapshot): Decision<Action> {
 }
 
 function timeoutMs({ workflow, settings }: Snapshot): number {
-  return Math.max(settings.executionTimeoutMs, parseDuration(workflow?.spec.timeout ?? "") ?? 0);
+  const workflowMs = parseDuration(workflow?.spec.timeout ?? "") ?? 0;
+  return Math.max(settings.executionTimeoutMs, workflowMs > 0 ? workflowMs + executorMarginMs : 0);
 }
+
+/** A run starts some time after the creation of its execution. Its executor cancels it first, and records why. */
+const executorMarginMs = 2 * 60_000;
 
 /** Decides the last steps of a closed incident: record it, stop executions that still act for it, and delete it. */
 function settle(snapshot: Snapshot): Decision<Action> {

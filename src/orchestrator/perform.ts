@@ -76,6 +76,8 @@ export async function perform<Snapshot extends IncidentChanges>(
       return (await expireApproval(action.approval, action.nowMs, client, signal)) ? done : waiting;
     case "acknowledge":
       return withIncident(snapshot, await acknowledge(action.record, action.executionUid, incident, caches, signal));
+    case "drop-ack":
+      return withIncident(snapshot, await dropAck(incident, caches, signal));
     case "mark-ineffective":
       return (await markIneffective(action.record, action.executionUid, caches, signal)) ? done : waiting;
     case "record":
@@ -184,7 +186,10 @@ async function acknowledge(
   };
   const patch = { merge: { metadata: { resourceVersion, annotations } } };
   const outcome = await caches.client.patch(remediationTargets, refOf(record), patch, { signal });
-  if (outcome.kind !== "updated") return undefined;
-  const none = { [annotationKeys.acknowledge]: null, [annotationKeys.acknowledgedBy]: null };
-  return patchIncident(incident, { metadata: { annotations: none } }, caches, signal);
+  return outcome.kind === "updated" ? dropAck(incident, caches, signal) : undefined;
+}
+
+function dropAck(incident: RemediationRequest, caches: Caches, signal: AbortSignal) {
+  const annotations = { [annotationKeys.acknowledge]: null, [annotationKeys.acknowledgedBy]: null };
+  return patchIncident(incident, { metadata: { annotations } }, caches, signal);
 }

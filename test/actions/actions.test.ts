@@ -11,6 +11,7 @@ import { type LimitedClientOptions, limitedClient } from "./limited-client.ts";
 import { actionsOnCluster } from "./real-cluster.ts";
 import {
   autoscaler,
+  cronJob,
   make,
   makeNode,
   makePod,
@@ -253,6 +254,16 @@ describe("an action refuses", () => {
         await make(world, types.deployments, { ...draft, spec: { ...draft.spec, paused: true } } as never);
       },
       "is paused",
+    ],
+    [
+      "to start a CronJob whose Jobs are removed before their end can be observed",
+      "restart-job",
+      "ns/cronjob/nightly",
+      async (world) => {
+        const { metadata, spec } = cronJob("nightly");
+        await make(world, types.cronJobs, { metadata, spec: { ...spec, successfulJobsHistoryLimit: 0 } } as never);
+      },
+      "removes Jobs that have completed at once",
     ],
     [
       "to open an issue without the Secret",

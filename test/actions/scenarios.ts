@@ -243,12 +243,14 @@ async function jobOutcomes({ client, namespace }: ScenarioWorld): Promise<readon
   });
 }
 
-function cronJob(name: string) {
+/** Its Jobs are removed as soon as they have ended. */
+export function cronJob(name: string) {
   const containers = [{ name: "main", image }];
   const spec = { schedulerName, restartPolicy: "Never", containers };
   const template = { metadata: { labels: { app: name } }, spec };
   // Not due while a test runs.
-  return { metadata: { name }, spec: { schedule: "0 0 29 2 *", jobTemplate: { spec: { template } } } };
+  const jobTemplate = { spec: { ttlSecondsAfterFinished: 0, template } };
+  return { metadata: { name }, spec: { schedule: "0 0 29 2 *", jobTemplate } };
 }
 
 function claim(name: string, storageClassName: string) {

@@ -152,7 +152,10 @@ function contains(status: Record<string, unknown> | undefined, part: object): bo
 }
 
 async function finish(client: KubeClient, job: Loose): Promise<undefined> {
-  if (job.status?.conditions?.length) return undefined;
+  if (job.status?.conditions?.length) {
+    if (job.spec.ttlSecondsAfterFinished === 0) await client.delete(types.jobs, refOf(job), {});
+    return undefined;
+  }
   const type = jobFails(job) ? "Failed" : "Complete";
   const conditions = [{ type, status: "True", lastTransitionTime: timeText(systemClock()) }];
   await writeStatus(client, types.jobs, job, { conditions });

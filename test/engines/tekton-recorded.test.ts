@@ -112,7 +112,6 @@ describe("the recorded statuses of Tekton", () => {
       const cluster = newCluster();
       await storeAll(cluster, recorded<Recording>("tekton", name));
       cluster.forbid("list", "taskruns");
-      cluster.forbid("list", "pods");
 
       expect(await failureText(engineOn(cluster), name)).toEqual(expected);
     },

@@ -12,6 +12,7 @@ import {
   workflowExecutions,
 } from "../../src/resources/index.ts";
 import { type Death, dyingClient } from "../doubles/dying-client.ts";
+import { TestCli } from "../doubles/test-cli.ts";
 import { ExecutorWorld } from "./executor-world.ts";
 
 const { runs } = tektonEngine({} as KubeClient);
@@ -338,6 +339,92 @@ describe("a run that is deleted while its pods still run", () => {
   });
 });
 
+describe("pods that have not ended although their run has", () => {
+  it.each([
+    ["was deleted", () => world.deleteRun()],
+    ["failed", () => world.report("False")],
+  ])("are named by the execution whose target they hold, when the run %s", async (_what, end) => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    const { namespace = "", labels = {}, uid = "" } = (await world.run())?.metadata ?? {};
+    const metadata = { name: "a-step", namespace, labels: { ...labels, "tekton.dev/pipelineRunUID": uid } };
+    await world.client.create(pods, { metadata } as Pod);
+    const cli = new TestCli(world.client);
+
+    await end();
+    await world.passTime(60_000);
+    await cli.run("why", "a");
+
+    expect(cli.read()).toContain("the run has ended, but not its pods a-step: the target is held until they end");
+    await world.client.delete(pods, metadata);
+    await world.passTime(1_000);
+    expect(await world.status("a")).toMatchObject({ phase: "Failed" });
+  });
+});
+
+describe("a failed run whose pods must not be read", () => {
+  it("holds its target, and the execution is stalled, until they may be read", async () => {
+    await world.executor();
+    await world.execution("a");
+    await world.report("Unknown");
+    world.cluster.forbid("list", "pods");
+
+    await world.report("False");
+    await world.passTime(10_000);
+
+    expect((await world.record()).status?.holder?.executionName).toBe("a");
+    expect(findStall(await world.seen("a"))).toMatchObject({ reason: "Forbidden" });
+    world.cluster.allow("list", "pods");
+    await world.passTime(60_000);
+    expect(await world.status("a")).toMatchObject({ phase: "Failed" });
+  });
+});
+
+describe("a finished run that finalizers keep", () => {
+  it("lets the next execution fail, which names them, and frees the target", async () => {
+    await world.executor();
+    await world.execution("a");
+    const { name = "", namespace = "" } = (await world.run())?.metadata ?? {};
+    const finalizers = ["chains.tekton.dev/pipelinerun"];
+    await world.client.patch(runs, { name, namespace }, { merge: { metadata: { finalizers } } });
+    await world.report("True");
+
+    await world.execution("b", restart);
+    await world.passTime(5 * 60_000);
+
+    expect(await world.status("b")).toMatchObject({
+      phase: "Failed",
+      failureDetails: {
+        reason: "PipelineRunCreationFailed",
+        message: expect.stringContaining("its finalizers keep it: chains.tekton.dev/pipelinerun"),
+        wasExecutionFailure: false,
+      },
+    });
+    expect((await world.record()).status?.holder).toBeUndefined();
+  });
+});
+
+describe("an engine whose clock is wrong", () => {
+  it("by an hour, ahead and then behind, causes no failure to be covered by an earlier acknowledgement", async () => {
+    const hour = 3_600_000;
+    await world.executor();
+    await world.execution("first");
+    await world.report("Unknown", { clockErrorMs: hour });
+    await failWhileActing({ clockErrorMs: hour });
+    await world.annotate("first", { [annotationKeys.acknowledge]: "checked" });
+    await world.passTime(60_000);
+    await world.execution("second");
+    await world.report("Unknown", { clockErrorMs: -hour });
+    await failWhileActing({ clockErrorMs: -hour });
+
+    await world.passTime(60_000);
+    await world.execution("third");
+
+    expect(await world.status("third")).toMatchObject({ skipDetails: { reason: "PreviousExecutionFailed" } });
+  });
+});
+
 describe("the namespace of executions", () => {
   it("is not kept from its end by executions in it, whose notices it does not accept any more", async () => {
     await world.client.create(namespaces, { metadata: { name: "team" } } as KubeObject);
@@ -388,6 +475,17 @@ function deafReplica(deafTo: ResourceType) {
 }
 
 /** False once the replica gets through without reaching that write. */
+/** A run fails without its TaskRuns, so it is unknown what it did. */
+async function failWhileActing({ clockErrorMs }: { readonly clockErrorMs: number }): Promise<void> {
+  const run = await world.run();
+  if (!run) throw new Error("there is no run");
+  const childReferences = [{ kind: "TaskRun", name: "gone", pipelineTaskName: "step" }];
+  await world.client.update(runs, { ...run, status: { ...run.status, childReferences } } as KubeObject, {
+    subresource: "status",
+  });
+  await world.report("False", { clockErrorMs });
+}
+
 async function giveBackWithDeath(death: Death): Promise<boolean> {
   world = await ExecutorWorld.open();
   const first = await world.executor();

@@ -45,6 +45,10 @@ export const stageMutants = [
       "if (readCancelRequest(execution)) return false;",
     ],
   ]),
+  ...mutantsOf({ file: "src/executor/endings/endings.ts", suite: "test/executor/third-parties.test.ts" }, [
+    ["trusts the clock of an engine that is ahead", "Math.min(reportedMs, nowMs)", "reportedMs"],
+    ["trusts the clock of an engine that is behind", "Math.max(startMs, Math.min", "(Math.min"],
+  ]),
   ...mutantsOf({ file: "src/executor/endings/retention.ts", suite: "src/executor/endings/retention.test.ts" }, [
     ["removes the record of a held target", "if (status?.holder) return Number.POSITIVE_INFINITY;", ""],
     ["removes executions that an incident owns", "if (metadata.ownerReferences?.length) return undefined;", ""],
@@ -74,8 +78,10 @@ export const stageMutants = [
       "settings.ineffective.withinMs)",
     ],
   ]),
-  ...mutantsOf({ file: "src/orchestrator/targets/block.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
-    ["replaces a pending acknowledgement", " && !isOtherAckPending(record, earlier.executionUid)", ""],
+  ...mutantsOf({ file: "src/orchestrator/targets/settle-ack.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
+    ["replaces a pending acknowledgement", "if (isAckPending(record)) return requeueAfter(lostEventMs);", ""],
+    ["acknowledges a failure that was not shown", "if (showsBlock(incident, check)) return", "return"],
+    ["drops an acknowledgement without a record", "return record.status && act(", "return act("],
     ["waits for an acknowledgement that is folded", " && !isCovered(found.history.ack, found.end);", ";"],
   ]),
   ...mutantsOf({ file: "src/orchestrator/targets/route.ts", suite: "src/orchestrator/targets/route.test.ts" }, [
@@ -86,8 +92,8 @@ export const stageMutants = [
     ],
     [
       "starts beside an execution that does the same",
-      "followOther(incident, view) ?? decideByPolicy(incident, view)",
-      "decideByPolicy(incident, view)",
+      " followOther(incident, view) ?? decideByPolicy(incident, view)",
+      " decideByPolicy(incident, view)",
     ],
     [
       "follows an execution with other parameters",

@@ -415,6 +415,19 @@ describe("a run that exceeds the timeout of its incident", () => {
     expect((await world.record()).status?.holder).toBeUndefined();
   });
 
+  it("is cancelled by its executor at the timeout of its workflow, and its execution is kept", async () => {
+    await world.orchestrator();
+    await world.workflow({ workflowId: "cleanup", version: "2", timeout: "4h" });
+    const name = await world.incident("disk");
+    await world.reportRun("Unknown");
+
+    await world.passTime(241 * minute);
+
+    expect(await world.run()).toHaveProperty("spec.status", "Cancelled");
+    expect(await world.status(name)).toMatchObject({ phase: "Executing" });
+    expect((await world.executions()).map(({ metadata }) => metadata.deletionTimestamp)).toEqual([undefined]);
+  });
+
   it("may run until the timeout of its workflow", async () => {
     await world.orchestrator();
     await world.workflow({ version: "2", timeout: "2h" });
@@ -486,6 +499,21 @@ describe("a failure that needs a manual review", () => {
     expect((await world.executions()).filter(({ status }) => status?.phase === "Running")).toHaveLength(1);
   });
 
+  it("is not acknowledged by what an operator wrote to another incident about an earlier failure", async () => {
+    await world.orchestrator();
+    await world.incident("disk");
+    await world.loseRun();
+    const waiting = [await world.incident("disk-1"), await world.incident("disk-2")];
+    const cli = new TestCli(world.client);
+    await Promise.all(waiting.map((name) => cli.run("ack", name, "--reason", "looked")));
+    await world.passTime(minute);
+
+    await world.loseRun();
+
+    expect((await phases(waiting)).toSorted()).toEqual(["Blocked PreviousExecutionFailed", "Failed"]);
+    expect(world.ledger.events().filter(({ type }) => type === "failure.acknowledged")).toHaveLength(1);
+  });
+
   it("cannot be acknowledged through an incident that does not wait for it", async () => {
     await world.orchestrator();
     const name = await world.incident("disk");
@@ -495,6 +523,16 @@ describe("a failure that needs a manual review", () => {
     );
   });
 });
+
+/** The phase of each incident, with the reason of its block. */
+function phases(names: readonly string[]): Promise<readonly string[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      const { phase = "", block } = await world.status(name);
+      return block ? `${phase} ${block.reason}` : phase;
+    }),
+  );
+}
 
 function answerOnRecord() {
   return world.ledger.events().find(({ type }) => type === "approval.answered")?.facts;

@@ -129,6 +129,7 @@ export class ExecutorHistory {
     if (after === "Completed" || after === "Failed") {
       this.#endedAfterItsRun(trail);
       this.#figuresOfStatus(trail);
+      this.#endedInItsTime(trail);
     }
     if (after === "Skipped") this.#skippedForAHolder(trail);
   }
@@ -324,7 +325,8 @@ export class ExecutorHistory {
     const relevant = [...ends.values()].filter(
       (end) => end.workflowId === holder.workflowId && !isForgotten(end, trails),
     );
-    const why = whyNotAllowed(relevant, acksOf(holder, trails), this.#serverNowMs(), this.#rules);
+    const counted = relevant.map((end) => (isLeaving(end, trails) ? { ...end, cooldownEnded: true as const } : end));
+    const why = whyNotAllowed(counted, acksOf(holder, trails), this.#serverNowMs(), this.#rules);
     if (why) this.#fail("E10 policy", `${holder.name} (${holder.workflowId}) was admitted: ${why}`);
   }
 
@@ -353,15 +355,29 @@ export class ExecutorHistory {
     if (wrong) this.#fail("E13 status", `${trail.name}: ${wrong}`);
   }
 
+  /** Whatever the clock of its engine: the order of ends shows which failures an acknowledgement covers. */
+  #endedInItsTime({ name, object: { metadata, status } }: ExecutionTrail) {
+    if (!status || !("completionTime" in status)) return;
+    const atMs = Date.parse(status.completionTime);
+    const { clockErrorMs } = this.#rules;
+    const isEarly = atMs < Date.parse(metadata.creationTimestamp ?? "") - clockErrorMs;
+    if (isEarly || atMs > this.#serverNowMs() + clockErrorMs)
+      this.#fail("E13 status", `${name} says that it ended at ${status.completionTime}`);
+  }
+
   #fail(what: string, why: string) {
     this.#violation ??= new Violation(what, `${why} (at ${Math.round(this.#world.now)} ms)`);
   }
 }
 
-/** Deleting an execution ends a cooldown; a record that is made again knows only the executions that are there. */
+/** A record that is made again knows only the executions that are there. */
 function isForgotten(end: KnownEnd, trails: ReadonlyMap<string, ExecutionTrail>): boolean {
-  const trail = trails.get(end.executionUid);
-  return (trail?.isLeaving ?? true) && (end.outcome === "Success" || end.recordDeletedSince);
+  return end.recordDeletedSince && isLeaving(end, trails);
+}
+
+/** Deleting an execution ends its cooldown. Its success still ends a series of failures. */
+function isLeaving({ executionUid }: KnownEnd, trails: ReadonlyMap<string, ExecutionTrail>): boolean {
+  return trails.get(executionUid)?.isLeaving ?? true;
 }
 
 /** Until when everything is acknowledged, by what people wrote on executions that had ended. */

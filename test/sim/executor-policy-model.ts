@@ -36,7 +36,7 @@ export function whyNotAllowed(
   const late = nowMs + rules.clockErrorMs;
   const unreviewed = ends.find((end) => end.wasExecutionFailure && at(end) > acknowledgedUntil);
   if (unreviewed) return `${unreviewed.executionName} failed while acting, and is not acknowledged`;
-  const cooldownEnd = lastSuccessAt(ends) + rules.cooldownMs;
+  const cooldownEnd = lastSuccessAt(ends.filter(({ cooldownEnded }) => !cooldownEnded)) + rules.cooldownMs;
   if (late < cooldownEnd) return `the cooldown lasts ${cooldownEnd - nowMs} ms more`;
 
   const early = failuresBeforeActing(ends, acknowledgedUntil);

@@ -70,7 +70,9 @@ export async function simulateExecutor(
   server.cluster.witness("remediationtargets.kubernaut.ai", (change) => history.record(change));
   server.cluster.witness("remediationapprovalrequests.kubernaut.ai", (change) => history.approval(change));
   for (const resource of runResources) server.cluster.witness(resource, (change) => history.run(change));
-  new RunActors(world, server);
+  const clockErrorMs = engineClockErrorMs(seed);
+  if (clockErrorMs !== 0) world.struck("engine clock wrong");
+  new RunActors(world, server, { clockErrorMs });
   const replicas = new Replicas(world, server, {
     name: "executor",
     count: world.chance.whole(2, 4),
@@ -90,6 +92,11 @@ export async function simulateExecutor(
     if (!(error instanceof Violation)) throw error;
     return { steps: world.steps, grants: history.admissions, lost: 0, violation: error.message };
   }
+}
+
+/** In every third run the clock of the engines is wrong, by up to two minutes. */
+function engineClockErrorMs(seed: number): number {
+  return seed % 3 === 0 ? ((seed % 5) - 2) * 60_000 : 0;
 }
 
 /** No replica requests in an endless loop, either. */

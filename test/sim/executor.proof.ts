@@ -8,6 +8,7 @@ const faults = [
   ...faultsOfServers,
   "stale watch",
   "ledger overloaded",
+  "engine clock wrong",
   "invalid execution",
   "execution deleted",
   "execution removed by force",

@@ -80,10 +80,13 @@ export class RunActors {
   readonly #world: World;
   readonly #server: SimServer;
   readonly #client: KubeClient;
+  readonly #clockErrorMs: number;
 
-  constructor(world: World, server: SimServer) {
+  /** `clockErrorMs`: how far the clock of the controllers is ahead of the server's. */
+  constructor(world: World, server: SimServer, { clockErrorMs = 0 } = {}) {
     this.#world = world;
     this.#server = server;
+    this.#clockErrorMs = clockErrorMs;
     this.#client = server.cluster.client("engines");
     for (const resource of runResources) server.cluster.witness(resource, (change) => this.#changed(change));
   }
@@ -119,7 +122,7 @@ export class RunActors {
     const { name = "", namespace = "", uid } = seen.metadata;
     const run = await this.#client.get(kind.type, { namespace, name });
     if (!run || run.metadata.uid !== uid || kind.stage(run) !== stage) return;
-    const at = new Date(this.#server.clock.wallMs()).toISOString().replace(/\.\d+Z$/, "Z");
+    const at = new Date(this.#server.clock.wallMs() + this.#clockErrorMs).toISOString().replace(/\.\d+Z$/, "Z");
     const status = () => {
       if (stage === "to-cancel") return kind.ended(run, "cancelled", at);
       if (stage === "active") return kind.ended(run, chance.happens(0.7) ? "success" : "failure", at);

@@ -6,6 +6,7 @@ import { actedBy, readTarget } from "../target-object.ts";
 interface JobSpec {
   readonly selector?: object;
   readonly manualSelector?: boolean;
+  readonly ttlSecondsAfterFinished?: number;
   readonly template: { readonly metadata?: KubeObject["metadata"] };
 }
 
@@ -18,6 +19,7 @@ interface CronJob extends KubeObject {
   readonly spec: {
     readonly suspend?: boolean;
     readonly concurrencyPolicy?: string;
+    readonly successfulJobsHistoryLimit?: number;
     readonly jobTemplate: { readonly metadata?: KubeObject["metadata"]; readonly spec: JobSpec };
   };
   readonly status?: { readonly active?: readonly object[] };
@@ -93,8 +95,11 @@ function repeat(job: RepeatableJob, { target, executionUid }: ActionInputs): Dec
 }
 
 function startNow(cronJob: CronJob, { target, executionUid }: ActionInputs): Decision {
-  const { suspend, concurrencyPolicy, jobTemplate } = cronJob.spec;
+  const { suspend, concurrencyPolicy, successfulJobsHistoryLimit, jobTemplate } = cronJob.spec;
   if (suspend) return refuse(`${target.text} is suspended`);
+  if (successfulJobsHistoryLimit === 0) {
+    return refuse(`${target.text} removes Jobs that have completed at once: set its successfulJobsHistoryLimit to 1`);
+  }
   if (concurrencyPolicy === "Forbid" && (cronJob.status?.active?.length ?? 0) > 0) {
     return wait(`${target.text} has a running Job, and forbids a second one`);
   }
@@ -115,7 +120,7 @@ interface NewJob {
 
 /** A Job with the same pods. The selector and the labels that the controller added belong to the old Job. */
 function newJob({ name, namespace, labels, ownerReferences, executionUid }: NewJob, spec: JobSpec): RepeatableJob {
-  const { selector: _, manualSelector: __, template, ...rest } = spec;
+  const { selector: _, manualSelector: __, template, ttlSecondsAfterFinished: ttl, ...rest } = spec;
   const metadata = { ...template.metadata, labels: ownLabels(template.metadata?.labels) };
   return {
     metadata: {
@@ -125,9 +130,16 @@ function newJob({ name, namespace, labels, ownerReferences, executionUid }: NewJ
       annotations: { [actedBy]: executionUid, "cronjob.kubernetes.io/instantiate": "manual" },
       ...(ownerReferences && { ownerReferences }),
     },
-    spec: { ...rest, template: { ...template, metadata } },
+    spec: {
+      ...rest,
+      ...(ttl === undefined ? {} : { ttlSecondsAfterFinished: Math.max(ttl, minKeptSeconds) }),
+      template: { ...template, metadata },
+    },
   };
 }
+
+/** A Job that is removed before its end is observed would be created again. */
+const minKeptSeconds = 3_600;
 
 const controllerLabels: readonly string[] = [
   "controller-uid",

@@ -13,7 +13,7 @@ export const incidents = {
   executionTimeoutMs: setting(duration({ atLeast: "1s" }), {
     default: "1h",
     about:
-      "How long an execution for an incident may take, from its creation. Then it is cancelled. Never shorter than its workflow's own timeout.",
+      "How long an execution for an incident may take, from its creation. Then it is cancelled. At least two minutes longer than its workflow's own timeout.",
   }),
   notifyClosed: setting(yesOrNo(), {
     default: "false",

@@ -16,10 +16,10 @@ import { wasCancelled } from "./state.ts";
 
 /**
  * Returns why a Job failed, by reasons and states alone: messages differ between versions of Kubernetes. `pods` are those of the Job
- * that still exist; undefined if reading them is forbidden.
+ * that still exist.
  */
-export function jobFailure(job: Job, pods: readonly Pod[] | undefined): RunFailure {
-  const pod = pods?.find((candidate) => candidate.status?.phase !== "Succeeded");
+export function jobFailure(job: Job, pods: readonly Pod[]): RunFailure {
+  const pod = pods.find((candidate) => candidate.status?.phase !== "Succeeded");
   const container = pod?.status?.containerStatuses?.find(({ name }) => name === containerName);
   const exitCode = container && ownExitCode(container);
   return {
@@ -51,14 +51,14 @@ const jobReasons: ReadonlyMap<string, FailureReason> = new Map([
 ]);
 
 /** Whether the Job failed without ever having had a pod: the Job counts each of its pods. */
-function neverHadPod({ status }: Job, pods: readonly Pod[] = []): boolean {
+function neverHadPod({ status }: Job, pods: readonly Pod[]): boolean {
   const { failed = 0, succeeded = 0, active = 0, terminating = 0 } = status ?? {};
   return failed + succeeded + active + terminating + pods.length === 0;
 }
 
-function anythingStarted(job: Job, pods: readonly Pod[] | undefined): boolean {
+function anythingStarted(job: Job, pods: readonly Pod[]): boolean {
   if (!job.status?.startTime || neverHadPod(job, pods)) return false;
-  if (!pods || pods.length === 0 || pods.length < (job.status.failed ?? 0)) return true;
+  if (pods.length === 0 || pods.length < (job.status.failed ?? 0)) return true;
   return pods.some(({ status }) => {
     const containers = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
     // A pod that runs or has ended and reports no containers may have run them.

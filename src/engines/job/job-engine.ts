@@ -1,10 +1,10 @@
 import type { KubeClient } from "../../kube/index.ts";
 import type { Workload } from "../../resources/index.ts";
 import type { Engine, PreparedRun, RunOrder } from "../engine.ts";
-import { isServiceAccountMissing } from "../pods.ts";
+import { isServiceAccountMissing, listRunPods } from "../pods.ts";
 import { digests, workload } from "../run-marks.ts";
 import { jobFailure } from "./failure.ts";
-import { type Job, jobs, listJobPods } from "./job.ts";
+import { type Job, jobs, jobUidLabel, listJobPods } from "./job.ts";
 import { jobFor } from "./manifest.ts";
 import { cancelJob, jobState, startJob } from "./state.ts";
 
@@ -19,7 +19,8 @@ export function jobEngine(client: KubeClient): Engine {
     readDigests: (job: Job, signal) => jobDigests(client, job, signal),
     start: startJob,
     cancel: cancelJob,
-    readFailure: async (job: Job, signal) => jobFailure(job, await listJobPods(client, job, signal)),
+    readFailure: async (job: Job, signal) =>
+      jobFailure(job, await listRunPods(client, { run: job, uidLabel: jobUidLabel, signal })),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { KubeClient } from "../../kube/index.ts";
 import type { Workload } from "../../resources/index.ts";
 import type { Engine } from "../engine.ts";
-import { isServiceAccountMissing, listBelow, pods } from "../pods.ts";
+import { isServiceAccountMissing, listRunPods } from "../pods.ts";
 import { digests, workload } from "../run-marks.ts";
 import { pipelineRunFailure, type RunEvidence } from "./failure.ts";
 import { pipelineRunFor } from "./manifest.ts";
@@ -46,12 +46,12 @@ async function pipelineRunDigests(client: KubeClient, run: PipelineRun, signal?:
   return digests([bundle, ...steps.map(({ imageID }) => imageID)]);
 }
 
-/** Reads the objects below a run. Throws only if the API server is unavailable. */
+/** Reads the objects below a run. */
 async function findEvidence(client: KubeClient, run: PipelineRun, signal?: AbortSignal): Promise<RunEvidence> {
   const { namespace = "" } = run.metadata;
   const [tasks, found] = await Promise.all([
     listTaskRuns(client, run, signal),
-    listBelow(client, pods, { run, uidLabel: tektonLabels.pipelineRunUid, signal }),
+    listRunPods(client, { run, uidLabel: tektonLabels.pipelineRunUid, signal }),
   ]);
   const accounts = (tasks ?? []).filter(hasNoPod).map(({ spec }) => spec.serviceAccountName ?? "default");
   const missingServiceAccounts = new Set<string>();

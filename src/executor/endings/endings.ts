@@ -31,7 +31,7 @@ export function completeExecution(
   state: { readonly completedAt: string },
 ): Decision<Action> {
   const startTime = startedAt(snapshot) ?? runStartTime(run) ?? iso(snapshot.nowMs);
-  const completionTime = iso(state.completedAt);
+  const completionTime = endTime(snapshot, state.completedAt, startTime);
   const durationMs = elapsedMs(startTime, completionTime);
   const status: Completed = {
     phase: "Completed",
@@ -67,7 +67,7 @@ export function failExecution(snapshot: Snapshot, given: Failure): Decision<Acti
   const run = snapshot.run?.owner.kind === "us" ? snapshot.run : undefined;
   const workload = run?.workload ?? before?.workload;
   const startTime = before?.startTime ?? (run && runStartTime(run));
-  const completionTime = run?.state.kind === "failed" ? iso(run.state.completedAt) : iso(snapshot.nowMs);
+  const completionTime = endTime(snapshot, run?.state.kind === "failed" ? run.state.completedAt : undefined, startTime);
   const durationMs = startTime === undefined ? undefined : elapsedMs(startTime, completionTime);
   // An operator who requests a block gets one, even if nothing was started.
   const anythingStarted = hasStarted || cancellation?.blocks === true;
@@ -254,9 +254,19 @@ function startedAt({ execution }: Snapshot): string | undefined {
   return execution.status?.phase === "Running" ? execution.status.startTime : undefined;
 }
 
-/** Returns 0 if `to` is before `from`: the clocks of engine and API server can differ. */
+/**
+ * Returns the time of an end: as the engine reports it, but not after now and not before the start. The clock of an engine can be
+ * wrong. An end that seemed earlier than those before it would be covered by their acknowledgements, and one in the future would
+ * cover later ones.
+ */
+function endTime({ nowMs }: Snapshot, reported: string | undefined, startTime: string | undefined): string {
+  const reportedMs = reported === undefined ? nowMs : Date.parse(reported);
+  const startMs = startTime === undefined ? reportedMs : Date.parse(startTime);
+  return iso(Math.max(startMs, Math.min(reportedMs, nowMs)));
+}
+
 function elapsedMs(from: string, to: string): number {
-  return Math.max(0, Date.parse(to) - Date.parse(from));
+  return Date.parse(to) - Date.parse(from);
 }
 
 /** Returns an operator's request to cancel the execution, in the form of its status. */

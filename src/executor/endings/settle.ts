@@ -153,13 +153,26 @@ function retain(snapshot: Snapshot, end: ExecutionEnd | undefined): Decision<Act
 }
 
 /** Deletes the run. If a finalizer keeps it for long, that is reported, and checked again. */
-function remove({ nowMs }: Snapshot, run: ObservedRun): Decision<Action> {
-  const { name = "", deletionTimestamp } = run.object.metadata;
-  if (!deletionTimestamp) return act({ do: "delete-run", run });
+function remove(snapshot: Snapshot, run: ObservedRun): Decision<Action> {
+  if (!run.object.metadata.deletionTimestamp) return act({ do: "delete-run", run });
+  const { problem, inMs } = slowRemoval(snapshot, run);
+  if (!problem) return requeueAfter(inMs);
+  return { actions: [{ do: "announce", what: { kind: "cleanup-failed", why: problem } }], requeueAfterMs: inMs };
+}
+
+/** Whether a run that was deleted is kept by its finalizers for long, and in how many milliseconds to look again. */
+export function slowRemoval(
+  { nowMs }: Pick<Snapshot, "nowMs">,
+  { object }: ObservedRun,
+): { readonly problem?: string; readonly inMs: number } {
+  const { name = "", deletionTimestamp = "", finalizers = [] } = object.metadata;
   const waitedMs = nowMs - Date.parse(deletionTimestamp);
-  if (waitedMs < slowRemovalMs) return requeueAfter(slowRemovalMs - waitedMs);
-  const why = `run ${name} is still there ${formatDuration(waitedMs)} after it was deleted: see its finalizers`;
-  return { actions: [{ do: "announce", what: { kind: "cleanup-failed", why } }], requeueAfterMs: slowRemovalMs };
+  if (waitedMs < slowRemovalMs) return { inMs: slowRemovalMs - waitedMs };
+  const kept = finalizers.length > 0 ? `its finalizers keep it: ${finalizers.join(", ")}` : "see its finalizers";
+  return {
+    problem: `run ${name} is still there ${formatDuration(waitedMs)} after it was deleted; ${kept}`,
+    inMs: slowRemovalMs,
+  };
 }
 
 const slowRemovalMs = 60_000;

@@ -1,6 +1,14 @@
 import type { LedgerEvent } from "../../ledger/index.ts";
 import { explain, type PolicyReport } from "../../policy/index.ts";
-import { describeStall, findStall, parseTarget, skipText, type WorkflowExecution } from "../../resources/index.ts";
+import {
+  describeCancellation,
+  describeStall,
+  findStall,
+  parseTarget,
+  readCancelRequest,
+  skipText,
+  type WorkflowExecution,
+} from "../../resources/index.ts";
 import type { OperateContext } from "../context.ts";
 import { queryPolicy } from "../query-policy.ts";
 import type { Explanation } from "./explanation.ts";
@@ -76,6 +84,29 @@ function outcomeLines(execution: WorkflowExecution): readonly (readonly string[]
       return [[`${name} completed at ${status.completionTime}, in ${status.duration}`]];
     case "Pending":
     case "Running":
-      return [[`${name} is ${status.phase}`, ...(stall ? [`  stalled, ${describeStall(stall)}`] : [])]];
+      return [
+        [
+          `${name} is ${status.phase}`,
+          ...waitLines(execution),
+          ...(stall ? [`  stalled, ${describeStall(stall)}`] : []),
+        ],
+      ];
   }
+}
+
+/** What an execution waits for that has to stop, or whose run has ended already. */
+function waitLines(execution: WorkflowExecution): readonly string[] {
+  const request = readCancelRequest(execution);
+  const wait = describeRunWait(execution);
+  return [
+    ...(request ? [`  ${describeCancellation(request)}`] : []),
+    ...(execution.metadata.deletionTimestamp ? ["  it was deleted, and is removed when its run has stopped"] : []),
+    ...(wait ? [`  ${wait}`] : []),
+  ];
+}
+
+/** Why a running execution does not end although its run has; undefined if the run has not. */
+export function describeRunWait({ status }: WorkflowExecution): string | undefined {
+  if (status?.phase !== "Running" || status.pipelineRunStatus?.status !== "False") return undefined;
+  return status.pipelineRunStatus.message;
 }

@@ -17,6 +17,7 @@ import {
 import type { OperateContext } from "../context.ts";
 import { queryPolicy } from "../query-policy.ts";
 import { type Check, recordedChecks, toChecks } from "./checks.ts";
+import { describeRunWait } from "./execution.ts";
 import type { Explanation } from "./explanation.ts";
 import { decisionLines, findRecorded, hasDecision, isDecisionOn } from "./recorded-decision.ts";
 import { seriesLines } from "./series-lines.ts";
@@ -163,14 +164,15 @@ function waitText(until: string | undefined): string {
     : "for a change of that; it is then decided again automatically";
 }
 
-function executionText({ metadata, status }: WorkflowExecution): string {
+function executionText(execution: WorkflowExecution): string {
+  const { metadata, status } = execution;
   const { name } = metadata;
   switch (status?.phase) {
     case undefined:
     case "Pending":
       return `${name} waits to be admitted`;
     case "Running":
-      return `${name} has run since ${status.startTime}; read its output: interlock logs ${name}`;
+      return `${name} has run since ${status.startTime}; ${describeRunWait(execution) ?? `read its output: interlock logs ${name}`}`;
     case "Completed":
       return `${name} completed in ${status.duration}, at ${status.completionTime}`;
     case "Failed":

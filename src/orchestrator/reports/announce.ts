@@ -18,6 +18,7 @@ const logMessages = {
   recurred: "incident recurred",
   verifying: "incident verifying",
   acknowledged: "incident acknowledged",
+  "acknowledgement-dropped": "acknowledgement dropped",
   closed: "incident closed",
   deleted: "incident deleted",
 } as const satisfies Readonly<Record<Announcement["kind"], string>>;

@@ -1,12 +1,6 @@
 import { type Decision, iso, nothing, requeueAt } from "../../kube/index.ts";
-import { type Blocked, findEnd, isCovered } from "../../policy/index.ts";
-import {
-  annotationKeys,
-  ineffectiveExecutions,
-  type RemediationRequest,
-  type RemediationTarget,
-  readAckRequest,
-} from "../../resources/index.ts";
+import type { Blocked } from "../../policy/index.ts";
+import { ineffectiveExecutions, type RemediationRequest } from "../../resources/index.ts";
 import { type Action, act } from "../action.ts";
 import * as events from "../reports/ledger-events.ts";
 import { incidentBlocked, reviewNeeded } from "../reports/notices.ts";
@@ -17,13 +11,6 @@ import type { TargetView } from "./target-view.ts";
 export function block(incident: RemediationRequest, decision: Blocked, view: TargetView): Decision<Action> {
   const { nowMs, record } = view;
   const { reason, cause, message, nextStep, clearsAtMs, holder, requiresManualReview: review, earlier } = decision;
-  const ack = review ? readAckRequest(incident) : undefined;
-  if (ack && record && earlier && !isOtherAckPending(record, earlier.executionUid)) {
-    return act(
-      { do: "acknowledge", record, executionUid: earlier.executionUid },
-      { do: "announce", announcement: { kind: "acknowledged", by: ack.by } },
-    );
-  }
   // Written before the incident shows it: from then on it lasts until it is acknowledged, even without the incident.
   const ineffectiveUid = unmarkedIneffective(decision, view);
   if (ineffectiveUid !== undefined && record) {
@@ -51,17 +38,6 @@ export function block(incident: RemediationRequest, decision: Blocked, view: Tar
   );
 }
 
-/**
- * Whether the record has an acknowledgement of another execution that no executor has folded yet. The record has room for one
- * acknowledgement: a second one would replace it. The fold changes the record, which is an event.
- */
-function isOtherAckPending(record: RemediationTarget, executionUid: string): boolean {
-  const pendingUid = record.metadata.annotations?.[annotationKeys.acknowledgedExecution];
-  if (pendingUid === undefined || pendingUid === executionUid || !readAckRequest(record)) return false;
-  const found = findEnd(record.status, (end) => end.executionUid === pendingUid);
-  return found !== undefined && !isCovered(found.history.ack, found.end);
-}
-
 /** Returns the latest success of an ineffective workflow that the record does not show yet, even if another check blocks. */
 function unmarkedIneffective({ checks }: Blocked, { record }: TargetView): string | undefined {
   for (const check of checks) {
@@ -76,20 +52,30 @@ function unmarkedIneffective({ checks }: Blocked, { record }: TargetView): strin
 }
 
 /** Whether the block has the same reason and the same end. The remaining time changes always, and is ignored. */
-function isStillBlocked({ status }: RemediationRequest, decision: Blocked): boolean {
-  if (status?.phase !== "Blocked") return false;
+function isStillBlocked(incident: RemediationRequest, decision: Blocked): boolean {
+  const { status } = incident;
+  if (status?.phase !== "Blocked" || !showsBlock(incident, decision)) return false;
   const { reason, cause, until, holder, message } = status.block;
   const untilMs = until === undefined ? undefined : Date.parse(until);
   return (
-    reason === decision.reason &&
     cause === decision.cause &&
     sameTime(untilMs, decision.clearsAtMs) &&
     holder?.executionUid === decision.holder?.executionUid &&
-    // Only the command, which names the object to act on: versions that run side by side during an upgrade differ in their texts.
-    message.endsWith(findCommand(decision.nextStep)) &&
     // The problem can change while the reason does not. This message contains no time.
     (reason !== "NoMatchingRule" || message.startsWith(decision.message))
   );
+}
+
+/**
+ * Whether the incident shows a block with this reason and next step. Of the next step only the command is compared, which names the
+ * object to act on: versions that run side by side during an upgrade differ in their texts.
+ */
+export function showsBlock(
+  { status }: RemediationRequest,
+  { reason, nextStep }: Pick<Blocked, "reason" | "nextStep">,
+): boolean {
+  if (status?.phase !== "Blocked" || status.block.reason !== reason) return false;
+  return status.block.message.endsWith(findCommand(nextStep));
 }
 
 /** The command at the end of a next step; empty if it has none. */

@@ -233,18 +233,38 @@ describe("an incident that is routed with its target", () => {
       { executions: fails(2, null) },
       "create rr-1-3",
     ],
-    ["copies its acknowledgement to the record", acknowledged(), { record: failedBefore() }, "acknowledge"],
+    ["copies its acknowledgement to the record", acknowledged("old"), { record: failedBefore() }, "acknowledge"],
     [
-      "keeps its acknowledgement while the record has one of another execution that is not folded yet",
-      acknowledged(),
-      { record: withOtherAck(failedBefore()) },
-      "Blocked PreviousExecutionFailed review",
+      "copies its acknowledgement to the record although another check blocks, too",
+      acknowledged("old"),
+      { record: failedBefore(), pauses: [pause()] },
+      "acknowledge",
     ],
     [
-      "copies its acknowledgement to the record once the one of another execution is folded",
-      acknowledged(),
+      "keeps its acknowledgement while the record has one that is not folded yet",
+      acknowledged("old"),
+      { record: withOtherAck(failedBefore()) },
+      "requeue in 0m",
+    ],
+    [
+      "copies its acknowledgement to the record once the other one is folded",
+      acknowledged("old"),
       { record: withOtherAck(failedBefore(), { coversUntil: at(0) }) },
       "acknowledge",
+    ],
+    ["keeps its acknowledgement while the record is lost", acknowledged("old"), {}, "create rr-1-1"],
+    [
+      "keeps its acknowledgement while the record is being rebuilt",
+      acknowledged("old"),
+      { record: record(undefined) },
+      "create rr-1-1",
+    ],
+    ["drops its acknowledgement when nothing waits for one", acknowledged("old"), { record: record({}) }, "drop-ack"],
+    [
+      "drops its acknowledgement when another execution has failed since",
+      acknowledged("older"),
+      { record: failedBefore() },
+      "drop-ack",
     ],
     ["waits for a manual review", waiting(), { record: failedBefore() }, "Blocked PreviousExecutionFailed review"],
   ])("%s", (_what, incident, world, expected) => {
@@ -308,7 +328,7 @@ describe("an incident that is routed with its target", () => {
 function words({ actions, requeueAfterMs }: Decision<Action>): string {
   for (const action of actions) {
     if (action.do === "create-execution") return `create ${action.execution.metadata.name}`;
-    if (action.do === "acknowledge") return "acknowledge";
+    if (action.do === "acknowledge" || action.do === "drop-ack") return action.do;
     if (action.do !== "set-status") continue;
     const { status } = action;
     const why = "block" in status ? status.block.reason : "outcome" in status ? status.outcome : "";
@@ -388,8 +408,9 @@ function blocked(reason: string, nextStep: string, untilMinutes?: number): Remed
   return waiting({ block: { reason, message: `no. Next: have patience, or: ${nextStep}`, ...until } }, "Blocked");
 }
 
-function acknowledged(): RemediationRequest {
-  const incident = waiting();
+/** An incident that is blocked by the failure of an execution, which an operator acknowledged. */
+function acknowledged(executionName: string): RemediationRequest {
+  const incident = blocked("PreviousExecutionFailed", `interlock ack ${executionName} --reason "…"`);
   return { ...incident, metadata: { ...incident.metadata, annotations: { [annotationKeys.acknowledge]: "looked" } } };
 }
 

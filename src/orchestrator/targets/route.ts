@@ -20,6 +20,7 @@ import { awaitingApprovalStatus, executingStatus, followingStatus, requireDiagno
 import { block } from "./block.ts";
 import { decideAction } from "./decide-action.ts";
 import { draftExecution } from "./draft-execution.ts";
+import { settleAck } from "./settle-ack.ts";
 import type { TargetView } from "./target-view.ts";
 
 /** Whether an incident is routed with its target: it has a diagnosis and waits, or follows an execution. */
@@ -50,7 +51,7 @@ export function route(incident: RemediationRequest, view: TargetView): Decision<
   const answeredMs = approvalAnsweredMs(incident, view);
   const withdrawal = withdraw({ incident, nowMs, settings }, answeredMs);
   if (withdrawal) return withdrawal;
-  const next = followOther(incident, view) ?? decideByPolicy(incident, view);
+  const next = settleAck(incident, view) ?? followOther(incident, view) ?? decideByPolicy(incident, view);
   const staleMs = Math.max(1, staleAtMs({ incident, settings }, answeredMs) - nowMs);
   return next.actions.length > 0 ? next : requeueAfter(Math.min(next.requeueAfterMs ?? staleMs, staleMs));
 }
