@@ -5,9 +5,7 @@ import { ObjectLink, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Duration } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
-import { filterFromQuery } from "../live/filter.ts";
-import { useRows } from "../live/use-rows.ts";
-import { location } from "../router.ts";
+import { useFilteredRows } from "../live/use-rows.ts";
 
 const columns: readonly Column<TargetRow>[] = [
   {
@@ -34,7 +32,7 @@ const columns: readonly Column<TargetRow>[] = [
 ];
 
 export function TargetsPage() {
-  const list = useRows("targets", filterFromQuery(location.value.query));
+  const list = useFilteredRows("targets");
   return (
     <ListPage
       title="Targets"
