@@ -117,7 +117,11 @@ export const stageMutants = [
     ["records a late opening again and again", "if (!before.has(uid) && !signal.aborted)", "if (!signal.aborted)"],
   ]),
   ...mutantsOf({ file: "src/gateway/decide.ts", suite: "src/gateway/decide.test.ts" }, [
-    ["opens an incident for each report", 'if (isOpen(newest)) return { do: "count", incident: newest };', ""],
+    [
+      "opens an incident for each report",
+      'if (!isClosedIncident(newest)) return { do: "count", incident: newest };',
+      "",
+    ],
     ["numbers incidents from one", " ?? 0) + 1 };", " ?? 0) * 0 + 1 };"],
     ["opens an incident for a series that has ended", "signal.firingAt <= resolvedAt", "signal.firingAt > resolvedAt"],
     ["loses counts of another writer", "{ ...earlier, [counted.writer]: own }", "{ [counted.writer]: own }"],

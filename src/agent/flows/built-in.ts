@@ -1,10 +1,17 @@
 import { pauseOver } from "../../policy/index.ts";
-import { annotationKeys, type CodingTask, type CodingTaskSpec, codingTasks, isBuiltIn } from "../../resources/index.ts";
+import {
+  annotationKeys,
+  type CodingTask,
+  type CodingTaskSpec,
+  codingTasks,
+  isBuiltIn,
+  isClosedTask,
+} from "../../resources/index.ts";
 import { claimKeys } from "../../tasks/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { End } from "../end.ts";
 import type { MergeRequest, Note } from "../gitlab/gitlab.ts";
-import { byCreation, isClosed } from "../queue.ts";
+import { byCreation } from "../queue.ts";
 import { RemoteError } from "../remote-error.ts";
 import { describeTask } from "../statuses.ts";
 import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
@@ -87,7 +94,7 @@ async function retry(attempt: CommandAttempt, requestNote: Note): Promise<string
 
 async function cancel(attempt: CommandAttempt, { author }: Note): Promise<string> {
   const { spec, client, signal } = attempt;
-  const open = otherTasks(attempt).filter((task) => !isClosed(task));
+  const open = otherTasks(attempt).filter((task) => !isClosedTask(task));
   const by = `requested by ${author.username} in comment ${spec.note.id}`;
   for (const { metadata } of open) {
     const { name = "", namespace = "" } = metadata;
@@ -100,8 +107,8 @@ async function cancel(attempt: CommandAttempt, { author }: Note): Promise<string
 
 function statusText(attempt: CommandAttempt): string {
   const tasks = [...otherTasks(attempt)].sort(byCreation);
-  const open = tasks.filter((task) => !isClosed(task));
-  const closed = tasks.filter(isClosed).slice(-3);
+  const open = tasks.filter((task) => !isClosedTask(task));
+  const closed = tasks.filter(isClosedTask).slice(-3);
   if (tasks.length === 0) return "There are no tasks yet.";
   const nowMs = attempt.client.serverNowMs();
   return [...open, ...closed].map((task) => `- ${describeTask(task)}: ${describeStatus(task, nowMs)}`).join("\n");

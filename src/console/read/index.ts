@@ -2,7 +2,6 @@ export { readConsoleCatalog } from "./catalog.ts";
 export { readExecution } from "./execution-detail.ts";
 export { type NamedObject, readIncident } from "./incident-detail.ts";
 export { type LedgerQuery, readLedgerChains, readLedgerPage } from "./ledger-page.ts";
-export { readLocks } from "./locks.ts";
 export type { LedgerReader, ReadContext, SignalPreview } from "./read-context.ts";
 export { readRuleTest, testSignals } from "./rule-test.ts";
 export { readStorm } from "./storm.ts";

@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { copyFile, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises";
+import { ifMissing } from "../current-text.ts";
 import { writeDurably } from "../write-durably.ts";
 
 /** The operations of an upgrade on files: an argument, so that a test can let each of them fail. */
@@ -26,10 +27,3 @@ export const upgradeFiles = {
     await handle.sync();
   },
 };
-
-function ifMissing<T>(instead: T): (error: NodeJS.ErrnoException) => T {
-  return (error) => {
-    if (error.code === "ENOENT") return instead;
-    throw error;
-  };
-}
