@@ -14,7 +14,7 @@ const mayImport = {
   coordination: ["time", "telemetry", "process", "kube"],
   stalls: ["time", "telemetry", "kube", "resources"],
   policy: ["time", "schema", "resources"],
-  ledger: ["time", "telemetry", "disk"],
+  ledger: ["time", "schema", "telemetry", "disk"],
   tasks: ["time", "telemetry", "kube", "resources", "coordination", "ledger"],
   engines: ["time", "schema", "disk", "telemetry", "process", "kube", "resources"],
   actions: ["time", "schema", "kube", "resources", "coordination"],

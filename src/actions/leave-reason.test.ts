@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { leaveReason } from "./leave-reason.ts";
+import { leaveReason } from "./run-action.ts";
 
 it("writes the reason of a failure to the termination log", async () => {
   const file = join(temporaryFolder(), "termination-log");

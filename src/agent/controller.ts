@@ -12,7 +12,7 @@ import {
   type StallWatch,
 } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
-import { type CodingTask, codingTasks } from "../resources/index.ts";
+import { type CodingTask, codingTasks, isClosedTask } from "../resources/index.ts";
 import { stallReporter } from "../stalls/index.ts";
 import { taskIntake } from "../tasks/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
@@ -22,7 +22,7 @@ import { agentMetrics } from "./metrics.ts";
 import { activePauses, type Caches, listOpen, listQueue, listRelated, observe, openCaches } from "./observe.ts";
 import { pauseChanges } from "./pause-changes.ts";
 import { type Deps, perform } from "./perform.ts";
-import { byCreation, isClosed } from "./queue.ts";
+import { byCreation } from "./queue.ts";
 import type { AttemptDeps } from "./work/attempt.ts";
 import { busyMs } from "./work/busy-tasks.ts";
 import { redactedGitLab, redactedJira, redactedLedger, redactedWorkshop } from "./work/redacted.ts";
@@ -120,7 +120,7 @@ function openWorkers(options: AgentOptions, { caches, announce, stalls, onEnd }:
     size: settings.concurrency,
     async work(task, interrupted) {
       try {
-        const lockWaitMs = listQueue(task, caches).some(isClosed) ? handOverMs : 0;
+        const lockWaitMs = listQueue(task, caches).some(isClosedTask) ? handOverMs : 0;
         const outcome = await runAttempt(task, { ...deps, lockWaitMs }, interrupted);
         stalls.succeeded(objectKey(task));
         if (outcome === "busy" || outcome === "left") busy.add(task);

@@ -1,9 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Decision, decision, nothing, requeueAfter } from "../kube/index.ts";
 import { type Pause, type Paused, taskPause } from "../policy/index.ts";
-import { begunAt, type CodingTask, type CodingTaskStatus, readCancelRequest } from "../resources/index.ts";
+import {
+  begunAt,
+  type ClosedTaskStatus,
+  type CodingTask,
+  type CodingTaskStatus,
+  closedTaskStatus,
+  isClosedTask,
+  readCancelRequest,
+} from "../resources/index.ts";
 import { cancelledEnd } from "./end.ts";
-import { byCreation, isClosed, isWriting } from "./queue.ts";
+import { byCreation, isWriting } from "./queue.ts";
 import { endedStatus, isPaused, pausedStatus, queuedStatus, resumedStatus } from "./statuses.ts";
 import type { Interruption, Work } from "./work/workers.ts";
 
@@ -51,7 +59,8 @@ export function decide(snapshot: Snapshot): Decision<Action> {
   const { task, work } = snapshot;
   if (work.state === "interrupted") return nothing;
   if (work.state === "running") return decideRunning(snapshot, work.task);
-  const next = isClosed(task) ? decideClosed(snapshot) : decideOpen(snapshot);
+  const closed = closedTaskStatus(task);
+  const next = closed ? decideClosed(closed, snapshot) : decideOpen(snapshot);
   if (work.state === "none") return next;
   const mayStart = next.actions.some((action) => action.do === "work");
   return mayStart ? decideReady(task, work.task) : { ...next, actions: [{ do: "withdraw" }, ...next.actions] };
@@ -118,7 +127,7 @@ function tasksBefore({ task, queue, pauses, nowMs }: Snapshot): readonly CodingT
   if (!isWriting(task)) return [];
   const isBlocked = (other: CodingTask) =>
     nextAttemptMs(other) > nowMs || taskPause(other, pauses, nowMs) !== undefined;
-  const mayAct = queue.filter((other) => !isClosed(other) && !isBlocked(other));
+  const mayAct = queue.filter((other) => !isClosedTask(other) && !isBlocked(other));
   return mayAct.filter((other) => isRunning(other) || byCreation(other, task) < 0).sort(byCreation);
 }
 
@@ -131,9 +140,9 @@ function isRunning({ status }: CodingTask): boolean {
  */
 const issuesKept = 30;
 
-function decideClosed({ task: { spec, status }, nowMs, keepFinishedMs }: Snapshot): Decision<Action> {
-  const endedMs = status && "completionTime" in status ? Date.parse(status.completionTime) : nowMs;
-  const leftMs = endedMs + keepFinishedMs * (spec.type === "Issue" ? issuesKept : 1) - nowMs;
+function decideClosed(status: ClosedTaskStatus, { task, nowMs, keepFinishedMs }: Snapshot): Decision<Action> {
+  const endedMs = Date.parse(status.completionTime);
+  const leftMs = endedMs + keepFinishedMs * (task.spec.type === "Issue" ? issuesKept : 1) - nowMs;
   return leftMs > 0 ? requeueAfter(leftMs) : decision({ do: "remove" });
 }
 

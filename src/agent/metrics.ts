@@ -1,7 +1,12 @@
 import type { Informer } from "../kube/index.ts";
-import type { CodingTask, CodingTaskSpec } from "../resources/index.ts";
+import {
+  type ClosedTaskStatus,
+  type CodingTask,
+  type CodingTaskSpec,
+  closedTaskPhases,
+  closedTaskStatus,
+} from "../resources/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
-import { type ClosedTaskPhase, closedTaskPhases } from "./queue.ts";
 import { isPaused } from "./statuses.ts";
 
 export type AgentMetrics = ReturnType<typeof agentMetrics>;
@@ -60,8 +65,10 @@ export function agentMetrics(
     countStart({ spec }: CodingTask, nowMs: number): void {
       waited.with({ type: spec.type }).observe(Math.max(0, nowMs - Date.parse(spec.receivedTime)) / 1_000);
     },
-    countEnd({ spec, status }: CodingTask): void {
-      const outcome = (status?.phase ?? "Completed") as ClosedTaskPhase;
+    countEnd(task: CodingTask): void {
+      const { spec } = task;
+      const status = closedTaskStatus(task);
+      const outcome = status?.phase ?? "Completed";
       const seconds = durationSeconds(status);
       if (spec.type === "Review") {
         reviews.with({ outcome }).inc();
@@ -87,7 +94,7 @@ function displayPhase(task: CodingTask): string {
   return isPaused(task) ? "Paused" : (task.status?.phase ?? "Pending");
 }
 
-function durationSeconds(status: CodingTask["status"]): number {
-  if (!status || !("startTime" in status) || !("completionTime" in status)) return 0;
+function durationSeconds(status: ClosedTaskStatus | undefined): number {
+  if (!status || !("startTime" in status)) return 0;
   return Math.max(0, Date.parse(status.completionTime) - Date.parse(status.startTime ?? "")) / 1_000;
 }

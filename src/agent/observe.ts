@@ -7,11 +7,12 @@ import {
   builtInKinds,
   type CodingTask,
   codingTasks,
+  isClosedTask,
 } from "../resources/index.ts";
 import type { Clock } from "../time/index.ts";
 import { cancelRequest, type Snapshot } from "./decide.ts";
 import type { GitLab } from "./gitlab/gitlab.ts";
-import { isClosed, queueKey } from "./queue.ts";
+import { queueKey } from "./queue.ts";
 import type { Settings } from "./settings.ts";
 import { BusyTasks } from "./work/busy-tasks.ts";
 import type { Workers } from "./work/workers.ts";
@@ -44,7 +45,7 @@ export function openCaches(group: ControllerGroup, { client, clock, settings }: 
   const caches = { client: ownWrites.track(client, [tasks]), tasks, pauses, ownWrites, busy };
   tasks.subscribe((event, task) => {
     // A task that is closed or deleted no longer blocks the others of its queue.
-    if (event === "DELETED" || isClosed(task)) for (const other of listQueue(task, caches)) busy.remove(other);
+    if (event === "DELETED" || isClosedTask(task)) for (const other of listQueue(task, caches)) busy.remove(other);
   });
   return caches;
 }
@@ -108,7 +109,7 @@ export function listRelated(task: CodingTask, { tasks }: Pick<Caches, "tasks">):
 }
 
 export function listOpen(tasks: readonly CodingTask[]): readonly CodingTask[] {
-  return tasks.filter((task) => !isClosed(task));
+  return tasks.filter((task) => !isClosedTask(task));
 }
 
 function subjectKey({ spec }: CodingTask): string {

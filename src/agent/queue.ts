@@ -1,12 +1,5 @@
 import { type CodingTask, isBuiltIn } from "../resources/index.ts";
 
-export const closedTaskPhases = ["Completed", "Failed", "Superseded", "Cancelled"] as const;
-export type ClosedTaskPhase = (typeof closedTaskPhases)[number];
-
-export function isClosed({ status }: CodingTask): boolean {
-  return (closedTaskPhases as readonly unknown[]).includes(status?.phase);
-}
-
 /** Whether the task changes a branch. Such tasks queue for that branch; all others block no task. */
 export function isWriting(task: CodingTask): boolean {
   return task.spec.type !== "Review" && !isBuiltIn(task);

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ifMissing } from "../disk/index.ts";
 import { deferralProblems, type Rule, readRules } from "../policy/index.ts";
 
 /** The content of a folder of rules. */
@@ -36,14 +37,9 @@ export async function readRulesFolder(directory: string): Promise<RulesFolder> {
 
 /** Returns the sorted names of the YAML files directly in a folder; none if the folder does not exist. */
 export async function yamlFilesIn(directory: string): Promise<readonly string[]> {
-  try {
-    const entries = await readdir(directory, { withFileTypes: true });
-    return entries
-      .filter((entry) => !entry.isDirectory() && /^[^.].*\.ya?ml$/.test(entry.name))
-      .map(({ name }) => name)
-      .sort();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
+  const entries = await readdir(directory, { withFileTypes: true }).catch(ifMissing([]));
+  return entries
+    .filter((entry) => !entry.isDirectory() && /^[^.].*\.ya?ml$/.test(entry.name))
+    .map(({ name }) => name)
+    .sort();
 }

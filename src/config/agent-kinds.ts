@@ -1,6 +1,6 @@
 import { z } from "../schema/index.ts";
 import { formatDuration, parseDuration } from "../time/index.ts";
-import { type Kind, listKind, notation, settingKind } from "./kinds.ts";
+import { type Kind, listKind, notation, settingKind } from "./kind.ts";
 
 /** Names that another system defines, with commas between them. */
 export function names(what: string): Kind<readonly string[]> {

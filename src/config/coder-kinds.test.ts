@@ -35,7 +35,7 @@ describe("a size", () => {
   });
 
   it("over the limit is refused", () => {
-    expect(size({ atMost: "5MB" }).read("6MB")).toMatchObject({ kind: "wrong", instead: "5MB or less" });
+    expect(size({ max: "5MB" }).read("6MB")).toMatchObject({ kind: "wrong", instead: "5MB or less" });
   });
 });
 

@@ -1,5 +1,5 @@
-import { z } from "../schema/index.ts";
-import { type Kind, listKind, notation, settingKind, wrong } from "./kinds.ts";
+import { parseJson, z } from "../schema/index.ts";
+import { type Kind, listKind, notation, settingKind, wrong } from "./kind.ts";
 
 /** A program and its arguments: a list in JSON, or words as a shell would split them. No shell runs it. */
 export function commandLine(): Kind<readonly string[]> {
@@ -13,14 +13,6 @@ export function commandLine(): Kind<readonly string[]> {
     ),
     print: (value) => JSON.stringify(value),
   });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Undefined: a quote is not closed. */
@@ -37,16 +29,15 @@ function parseWords(text: string): readonly string[] | undefined {
 const units: Readonly<Record<string, number>> = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9 };
 
 /** An amount of data, in bytes once read. */
-export function size({ atMost }: { readonly atMost?: string } = {}): Kind<number> {
+export function size({ max }: { readonly max?: string } = {}): Kind<number> {
   const expects = "a size such as 500KB, 10MB or 2GB";
   return {
     expects,
-    ...(atMost && { limits: `At most ${atMost}.` }),
+    ...(max && { limits: `At most ${max}.` }),
     read(text) {
       const value = parseBytes(text);
       if (!value) return wrong(text, "is not a size", expects);
-      if (atMost && value > (parseBytes(atMost) ?? 0))
-        return wrong(text, `is more than ${atMost}`, `${atMost} or less`);
+      if (max && value > (parseBytes(max) ?? 0)) return wrong(text, `is more than ${max}`, `${max} or less`);
       return { kind: "value", value };
     },
     print(value) {

@@ -1,5 +1,5 @@
 import { mustBe, type Problem, parse, type Wire, z } from "../schema/index.ts";
-import type { Kind } from "./kinds.ts";
+import type { Kind } from "./kind.ts";
 
 /** A kind of object that has no custom resource definition, such as one of an aggregated API. */
 export type DeclaredKind = Wire<typeof declaredKind>;

@@ -1,75 +1,7 @@
 import { nearest, z } from "../schema/index.ts";
 import { formatDuration, parseDuration } from "../time/index.ts";
-import { Secret } from "./secret.ts";
-
-/** How the values of a setting are written, checked and printed. */
-export interface Kind<T> {
-  /** What to write, to complete "Write …". */
-  readonly expects: string;
-  /** For the documentation: which values are accepted, where the meaning does not show it. */
-  readonly limits?: string;
-  /** True: the value, and any text near it in a file, must not be printed. */
-  readonly secret?: true;
-  /** True: a path on this machine; in a settings file it is relative to that file. */
-  readonly isPath?: true;
-  /** True: a structure in the file, not a single value; its text is JSON. */
-  readonly isStructure?: true;
-  read(text: string): ParsedSetting<T>;
-  print(value: T): string;
-}
-
-/** `wrong` follows the name of the setting; a value with a `doubt` is accepted with a warning. */
-export type ParsedSetting<T> =
-  | { readonly kind: "value"; readonly value: T; readonly doubt?: string }
-  | { readonly kind: "wrong"; readonly wrong: string; readonly instead: string };
-
-interface KindDraft<T> extends Omit<Kind<T>, "read" | "print"> {
-  /** Checks and converts the text. */
-  readonly schema: z.ZodType<T>;
-  /** The problem of a text that does not fit; `is not` and `expects` unless given. */
-  readonly wrong?: string;
-  /** A better suggestion than `expects` for a text that does not fit. */
-  readonly suggest?: (text: string) => string | undefined;
-  readonly print?: (value: T) => string;
-}
-
-/** A kind whose text a schema checks and converts. */
-export function settingKind<T>({ schema, suggest, print = String, ...draft }: KindDraft<T>): Kind<T> {
-  const { expects, wrong: problem = `is not ${expects}`, ...kind } = draft;
-  return {
-    ...kind,
-    expects,
-    print,
-    read(text) {
-      const parsed = schema.safeParse(text);
-      if (parsed.success) return { kind: "value", value: parsed.data };
-      const instead = suggest?.(text) ?? expects;
-      return kind.secret ? { kind: "wrong", wrong: problem, instead } : wrong(text, problem, instead);
-    },
-  };
-}
-
-/** Values with commas between them, each once. */
-export function listKind<T>({
-  item,
-  ...kind
-}: Omit<KindDraft<T>, "schema" | "print"> & { item: z.ZodType<T, string> }) {
-  const schema = z
-    .string()
-    .transform((text) => text.split(",").map((part) => part.trim()))
-    .pipe(z.array(item))
-    .transform((values): readonly T[] => [...new Set(values)]);
-  return settingKind({ ...kind, schema, print: (values) => values.join(", ") });
-}
-
-/** A text in a notation of its own; `convert` returns undefined for any other text. */
-export function notation<T>(convert: (text: string) => T | undefined): z.ZodType<T> {
-  return z.string().transform((text, context) => {
-    const value = convert(text);
-    if (value === undefined) context.addIssue("does not fit");
-    return value as T;
-  });
-}
+import { type Kind, listKind, notation, secretKind, settingKind, wrong } from "./kind.ts";
+import type { Secret } from "./secret.ts";
 
 /** One word out of a short list. */
 export function oneOf<const T extends string>(...words: readonly T[]): Kind<T> {
@@ -88,18 +20,15 @@ export function backend() {
 
 interface DurationLimits {
   /** Shorter is refused. */
-  readonly atLeast?: string;
+  readonly min?: string;
   /** Outside is accepted with a warning that gives the reason. */
   readonly usual?: { readonly from: string; readonly to: string; readonly because: string };
 }
 
 /** A length of time, in milliseconds once read. */
-export function duration({ atLeast, usual }: DurationLimits = {}): Kind<number> {
+export function duration({ min, usual }: DurationLimits = {}): Kind<number> {
   const expects = "a duration such as 500ms, 30s, 1m30s or 1h";
-  const limits = [
-    atLeast && `At least ${atLeast}.`,
-    usual && `Outside ${usual.from} to ${usual.to} there is a warning.`,
-  ];
+  const limits = [min && `At least ${min}.`, usual && `Outside ${usual.from} to ${usual.to} there is a warning.`];
   return {
     expects,
     limits: limits.filter(Boolean).join(" "),
@@ -107,7 +36,7 @@ export function duration({ atLeast, usual }: DurationLimits = {}): Kind<number> 
       const value = parseDuration(text);
       if (value === undefined && /^\d+$/.test(text)) return wrong(text, "has no unit", `${text}s, or ${expects}`);
       if (value === undefined) return wrong(text, "is not a duration", expects);
-      if (atLeast && value < toMs(atLeast)) return wrong(text, `is shorter than ${atLeast}`, `${atLeast} or more`);
+      if (min && value < toMs(min)) return wrong(text, `is shorter than ${min}`, `${min} or more`);
 
       const isUsual = !usual || (value >= toMs(usual.from) && value <= toMs(usual.to));
       if (isUsual) return { kind: "value", value };
@@ -236,12 +165,12 @@ export function text(expects: string): Kind<string> {
 }
 
 /** A whole number, one or more. */
-export function count({ atMost = Number.MAX_SAFE_INTEGER }: { atMost?: number } = {}): Kind<number> {
-  const expects = `a whole number, 1 ${atMost === Number.MAX_SAFE_INTEGER ? "or more" : `to ${atMost}`}`;
+export function count({ max = Number.MAX_SAFE_INTEGER }: { max?: number } = {}): Kind<number> {
+  const expects = `a whole number, 1 ${max === Number.MAX_SAFE_INTEGER ? "or more" : `to ${max}`}`;
   return settingKind({
     expects,
-    ...(atMost === Number.MAX_SAFE_INTEGER ? {} : { limits: `From 1 to ${atMost}.` }),
-    schema: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(1).max(atMost)),
+    ...(max === Number.MAX_SAFE_INTEGER ? {} : { limits: `From 1 to ${max}.` }),
+    schema: z.string().regex(/^\d+$/).transform(Number).pipe(z.int().min(1).max(max)),
     suggest: () => `${expects}, in digits alone`,
   });
 }
@@ -277,18 +206,6 @@ export function fingerprintFields(): Kind<readonly string[]> {
   });
 }
 
-/** A text of which nothing is ever printed. */
-export function secretKind(
-  kind: Omit<KindDraft<Secret>, "schema" | "secret">,
-  isValid = (_: string) => true,
-): Kind<Secret> {
-  const schema = z
-    .string()
-    .refine(isValid)
-    .transform((text) => new Secret(text));
-  return settingKind({ ...kind, secret: true, schema });
-}
-
 /** Bearer tokens. */
 export function senderTokens(): Kind<Secret> {
   return secretKind(
@@ -305,76 +222,4 @@ export function senderTokens(): Kind<Secret> {
 /** A password or the like. */
 export function secret(expects: string): Kind<Secret> {
   return secretKind({ expects, limits: "Never printed." });
-}
-
-/** The address of a server that is called over HTTP. It is printed, so no credentials may be in it. */
-export function httpUrl(): Kind<string> {
-  return settingKind({
-    expects: "a URL such as https://host/path, without a user or password",
-    schema: z.string().refine((text) => {
-      const { protocol = "", username, password } = URL.canParse(text) ? new URL(text) : {};
-      return ["http:", "https:"].includes(protocol) && !username && !password;
-    }),
-  });
-}
-
-/** Where Redis is, credentials included. */
-export function redisUrl(): Kind<Secret> {
-  return secretKind(
-    {
-      expects:
-        "redis://host:6379, redis+sentinel://host:26379,host:26379/name or redis+cluster://host:6379,host:6379, with user:password@ before the hosts and rediss for TLS if need be, and # / ? @ in the password percent-encoded",
-      limits:
-        "`redis://host:6379`, `redis+sentinel://host:26379,host:26379/name` or `redis+cluster://host:6379,host:6379`; `rediss` for TLS, `user:password@` before the hosts. Never printed.",
-      wrong: "is not a Redis URL (it is not repeated here, as it may hold a password)",
-    },
-    isRedisUrl,
-  );
-}
-
-/** Where PostgreSQL is, credentials included. */
-export function postgresUrl(): Kind<Secret> {
-  return secretKind(
-    {
-      expects:
-        "postgres://user:password@host:5432/database, with ?sslmode=verify-full for TLS and # / ? @ in the password percent-encoded",
-      limits: "A `postgres://` or `postgresql://` URL. Never printed.",
-      wrong: "is not a PostgreSQL URL (it is not repeated here, as it may hold a password)",
-    },
-    (text) => isServerUrl(text, ["postgres:", "postgresql:"]),
-  );
-}
-
-function isRedisUrl(text: string): boolean {
-  const [, scheme, kind, who = "", hosts = "", path = ""] =
-    /^(rediss?)\+(sentinel|cluster):\/\/([^@]*@)?([^@/]*)(.*)$/.exec(text) ?? [];
-  const protocols = ["redis:", "rediss:"];
-  if (!kind) return isServerUrl(text, protocols);
-  const isNamed = kind === "sentinel" ? /^\/[^/]+$/.test(path) : path === "";
-  return isNamed && hosts.split(",").every((host) => isServerUrl(`${scheme}://${who}${host}${path}`, protocols));
-}
-
-function isServerUrl(text: string, protocols: readonly string[]): boolean {
-  if (!URL.canParse(text) || /\s/.test(text)) return false;
-  const { protocol, hostname, username, password, pathname, search, hash } = new URL(text);
-  // A bare # / or ? in a password ends the host too early: what follows, and the @, then land in these parts.
-  const cutShort = hash !== "" || `${pathname}${search}`.includes("@");
-  const isDecodable = canDecode(`${username}${password}${pathname}`);
-  return protocols.includes(protocol) && hostname !== "" && !cutShort && isDecodable;
-}
-
-/** A bare % in a password cannot be decoded, which would only be found when the client connects. */
-function canDecode(text: string): boolean {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Repeats `text` only if it cannot be a URL or another text with a password in it, put in the wrong place. */
-export function wrong(text: string, what: string, instead: string): ParsedSetting<never> {
-  const harmless = /^[\w .,+-]{1,40}$/.test(text);
-  return { kind: "wrong", wrong: harmless ? `is "${text}", which ${what}` : what, instead };
 }

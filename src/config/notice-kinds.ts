@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "../schema/index.ts";
-import { type Kind, listKind, notation, secretKind, settingKind } from "./kinds.ts";
+import { type Kind, listKind, notation, secretKind, settingKind } from "./kind.ts";
 import type { Secret } from "./secret.ts";
 
 /** The address that notices are posted to. Such an address is often a secret by itself. */

@@ -1,4 +1,4 @@
-import type { Kind } from "./kinds.ts";
+import type { Kind } from "./kind.ts";
 
 /** One setting: its notation, default and meaning. */
 export interface Setting<T> {

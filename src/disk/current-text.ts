@@ -53,3 +53,11 @@ function notBlank(text: string): string {
   if (text.trim() === "") throw new Error("it is empty");
   return text.trim();
 }
+
+/** Handles the error of a read: returns `instead` if the file or directory does not exist; any other error is thrown. */
+export function ifMissing<T>(instead: T): (error: NodeJS.ErrnoException) => T {
+  return (error) => {
+    if (error.code === "ENOENT") return instead;
+    throw error;
+  };
+}

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Clock } from "../time/index.ts";
+import { ifMissing } from "./current-text.ts";
 import type { Disk, DiskFile, DiskView, OpenMode } from "./disk.ts";
 import { isFormatRecorded, recordFormat } from "./format.ts";
 import { lockDirectory } from "./lock-directory.ts";
@@ -63,10 +64,7 @@ export async function makeDirectory(directory: string): Promise<void> {
 
 /** The directories that have to be created for `directory`, parents first. */
 async function listMissing(directory: string): Promise<readonly string[]> {
-  const found = await stat(directory).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
+  const found = await stat(directory).catch(ifMissing(undefined));
   if (found?.isDirectory()) return [];
   // A file: creating the directory fails with the right error.
   if (found) return [directory];

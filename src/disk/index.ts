@@ -1,4 +1,4 @@
-export { currentText, describeError } from "./current-text.ts";
+export { currentText, describeError, ifMissing } from "./current-text.ts";
 export { directoryOpener, makeDirectory, openDirectory, viewDirectory } from "./directory-disk.ts";
 export { type Disk, DiskError, type DiskErrorCode, type DiskFile, type DiskView, type OpenMode } from "./disk.ts";
 export { recordFormat } from "./format.ts";

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:fs";
 import { type FileHandle, open, stat } from "node:fs/promises";
+import { ifMissing } from "./current-text.ts";
 import { DiskError } from "./disk.ts";
 
 /** open(2) of macOS and BSD can lock, but Node has no name for the flag. */
@@ -27,10 +28,7 @@ export async function openLocked(path: string): Promise<FileHandle | undefined> 
  * does not exist, or was removed before we got the lock.
  */
 export async function lockIfThere(path: string): Promise<FileHandle | undefined> {
-  const handle = await openLocked(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return undefined;
-    throw error;
-  });
+  const handle = await openLocked(path).catch(ifMissing(undefined));
   if (!handle) return undefined;
   const [there, ours] = await Promise.all([stat(path).catch(() => undefined), handle.stat()]);
   if (there?.ino === ours.ino) return handle;

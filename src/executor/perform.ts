@@ -1,4 +1,12 @@
-import { deleteExactly, KubeError, type Patch, type Performed, refOf, writeStatus } from "../kube/index.ts";
+import {
+  deleteExactly,
+  KubeError,
+  type Patch,
+  type Performed,
+  patchAtVersion,
+  refOf,
+  writeStatus,
+} from "../kube/index.ts";
 import {
   executionFinalizer,
   type NotificationRequest,
@@ -142,12 +150,13 @@ async function patchExecution(snapshot: Snapshot, patch: Patch, { caches, signal
 function markPatch({ execution, plan }: Snapshot): Patch {
   if (!plan.target) throw new TypeError("an execution without a target is not marked");
   const { labels, finalizer } = requiredMarks(execution, plan.target);
-  const { resourceVersion, finalizers = [] } = execution.metadata;
-  return { merge: { metadata: { resourceVersion, labels, finalizers: [...new Set([...finalizers, finalizer])] } } };
+  const { finalizers = [] } = execution.metadata;
+  return patchAtVersion(execution, { metadata: { labels, finalizers: [...new Set([...finalizers, finalizer])] } });
 }
 
-function unmarkPatch({ metadata }: WorkflowExecution): Patch {
-  const { resourceVersion, finalizers = [] } = metadata;
-  const others = finalizers.filter((name) => name !== executionFinalizer);
-  return { merge: { metadata: { resourceVersion, finalizers: others } } };
+function unmarkPatch(execution: WorkflowExecution): Patch {
+  const { finalizers = [] } = execution.metadata;
+  return patchAtVersion(execution, {
+    metadata: { finalizers: finalizers.filter((name) => name !== executionFinalizer) },
+  });
 }

@@ -2,6 +2,7 @@ import {
   type FingerprintField,
   fingerprinter,
   incidentNumber,
+  isClosedIncident,
   type ObjectReference,
   type RemediationRequest,
   type Signal,
@@ -16,7 +17,7 @@ import { Identities, type Nameless } from "./identity/identities.ts";
 import type { Nodes } from "./identity/nodes.ts";
 import { ForbiddenObject } from "./identity/objects.ts";
 import type { Owners } from "./identity/owners.ts";
-import { isOpen, type NamelessReport, type Report, withinReceipt, withSourceInSeries } from "./identity/report.ts";
+import { type NamelessReport, type Report, withinReceipt, withSourceInSeries } from "./identity/report.ts";
 import type { Endings } from "./incidents/endings.ts";
 import { IncidentOpener, type OpenerOptions } from "./incidents/incident-opener.ts";
 import { isPartial, latestEndAt } from "./incidents/known-incident.ts";
@@ -143,7 +144,7 @@ export class Intake {
       return previewSignal({ report, newest, scope, namespace });
     }
     // Its incident was opened while the kind was known.
-    if (newest && isOpen(newest)) return previewSignal({ report, newest, scope: { in: true }, namespace });
+    if (newest && !isClosedIncident(newest)) return previewSignal({ report, newest, scope: { in: true }, namespace });
     return { kind: "invalid", problems: [`the owner ${reading.problem}`] };
   }
 
@@ -162,7 +163,7 @@ export class Intake {
     const { incidents, endings } = this.#options;
     if (report.signal.status !== "firing" || endings.endOf(report) !== undefined) return undefined;
     const known = incidents.newest(report.fingerprint);
-    if (!known || !isOpen(known) || needsSeries(known, report.signal)) return undefined;
+    if (!known || isClosedIncident(known) || needsSeries(known, report.signal)) return undefined;
     if (mayHaveOccurredBefore(known, report)) return undefined;
     return decideFiring(known, report).do === "count" ? known : undefined;
   }
@@ -172,7 +173,7 @@ export class Intake {
     const { fingerprint, signal, successor } = report;
     if (successor) {
       const former = incidents.newest(fingerprint);
-      if (!former || !isOpen(former)) return this.#fireUnderNewIdentity(report, successor, addition);
+      if (!former || isClosedIncident(former)) return this.#fireUnderNewIdentity(report, successor, addition);
     }
     const endedAt = endings.endOf(report);
     if (endedAt !== undefined && signal.firingAt <= endedAt)
@@ -181,13 +182,10 @@ export class Intake {
     for (let tries = 0; tries < maxTries; tries++) {
       const cached = incidents.newest(fingerprint);
       const known = cached && needsSeries(cached, signal) ? await incidents.get(cached.metadata.name ?? "") : cached;
-      if (known && isOpen(known)) {
+      if (known && !isClosedIncident(known)) {
         const isOlder = mayHaveOccurredBefore(known, report);
-        const decision = decideFiring(
-          known,
-          report,
-          isOlder ? (await incidents.readWholeHistory(fingerprint)).earlier : [],
-        );
+        const earlier = isOlder ? (await incidents.readWholeHistory(fingerprint)).earlier : [];
+        const decision = decideFiring(known, report, earlier);
         if (decision.do === "ignore") return { kind: "ignored", fingerprint, because: decision.because };
         return this.#count(known, report, addition);
       }
@@ -228,7 +226,7 @@ export class Intake {
     endings.note(report, signal.endedAt ?? signal.firingAt);
     const ended = await this.#end(report);
     if (!ended) return { kind: "ignored", fingerprint, because: "there is no incident that it could end" };
-    if (!isOpen(ended)) return { kind: "ignored", fingerprint, because: "its incident is closed already" };
+    if (isClosedIncident(ended)) return { kind: "ignored", fingerprint, because: "its incident is closed already" };
     if (ended.status?.resolvedAt !== undefined) return { kind: "resolved", fingerprint, incident: ended };
     const series = Object.values(ended.status?.deduplication?.series ?? {});
     const others = series.filter(({ resolvedAt }) => resolvedAt === undefined).length;
@@ -239,9 +237,9 @@ export class Intake {
   async #end({ fingerprint, signal, receivedAt }: Report): Promise<RemediationRequest | undefined> {
     const { incidents, occurrences } = this.#options;
     const known = incidents.newest(fingerprint);
-    if (known && isOpen(known)) {
+    if (known && !isClosedIncident(known)) {
       const ended = await occurrences.end(known, signal, receivedAt);
-      if (ended && isOpen(ended)) return ended;
+      if (ended && !isClosedIncident(ended)) return ended;
     }
     const newest = await incidents.read(fingerprint);
     return newest && occurrences.end(newest, signal, receivedAt);

@@ -7,12 +7,13 @@ import {
   highestSeverity,
   type IncidentSeries,
   incidentNumber,
+  isClosedIncident,
   type RemediationRequest,
   type Signal,
   severityRank,
   toIncidentSeries,
 } from "../resources/index.ts";
-import { isOpen, type Report } from "./identity/report.ts";
+import type { Report } from "./identity/report.ts";
 
 export type FiringDecision =
   | { readonly do: "count"; readonly incident: RemediationRequest }
@@ -29,13 +30,13 @@ export function decideFiring(
   earlier: readonly Deduplication["series"][] = [],
 ): FiringDecision {
   let endedAt = endOfSeries(newest?.status?.deduplication?.series, report.signal);
-  if (!newest || !isOpen(newest)) for (const series of earlier) endedAt ??= endOfSeries(series, report.signal);
+  if (!newest || isClosedIncident(newest)) for (const series of earlier) endedAt ??= endOfSeries(series, report.signal);
   if (endedAt !== undefined) return { do: "ignore", because: hadEnded(endedAt) };
   const known = [newest?.status?.deduplication?.series, ...earlier];
   if (report.signal.isOccurrence && known.some((series) => hasOccurrence(series, report.signal)))
     return { do: "ignore", because: `what happened at ${report.signal.firingAt} was reported before` };
   if (!newest) return { do: "open", n: 1 };
-  if (isOpen(newest)) return { do: "count", incident: newest };
+  if (!isClosedIncident(newest)) return { do: "count", incident: newest };
   return { do: "open", n: (incidentNumber(report.fingerprint, newest.metadata.name ?? "") ?? 0) + 1 };
 }
 

@@ -1,4 +1,4 @@
-import { setNewest } from "./set-newest.ts";
+import { setNewest } from "../kube/index.ts";
 
 export interface IgnoredSignalsOptions {
   /** Repeats within this time get no row of their own. */

@@ -1,7 +1,7 @@
-import type { RemediationRequest } from "../resources/index.ts";
+import { isClosedIncident, type RemediationRequest } from "../resources/index.ts";
 import type { Preview } from "./admission.ts";
 import { decideFiring } from "./decide.ts";
-import { isOpen, type Report } from "./identity/report.ts";
+import type { Report } from "./identity/report.ts";
 import type { Scope } from "./identity/scope.ts";
 import { draftIncident, payloadProblem } from "./incidents/draft.ts";
 
@@ -53,7 +53,8 @@ function previewFiring({ report, newest, scope, namespace }: PreviewInput): Prev
 }
 
 function previewResolving({ newest }: PreviewInput): PreviewResult {
-  if (!newest || !isOpen(newest)) return { kind: "ignored", message: "There is no open incident that it could end." };
+  if (!newest || isClosedIncident(newest))
+    return { kind: "ignored", message: "There is no open incident that it could end." };
   return {
     kind: "resolved",
     message: "Its end would be noted.",

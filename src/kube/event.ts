@@ -1,5 +1,5 @@
-import { nameHash } from "./name-hash.ts";
 import type { KubeObject, ResourceType } from "./object.ts";
+import { nameHash } from "./object.ts";
 import { iso } from "./runtime/writes.ts";
 
 /** An event about an object, for users of kubectl. */

@@ -39,13 +39,15 @@ export { exactTimeHeader } from "./http/server-time.ts";
 export { endOfString, isJsonDeeper } from "./json-depth.ts";
 export { type KubeLease, leases, microTime } from "./lease.ts";
 export { type LinearPattern, linearPattern } from "./linear-pattern.ts";
-export { Multimap } from "./multimap.ts";
-export { nameHash } from "./name-hash.ts";
+export { Multimap, setNewest } from "./multimap.ts";
 export {
   byAge,
   exactly,
+  isJsonObject,
+  type JsonObject,
   type KubeObject,
   labelKey,
+  nameHash,
   namespaces,
   type ObjectMeta,
   type ObjectRef,
@@ -71,9 +73,9 @@ export { type Informer, type InformerOptions, informer } from "./runtime/informe
 export type { ChangeEvent, ChangeHandler, IndexFunction } from "./runtime/object-cache.ts";
 export { stalledCondition } from "./runtime/only-stall-change.ts";
 export { OwnWrites } from "./runtime/own-writes.ts";
-export { type Problem, type ProblemKind, problemLogger, type ReportProblem } from "./runtime/problem.ts";
+export { errorMessage, type Problem, type ProblemKind, problemLogger, type ReportProblem } from "./runtime/problem.ts";
 export { lostEventMs, type Performed, type ReconcileSteps, reconcile, reconcileCached } from "./runtime/reconcile.ts";
 export { type Mirror, Reflector } from "./runtime/reflector.ts";
 export type { WorkOutcome, WorkQueueOptions } from "./runtime/work-queue.ts";
-export { deleteExactly, iso, writeStatus } from "./runtime/writes.ts";
+export { deleteExactly, iso, patchAtVersion, writeStatus } from "./runtime/writes.ts";
 export { maxYamlDepth, yamlDepth } from "./yaml-depth.ts";

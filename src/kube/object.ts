@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 /** Every Kubernetes object, deeply readonly: a client may return the object that it caches. */
 export interface KubeObject {
   readonly apiVersion?: string;
@@ -56,6 +58,13 @@ export function refOf({ metadata: { name = "", namespace } }: KubeObject): Objec
   return namespace === undefined ? { name } : { name, namespace };
 }
 
+/** A JSON object; neither a list nor null. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 type Aged = Pick<KubeObject, "metadata">;
 
 /** Oldest first; objects of one second by uid, so that all replicas agree. */
@@ -92,4 +101,11 @@ export function labelKey(label: string): (object: KubeObject) => readonly string
     const value = metadata.labels?.[label];
     return value === undefined ? [] : [value];
   };
+}
+
+/** Returns the whole SHA-256 of `text` as 52 base32hex characters: lower case, and short enough for a label. */
+export function nameHash(text: string): string {
+  const hash = BigInt(`0x${createHash("sha256").update(text).digest("hex")}`);
+  // Each digit has 5 bits: 52 digits have the 256 bits of the hash and 4 more.
+  return (hash << 4n).toString(32).padStart(52, "0");
 }

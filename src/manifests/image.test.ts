@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { imageProblem } from "./image.ts";
+import { imageProblem } from "./release.ts";
 
 const digest = `sha256:${"0123456789abcdef".repeat(4)}`;
 

@@ -2,12 +2,13 @@ import { type Decision, decision, iso, nothing, requeueAfter, requeueAt } from "
 import {
   closedNotice,
   isDigested,
+  isSettled,
   type NotificationRequest,
   type NotificationRequestStatus,
+  type SettledStatus,
 } from "../resources/index.ts";
 import { type Backoff, backoffMs } from "../time/index.ts";
 import type { Delivery } from "./channel.ts";
-import { isSettled, type SettledStatus } from "./digest.ts";
 import { hasThread, type IncidentState, isClosed, isEnd, isOver, isUnderWay, type Thread } from "./thread.ts";
 
 export interface NotifySettings {

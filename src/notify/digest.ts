@@ -1,5 +1,5 @@
 import { nameHash } from "../kube/index.ts";
-import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
+import { type NotificationRequest, notificationRequests } from "../resources/index.ts";
 
 /** Drafts one notice for many skips or blocked incidents. Its name derives from the oldest, so it is created once. */
 export function toDigest(members: readonly NotificationRequest[]): NotificationRequest {
@@ -52,10 +52,4 @@ function reasons(members: readonly NotificationRequest[]): string {
   }
   const sorted = [...counts].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
   return sorted.map(([reason, count]) => `${count} × ${reason}`).join(", ");
-}
-
-export type SettledStatus = Extract<NotificationRequestStatus, { completionTime: string }>;
-
-export function isSettled(status: NotificationRequestStatus | undefined): status is SettledStatus {
-  return status !== undefined && "completionTime" in status;
 }

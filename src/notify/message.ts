@@ -1,6 +1,5 @@
 import type { NotificationRequest } from "../resources/index.ts";
-import { splitTitle } from "./split-title.ts";
-import type { Thread } from "./thread.ts";
+import { splitTitle, type Thread } from "./thread.ts";
 
 /** The content of a notice, for all channels. */
 export interface Message {

@@ -1,13 +1,13 @@
 import { type Informer, type KubeClient, refOf } from "../kube/index.ts";
 import {
   isDigested,
+  isSettled,
   type NotificationRequest,
   notificationRequests,
   type RemediationRequest,
   withoutSignalTexts,
 } from "../resources/index.ts";
 import { maxDigestEntries, type NotifySettings, type Snapshot } from "./decide.ts";
-import { isSettled } from "./digest.ts";
 import { channelsFor, type Route } from "./route.ts";
 import type { SkipQueues } from "./skip-queues.ts";
 import { type ChannelStyle, type Thread, threadOn } from "./thread.ts";

@@ -1,13 +1,17 @@
 import { deleteExactly, iso, type KubeClient, type Performed, refOf } from "../kube/index.ts";
 import type { Ledger, LedgerEvent } from "../ledger/index.ts";
-import { type NotificationRequest, type NotificationRequestStatus, notificationRequests } from "../resources/index.ts";
-import type { Logger } from "../telemetry/index.ts";
+import {
+  isSettled,
+  type NotificationRequest,
+  type NotificationRequestStatus,
+  notificationRequests,
+} from "../resources/index.ts";
+import type { Logger, Metrics } from "../telemetry/index.ts";
 import { type Clock, type Random, timeLimit } from "../time/index.ts";
 import type { Channel, Delivery } from "./channel.ts";
 import { type Action, type Snapshot, statusAfterAttempts } from "./decide.ts";
-import { isSettled, membersIn, toDigest } from "./digest.ts";
+import { membersIn, toDigest } from "./digest.ts";
 import { toMessage } from "./message.ts";
-import type { notifyMetrics } from "./metrics.ts";
 import type { Caches } from "./observe.ts";
 
 export interface Deps {
@@ -182,5 +186,20 @@ function settledEvent(
       ...(remediationRequestRef ? { remediation_id: remediationRequestRef.name } : {}),
       ...(status.phase === "Digested" ? { digest: status.digest } : {}),
     },
+  };
+}
+
+const channels = ["console", "file", "webhook", "slack", "mattermost", "teams", "pagerduty", "opsgenie", "email"];
+
+/** Declares the notifier's metrics. */
+export function notifyMetrics(metrics: Metrics) {
+  return {
+    deliveries: metrics.counter("notify_deliveries_total", "Delivery attempts by channel and status.", {
+      channel: channels,
+      status: ["success", "failed", "timeout", "refused"],
+    }),
+    notices: metrics.counter("notify_notices_total", "Settled notices by phase.", {
+      phase: ["Sent", "PartiallySent", "Failed", "Digested"],
+    }),
   };
 }

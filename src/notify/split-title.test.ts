@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { splitTitle } from "./split-title.ts";
+import { splitTitle } from "./thread.ts";
 
 describe("the title of a notice", () => {
   it.each([

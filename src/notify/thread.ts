@@ -1,6 +1,10 @@
-import { isClosedIncident, isDigested, type NotificationRequest, type RemediationRequest } from "../resources/index.ts";
-import { isSettled } from "./digest.ts";
-import { splitTitle } from "./split-title.ts";
+import {
+  closedStatus,
+  isDigested,
+  isSettled,
+  type NotificationRequest,
+  type RemediationRequest,
+} from "../resources/index.ts";
 
 /** The place of a message among those about the same incident on one channel. */
 export interface Thread {
@@ -62,12 +66,9 @@ export function isEnd({ spec }: NotificationRequest): boolean {
 }
 
 /** Whether an incident is closed and its end is recorded: by then the orchestrator has created its notice about the end. */
-export function isClosed({ status }: RemediationRequest): boolean {
-  return status !== undefined && isClosedIncident({ status }) && hasCondition(status, "Recorded");
-}
-
-function hasCondition({ conditions = [] }: NonNullable<RemediationRequest["status"]>, wanted: string): boolean {
-  return conditions.some(({ type, status }) => type === wanted && status === "True");
+export function isClosed(incident: RemediationRequest): boolean {
+  const { conditions = [] } = closedStatus(incident) ?? {};
+  return conditions.some(({ type, status }) => type === "Recorded" && status === "True");
 }
 
 /** Whether an incident is closed and needs no manual review. */
@@ -95,3 +96,10 @@ export function isUnderWay(notice: NotificationRequest): boolean {
  * - `alert`: an incident is one alert, opened and updated by warnings and critical notices, and resolved.
  */
 export type ChannelStyle = "notices" | "messages" | "thread" | "alert";
+
+/** Splits the text of a notice into its first sentence, which fits a subject line or a pager, and the rest. */
+export function splitTitle(text: string): { readonly title: string; readonly details: string } {
+  const end = text.search(/(?<=[.?!])\s+(?=\p{Lu})/u);
+  if (end < 0) return { title: text, details: "" };
+  return { title: text.slice(0, end).replace(/\.$/, ""), details: text.slice(end).trim() };
+}

@@ -1,4 +1,4 @@
-import { type KubeObject, type ResourceType, refOf } from "../kube/index.ts";
+import { type KubeObject, patchAtVersion, type ResourceType, refOf } from "../kube/index.ts";
 import { automationPauses, blockText } from "../resources/index.ts";
 import { shortNames } from "../resources/short-names/index.ts";
 import { OperationError } from "./errors/index.ts";
@@ -33,10 +33,15 @@ export async function writeAtVersion<T extends KubeObject>(
     const change = decide(current);
     if (!change) return current;
     requireVersion(current, request.ifVersion);
-    const outcome = await client.patch(type, refOf(current), toPatch(change, current), {
-      dryRun: request.dryRun ?? false,
-      ...("status" in change ? { subresource: "status" as const } : {}),
-    });
+    const outcome = await client.patch(
+      type,
+      refOf(current),
+      patchAtVersion(current, "status" in change ? change : { metadata: change }),
+      {
+        dryRun: request.dryRun ?? false,
+        ...("status" in change ? { subresource: "status" as const } : {}),
+      },
+    );
     if (outcome.kind === "updated") return outcome.object;
     const next = outcome.kind === "not-found" ? undefined : await client.get(type, refOf(current));
     const name = shortNames(current.metadata.name ?? "");
@@ -55,11 +60,6 @@ export function requireVersion(object: KubeObject, ifVersion: string | undefined
   if (ifVersion === undefined || ifVersion === resourceVersion) return;
   const message = `${shortNames(name)} has changed since version ${ifVersion}: ${describeState(object)}`;
   throw new OperationError("conflict", message, { hint: "read it and decide again", current: object });
-}
-
-function toPatch(change: VersionedChange, { metadata: { resourceVersion } }: KubeObject) {
-  if ("status" in change) return { merge: { metadata: { resourceVersion }, status: change.status } };
-  return { merge: { metadata: { resourceVersion, annotations: change.annotations } } };
 }
 
 /** The fields of a status that describe the state of an object of any of our kinds. */

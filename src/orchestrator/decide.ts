@@ -1,7 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { type Decision, nothing, requeueAt } from "../kube/index.ts";
 import { type Analysis, type Blocked, decide as decidePolicy, workflowRules } from "../policy/index.ts";
-import { closedNotice, labelKeys, readCancelRequest, type WorkflowExecution } from "../resources/index.ts";
+import {
+  closedNotice,
+  closedStatus,
+  labelKeys,
+  readCancelRequest,
+  type WorkflowExecution,
+} from "../resources/index.ts";
 import { parseDuration } from "../time/index.ts";
 import { type Action, act } from "./action.ts";
 import { decideApproval, expireOpenApproval } from "./approvals/decide-approval.ts";
@@ -236,8 +242,8 @@ function retain(snapshot: Snapshot): Decision<Action> {
 
 /** Executions are deleted with their incident, so it is kept until their cooldown ends and no check needs them. */
 function keptUntilMs({ incident, workflow, settings }: Snapshot): number {
-  const { status } = incident;
-  const completedMs = status && "completedAt" in status ? Date.parse(status.completedAt) : 0;
+  const closed = closedStatus(incident);
+  const completedMs = closed ? Date.parse(closed.completedAt) : 0;
   const cooldownMs = (workflow && workflowRules(workflow).cooldownMs) ?? settings.cooldownMs;
   return completedMs + Math.max(settings.retentionMs, settings.ineffective.withinMs, cooldownMs);
 }

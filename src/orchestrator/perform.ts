@@ -1,5 +1,5 @@
 import type { Locks } from "../coordination/index.ts";
-import { deleteExactly, KubeError, type Performed, refOf, writeStatus } from "../kube/index.ts";
+import { deleteExactly, KubeError, type Performed, patchAtVersion, refOf, writeStatus } from "../kube/index.ts";
 import type { Ledger } from "../ledger/index.ts";
 import {
   annotationKeys,
@@ -119,13 +119,13 @@ function withIncident<Snapshot extends IncidentChanges>(
 /** Patches exactly the version that was read. Returns undefined if the incident was changed or deleted since. */
 async function patchIncident(
   incident: RemediationRequest,
-  { metadata, ...rest }: { readonly metadata: object; readonly spec?: object },
+  change: { readonly metadata: object; readonly spec?: object },
   { client }: Caches,
   signal: AbortSignal,
 ): Promise<RemediationRequest | undefined> {
-  const { resourceVersion } = incident.metadata;
-  const patch = { merge: { ...rest, metadata: { ...metadata, resourceVersion } } };
-  const outcome = await client.patch(remediationRequests, refOf(incident), patch, { signal });
+  const outcome = await client.patch(remediationRequests, refOf(incident), patchAtVersion(incident, change), {
+    signal,
+  });
   return outcome.kind === "updated" ? outcome.object : undefined;
 }
 
@@ -156,8 +156,7 @@ async function markIneffective(
 ): Promise<boolean> {
   const uids = [...ineffectiveExecutions(record), executionUid].slice(-maxMarks);
   const annotations = { [annotationKeys.ineffectiveExecutions]: uids.join(",") };
-  const { resourceVersion } = record.metadata;
-  const patch = { merge: { metadata: { resourceVersion, annotations } } };
+  const patch = patchAtVersion(record, { metadata: { annotations } });
   const outcome = await client.patch(remediationTargets, refOf(record), patch, { signal });
   return outcome.kind === "updated";
 }
@@ -178,13 +177,12 @@ async function acknowledge(
 ): Promise<RemediationRequest | undefined> {
   const ack = readAckRequest(incident);
   if (!ack) return undefined;
-  const { resourceVersion } = record.metadata;
   const annotations = {
     [annotationKeys.acknowledgedExecution]: executionUid,
     [annotationKeys.acknowledge]: ack.reason,
     [annotationKeys.acknowledgedBy]: ack.by,
   };
-  const patch = { merge: { metadata: { resourceVersion, annotations } } };
+  const patch = patchAtVersion(record, { metadata: { annotations } });
   const outcome = await caches.client.patch(remediationTargets, refOf(record), patch, { signal });
   return outcome.kind === "updated" ? dropAck(incident, caches, signal) : undefined;
 }

@@ -1,10 +1,12 @@
 import { nameHash } from "../kube/index.ts";
 import { type NotificationRequest, notificationRequests } from "./kinds/notification-request.ts";
-import { type RemediationRequest, remediationRequests } from "./kinds/remediation-request.ts";
+import { closedStatus, type RemediationRequest, remediationRequests } from "./kinds/remediation-request.ts";
 
 /** Returns the notice about the end of a closed incident. Its name derives from the incident, so there is one of it. */
-export function closedNotice({ metadata, spec, status }: RemediationRequest): NotificationRequest | undefined {
-  if (!status || !("outcome" in status)) return undefined;
+export function closedNotice(incident: RemediationRequest): NotificationRequest | undefined {
+  const { metadata, spec } = incident;
+  const status = closedStatus(incident);
+  if (!status) return undefined;
   const { diagnosis, outcome, message } = status;
   const { name = "", namespace = "", uid = "" } = metadata;
   const { apiVersion, kind } = notificationRequests;

@@ -1,28 +1,32 @@
 import { type KubeLease, leases, microTime, nameHash } from "../kube/index.ts";
+import { parseJson, type Wire, z } from "../schema/index.ts";
 
 /** The parts of a process whose problems appear in no object. */
 export type HealthArea = "rules" | "workflows" | "engines" | "watches" | "signals";
 
-/** The health of one process, reported by the process. */
-export interface Heartbeat {
+/** Another version may write other fields: only those of all versions are required. */
+const schema = z.object({
   /** The host, in a cluster the pod, and the process id: `worker-1/4711`. */
-  readonly process: string;
-  readonly version: string;
-  readonly startedAt: string;
-  readonly stages: readonly StageHealth[];
-  readonly problems: readonly HealthProblem[];
+  process: z.string(),
+  version: z.string().default("unknown"),
+  startedAt: z.string().default(""),
+  stages: z.array(z.object({ name: z.string(), isReady: z.boolean(), problem: z.string().optional() })),
+  /** A newer version may report other areas. */
+  problems: z
+    .array(z.object({ area: z.custom<HealthArea>((value) => typeof value === "string"), message: z.string() }))
+    .default([]),
   /** Events in the journal that the database does not have yet, and the age of the oldest. */
-  readonly ledger: { readonly events: number; readonly seconds: number };
-  readonly locks: { readonly held: number; readonly waiting: number; readonly oldestWaitSeconds: number };
+  ledger: z.object({ events: z.number(), seconds: z.number() }).default({ events: 0, seconds: 0 }),
+  locks: z
+    .object({ held: z.number(), waiting: z.number(), oldestWaitSeconds: z.number() })
+    .default({ held: 0, waiting: 0, oldestWaitSeconds: 0 }),
   /** Signals without effect since the start of the process, if it has a gateway. */
-  readonly signals?: { readonly refused: number; readonly ignored: number; readonly rejectedRequests: number };
-}
+  signals: z.object({ refused: z.number(), ignored: z.number(), rejectedRequests: z.number() }).optional(),
+});
 
-export interface StageHealth {
-  readonly name: string;
-  readonly isReady: boolean;
-  readonly problem?: string;
-}
+/** The health of one process, reported by the process. */
+export type Heartbeat = Wire<typeof schema>;
+export type StageHealth = Heartbeat["stages"][number];
 
 export interface HealthProblem {
   readonly area: HealthArea;
@@ -77,31 +81,14 @@ export function readHeartbeat(lease: KubeLease, nowMs: number): ReadHeartbeat | 
   const { renewTime, leaseDurationSeconds } = lease.spec ?? {};
   const text = lease.metadata.annotations?.[annotation];
   if (text === undefined || renewTime === undefined || leaseDurationSeconds === undefined) return undefined;
-  const heartbeat = parse(text);
+  const heartbeat = schema.safeParse(parseJson(text)).data as Heartbeat | undefined;
   if (!heartbeat) return undefined;
   const ageMs = Math.max(0, nowMs - Date.parse(renewTime));
   return { ...heartbeat, ageMs, isAlive: ageMs <= leaseDurationSeconds * 1_000 };
 }
 
-export interface ReadHeartbeat extends Heartbeat {
+export type ReadHeartbeat = Heartbeat & {
   readonly ageMs: number;
   /** Whether it was renewed in time. */
   readonly isAlive: boolean;
-}
-
-/** Another version may write other fields: only those of all versions are required. */
-function parse(text: string): Heartbeat | undefined {
-  try {
-    const { problems = [], ledger, locks, ...rest } = JSON.parse(text) as Partial<Heartbeat>;
-    const { process, version = "unknown", startedAt = "", stages } = rest;
-    if (typeof process !== "string" || !Array.isArray(stages)) return undefined;
-    return {
-      ...{ process, version, startedAt, stages, problems },
-      ledger: ledger ?? { events: 0, seconds: 0 },
-      locks: locks ?? { held: 0, waiting: 0, oldestWaitSeconds: 0 },
-      ...(rest.signals && { signals: rest.signals }),
-    };
-  } catch {
-    return undefined;
-  }
-}
+};

@@ -5,7 +5,6 @@ export {
   type StructuralSchema,
   type ValidationRule,
 } from "../kube/index.ts";
-export { readAckRequest } from "./ack-request.ts";
 export {
   type BlockReason,
   blockReasons,
@@ -14,7 +13,6 @@ export {
   type SkipReason,
   skipText,
 } from "./block-reasons.ts";
-export { type CancelRequest, cancelAnnotations, describeCancellation, readCancelRequest } from "./cancellation.ts";
 export {
   type Catalog,
   type CatalogLookup,
@@ -57,14 +55,17 @@ export {
 export {
   begunAt,
   begunStep,
+  type ClosedTaskStatus,
   type CodingTask,
   type CodingTaskSpec,
   type CodingTaskStatus,
   type CodingTaskStep,
   type CodingVerb,
+  closedTaskStatus,
   coderStep,
   codingTasks,
   isBuiltIn,
+  isClosedTask,
 } from "./kinds/coding-task.ts";
 export { toCrd } from "./kinds/crd.ts";
 export type { Kind } from "./kinds/define-kind.ts";
@@ -72,19 +73,28 @@ export { waitUntilEstablished } from "./kinds/established.ts";
 export { crdStep, installCrds } from "./kinds/install.ts";
 export {
   isDigested,
+  isSettled,
   type NoticeContext,
   type NotificationRequest,
   type NotificationRequestStatus,
   notificationRequests,
+  type SettledStatus,
 } from "./kinds/notification-request.ts";
 export { ourCrds } from "./kinds/our-crds.ts";
-export { closedIncidentPhases, executionTransitions, keptEnds, maxImageDigests } from "./kinds/phases-and-limits.ts";
+export {
+  closedIncidentPhases,
+  closedTaskPhases,
+  executionTransitions,
+  keptEnds,
+  maxImageDigests,
+} from "./kinds/phases-and-limits.ts";
 export {
   type RemediationApprovalRequest,
   type RemediationApprovalRequestStatus,
   remediationApprovalRequests,
 } from "./kinds/remediation-approval-request.ts";
 export {
+  closedStatus,
   type Deduplication,
   type Diagnosis,
   hasSignalTexts,
@@ -154,6 +164,13 @@ export {
   targetHash,
 } from "./names.ts";
 export { type ObjectFacts, objectFacts } from "./object-facts.ts";
+export {
+  type CancelRequest,
+  cancelAnnotations,
+  describeCancellation,
+  readAckRequest,
+  readCancelRequest,
+} from "./operator-requests.ts";
 export { type Reading, read } from "./reading.ts";
 export {
   type FiringSeries,

@@ -1,4 +1,5 @@
 import type { KubeObject } from "../kube/index.ts";
+import { listOf, optionalText, part, type z } from "../schema/index.ts";
 
 /** The facts about an object that rules can use. */
 export interface ObjectFacts {
@@ -17,42 +18,41 @@ export interface ObjectFacts {
   readonly node?: string;
 }
 
+const reason = part({ reason: optionalText });
+const container = part({
+  state: part({ terminated: reason, waiting: reason }),
+  lastState: part({ terminated: reason }),
+});
+const facts = part({
+  spec: part({ nodeName: optionalText }),
+  status: part({
+    conditions: listOf(part({ type: optionalText, status: optionalText })),
+    phase: optionalText,
+    initContainerStatuses: listOf(container),
+    containerStatuses: listOf(container),
+  }),
+});
+
 /** Extracts the facts of an object. Fields with an unexpected shape are left out. */
-export function objectFacts({ metadata, ...rest }: KubeObject): ObjectFacts {
-  const { labels = {}, annotations = {} } = metadata;
-  const { spec, status } = rest as { readonly spec?: unknown; readonly status?: unknown };
-  const containers = [...list(status, "initContainerStatuses"), ...list(status, "containerStatuses")];
-  const phase = text(field(status, "phase"));
-  const node = text(field(spec, "nodeName"));
+export function objectFacts(object: KubeObject): ObjectFacts {
+  const { labels = {}, annotations = {} } = object.metadata;
+  const { spec, status } = facts.parse(object);
+  const { conditions, phase } = status;
+  const containers = [...status.initContainerStatuses, ...status.containerStatuses];
   return {
     labels,
     annotations,
-    conditions: readConditions(status),
+    conditions: Object.fromEntries(conditions.flatMap(({ type, status }) => (type && status ? [[type, status]] : []))),
     ...(phase === undefined ? {} : { phase }),
-    lastTermination: readReasons(containers, ["state", "terminated"], ["lastState", "terminated"]),
-    waiting: readReasons(containers, ["state", "waiting"]),
+    lastTermination: distinct(containers.flatMap(({ state, lastState }) => [state.terminated, lastState.terminated])),
+    waiting: distinct(containers.map(({ state }) => state.waiting)),
     managedBy: readManagers(labels, annotations),
-    ...(node === undefined ? {} : { node }),
+    ...(spec.nodeName === undefined ? {} : { node: spec.nodeName }),
   };
 }
 
-function readConditions(status: unknown): Readonly<Record<string, string>> {
-  const pairs = list(status, "conditions").flatMap((condition) => {
-    const type = text(field(condition, "type"));
-    const is = text(field(condition, "status"));
-    return type !== undefined && is !== undefined ? [[type, is] as const] : [];
-  });
-  return Object.fromEntries(pairs);
-}
-
-function readReasons(
-  containers: readonly unknown[],
-  ...states: readonly (readonly [string, string])[]
-): readonly string[] {
-  const reasons = containers.flatMap((container) =>
-    states.map(([state, kind]) => text(field(field(field(container, state), kind), "reason"))),
-  );
-  return [...new Set(reasons.filter((reason) => reason !== undefined))];
+function distinct(found: readonly z.output<typeof reason>[]): readonly string[] {
+  return [...new Set(found.flatMap(({ reason }) => reason ?? []))];
 }
 
 /** Some tools have labels or annotations of their own; the common label names any other tool. */
@@ -68,17 +68,4 @@ function readManagers(
   const named = labels["app.kubernetes.io/managed-by"];
   const found = marks.filter(([, isMarked]) => isMarked).map(([tool]) => tool);
   return [...new Set(named === undefined ? found : [...found, named])];
-}
-
-function field(value: unknown, name: string): unknown {
-  return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-}
-
-function list(value: unknown, name: string): readonly unknown[] {
-  const found = field(value, name);
-  return Array.isArray(found) ? found : [];
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === "string" && value !== "" ? value : undefined;
 }

@@ -35,6 +35,15 @@ export function parse<S extends z.ZodType>(schema: S, value: unknown): Parsed<Wi
   return { kind: "invalid", problems: toProblems(parsed.error.issues) };
 }
 
+/** The value that a text in JSON has; undefined for any other text. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The message of a schema for values of the wrong type; one that is absent is still reported as missing. */
 export function mustBe(rule: string): { readonly error: (issue: { readonly input?: unknown }) => string | undefined } {
   return { error: ({ input }) => (input === undefined ? undefined : `must be ${rule}`) };

@@ -1,13 +1,7 @@
+import { isJsonObject } from "../kube/index.ts";
 import { type ObjectReference, type SignalReading, signalTime } from "../resources/index.ts";
 import { toStorable } from "../telemetry/index.ts";
 import { limitTexts } from "./limit-texts.ts";
-
-/** A JSON object; neither a list nor null. */
-export type Json = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** The reading of a payload, or of a part of it, that is no signal. */
 export type UnreadablePart = Extract<SignalReading, { kind: "problems" }>;
@@ -41,7 +35,7 @@ export class Problems {
   /** Texts by name, cut to the limit; empty if the field is absent. */
   texts(value: unknown, field: string): Readonly<Record<string, string>> {
     if (value === undefined || value === null) return {};
-    if (!isObject(value)) return this.add(`${field} is not an object of texts`) ?? {};
+    if (!isJsonObject(value)) return this.add(`${field} is not an object of texts`) ?? {};
     const before = this.list.length;
     for (const name in value) if (typeof value[name] !== "string") this.add(`${field}.${shorten(name)} is not text`);
     return this.list.length > before ? {} : limitTexts(value as Readonly<Record<string, string>>);

@@ -1,4 +1,4 @@
-import { KubeError } from "../kube/index.ts";
+import { errorMessage, KubeError } from "../kube/index.ts";
 import type { StallReason } from "../resources/index.ts";
 import { toPrintable, withoutSecrets } from "../telemetry/index.ts";
 
@@ -26,7 +26,7 @@ export function classifyError(error: unknown): StallReason {
 
 /** Returns the message of an error for display: one line of limited length, without secrets. */
 export async function errorText(error: unknown, redact?: (text: string) => string | Promise<string>): Promise<string> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const redacted = (await redact?.(message)) ?? message;
   const text = toPrintable(withoutSecrets(redacted, []).replaceAll(/\s+/g, " ").trim());
   return text.length > maxErrorLength ? `${text.slice(0, maxErrorLength)}…` : text || "unknown error";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../test/doubles/manual-clock.ts";
-import { timeLimit } from "./time-limit.ts";
+import { timeLimit } from "./clock.ts";
 
 describe("a time limit", () => {
   it("aborts its signal when it is exceeded, not earlier", async () => {

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { signalPaths } from "../../src/app/index.ts";
-import { createProgram, interlock as interlockProgram } from "../../src/cli/index.ts";
+import { createProgram, interlock as interlockProgram } from "../../src/cli/program.ts";
 import { usualManifests } from "../../src/manifests/index.ts";
 
 const unused = () => Promise.reject(new Error("the help opens nothing"));

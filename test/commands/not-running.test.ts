@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { kubeconfigFor } from "../../src/apiserver/index.ts";
-import { interlock } from "../../src/cli/index.ts";
 import { noProgress } from "../../src/cli/output/progress.ts";
+import { interlock } from "../../src/cli/program.ts";
 import { withServerContext } from "../../src/cli/server-context.ts";
 import { systemClock, systemRandom } from "../../src/time/index.ts";
 

@@ -7,12 +7,11 @@ import {
   readExecution,
   readIncident,
   readLedgerPage,
-  readLocks,
   readRuleTest,
   readStorm,
   readTarget,
 } from "../../src/console/read/index.ts";
-import { kubernetesLocks } from "../../src/coordination/index.ts";
+import { kubernetesLocks, listLocks } from "../../src/coordination/index.ts";
 import { isWanted, type LedgerEvent, type LedgerRow } from "../../src/ledger/index.ts";
 import {
   type RemediationWorkflow,
@@ -190,7 +189,7 @@ describe("the page of locks", () => {
     const locks = kubernetesLocks({ client, clock, random, namespace, prefix: "ro-lock-", who: "orchestrator at a" });
     const lease = await locks.acquire("target:node/worker-1" as Parameters<typeof locks.acquire>[0], { ttlMs: 30_000 });
 
-    const held = await readLocks(context);
+    const held = await listLocks(context.client, context.locksIn);
     await lease[Symbol.asyncDispose]();
 
     expect(held).toEqual([
@@ -203,7 +202,7 @@ describe("the page of locks", () => {
         waiters: 0,
       },
     ]);
-    expect(await readLocks(context)).toEqual([]);
+    expect(await listLocks(context.client, context.locksIn)).toEqual([]);
   });
 });
 

@@ -1,4 +1,6 @@
-import { interlock, printTo, type ServerContext, type Terminal } from "../../src/cli/index.ts";
+import type { ServerContext } from "../../src/cli/command.ts";
+import { printTo, type Terminal } from "../../src/cli/output/terminal.ts";
+import { interlock } from "../../src/cli/program.ts";
 import type { KubeClient, PodLogs } from "../../src/kube/index.ts";
 import { isWanted, type LedgerEvent } from "../../src/ledger/index.ts";
 import { defaultPolicy, type Facts, type PolicySettings, type Rule } from "../../src/policy/index.ts";

@@ -12,7 +12,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openLedger } from "../../src/app/index.ts";
-import { interlock, printTo } from "../../src/cli/index.ts";
+import { printTo } from "../../src/cli/output/terminal.ts";
+import { interlock } from "../../src/cli/program.ts";
 import { loadConfig } from "../../src/config/index.ts";
 import { chain } from "../../src/ledger/database/ledger-database.contract.ts";
 import {

@@ -80,7 +80,7 @@ export const securityMutants: readonly Mutant[] = [
   ...mutantsOf({ file: "src/telemetry/without-secrets.ts", suite: "src/telemetry/without-secrets.test.ts" }, [
     ["misses secrets in parts", "contains(text, forms, separators, minSeparated)", "false"],
   ]),
-  ...mutantsOf({ file: "src/manifests/image.ts", suite: "src/manifests/image.test.ts" }, [
+  ...mutantsOf({ file: "src/manifests/release.ts", suite: "src/manifests/image.test.ts" }, [
     ["accepts latest", "&& !new RegExp(latestPattern).test(image)", ""],
   ]),
 ];

@@ -127,7 +127,11 @@ export const stageMutants = [
   ]),
   ...mutantsOf({ file: "src/gateway/decide.ts", suite: "src/gateway/decide.test.ts" }, [
     ["counts an occurrence again", "own !== undefined && signal.firingAt <= own.firingAt", "false"],
-    ["opens an incident for each report", 'if (isOpen(newest)) return { do: "count", incident: newest };', ""],
+    [
+      "opens an incident for each report",
+      'if (!isClosedIncident(newest)) return { do: "count", incident: newest };',
+      "",
+    ],
     ["numbers incidents from one", " ?? 0) + 1 };", " ?? 0) * 0 + 1 };"],
     ["opens an incident for a series that has ended", "signal.firingAt <= resolvedAt", "signal.firingAt > resolvedAt"],
     ["loses counts of another writer", "{ ...earlier, [counted.writer]: own }", "{ [counted.writer]: own }"],

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { memoryLocks } from "../../src/coordination/index.ts";
 import { type KubeClient, KubeError } from "../../src/kube/index.ts";
 import {
-  closedIncidentPhases,
   incidentName,
+  isClosedIncident,
   type RemediationRequest,
   remediationRequests,
   type WorkflowExecution,
@@ -149,7 +149,7 @@ class Story {
     const fingerprint = `${signalName}-${node}`;
     const n = this.#newest.get(fingerprint) ?? 0;
     const name = n > 0 ? incidentName(fingerprint, n) : "";
-    if (n > 0 && !isClosed(await world.seen(name))) return world.report(name);
+    if (n > 0 && !isClosedIncident(await world.seen(name))) return world.report(name);
     this.#newest.set(fingerprint, n + 1);
     await world.report(await world.incident(fingerprint, { signalName, signalLabels: { node } }, n + 1));
   }
@@ -199,12 +199,8 @@ class Story {
   }
 
   async #open(): Promise<readonly RemediationRequest[]> {
-    return (await this.#incidents()).filter((incident) => !isClosed(incident));
+    return (await this.#incidents()).filter((incident) => !isClosedIncident(incident));
   }
-}
-
-function isClosed({ status }: RemediationRequest): boolean {
-  return (closedIncidentPhases as readonly unknown[]).includes(status?.phase);
 }
 
 function isOn(node: string, { targetResource }: WorkflowExecution["spec"]): boolean {

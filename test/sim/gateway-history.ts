@@ -1,9 +1,8 @@
 import type { Change } from "../../src/apiserver/object-store.ts";
 import { seriesKey } from "../../src/gateway/decide.ts";
-import { isOpen } from "../../src/gateway/identity/report.ts";
 import type { Admission } from "../../src/gateway/index.ts";
 import type { LedgerEvent } from "../../src/ledger/index.ts";
-import type { RemediationRequest, Signal } from "../../src/resources/index.ts";
+import { isClosedIncident, type RemediationRequest, type Signal } from "../../src/resources/index.ts";
 import { Violation } from "./lock-history.ts";
 import type { World } from "./world.ts";
 
@@ -100,9 +99,9 @@ export class GatewayHistory {
     if (what === "delete") return void problem.gone.add(incident.metadata.uid ?? "");
     problem.incidents.set(incident.metadata.uid ?? "", incident);
     if (!before) this.#opened(incident, problem);
-    if (before && isOpen(before)) this.#record(incident, problem);
-    if (before && isOpen(before) && !isOpen(incident)) problem.closedAt = this.#world.now;
-    const open = [...problem.incidents.values()].filter(isOpen);
+    if (before && !isClosedIncident(before)) this.#record(incident, problem);
+    if (before && !isClosedIncident(before) && isClosedIncident(incident)) problem.closedAt = this.#world.now;
+    const open = [...problem.incidents.values()].filter((other) => !isClosedIncident(other));
     if (open.length > 1) this.#fail("G1 one incident", `${open.map(nameOf).join(" and ")} are open`);
     this.#countedRight(incident, before, problem);
   }
@@ -166,7 +165,7 @@ export class GatewayHistory {
     const earlier = before?.status?.deduplication?.occurrenceCount ?? 0;
     if (occurrenceCount < earlier)
       this.#fail("G2 figures", `${nameOf(incident)} went from ${earlier} to ${occurrenceCount}`);
-    if (before && !isOpen(before) && isOpen(incident))
+    if (before && isClosedIncident(before) && !isClosedIncident(incident))
       this.#fail("G1 one incident", `${nameOf(incident)} was opened again`);
     const all = sumOf(problem);
     if (all > problem.attempts + problem.doubtful)
@@ -179,7 +178,7 @@ export class GatewayHistory {
     const kept = [...incidents.values()].flatMap(
       ({ status }) => status?.deduplication?.series?.[seriesKey({ series: key })] ?? [],
     );
-    const isAnyOpen = [...incidents.values()].some(isOpen);
+    const isAnyOpen = ![...incidents.values()].every(isClosedIncident);
     for (const [firingAt, toldAt] of acknowledged) {
       if (ends.some((end) => end >= firingAt)) continue;
       // An occurrence that was counted twice stays with the incident that has it.

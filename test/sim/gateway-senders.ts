@@ -1,8 +1,8 @@
-import { isOpen } from "../../src/gateway/identity/report.ts";
 import type { Gateway } from "../../src/gateway/index.ts";
 import type { KubeClient } from "../../src/kube/index.ts";
 import {
   incidentNumber,
+  isClosedIncident,
   type RemediationRequest,
   remediationRequests,
   type Signal,
@@ -153,7 +153,7 @@ export class GatewaySenders {
     if (items.length === 0) return;
     const incident = world.chance.pick(items);
     const ref = { namespace: "default", name: incident.metadata.name ?? "" };
-    if (isOpen(incident)) {
+    if (!isClosedIncident(incident)) {
       world.struck("incident closed");
       const completedAt = new Date(server.clock.wallMs()).toISOString();
       const status = { phase: "Completed", outcome: "Remediated", completedAt };

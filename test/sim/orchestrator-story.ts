@@ -6,8 +6,8 @@ import {
   automationPauses,
   builtInKinds,
   cancelAnnotations,
-  closedIncidentPhases,
   incidentName,
+  isClosedIncident,
   isUnfinished,
   type RemediationRequest,
   remediationRequests,
@@ -109,7 +109,7 @@ export class OrchestratorStory {
   async #report(problem: Problem) {
     const known = await this.#newest(problem);
     const at = this.#nowAt();
-    if (known && !isClosed(known)) {
+    if (known && !isClosedIncident(known)) {
       const { deduplication } = known.status ?? {};
       return this.#write(known, {
         deduplication: {
@@ -133,7 +133,7 @@ export class OrchestratorStory {
 
   async #resolve(problem: Problem) {
     const known = await this.#newest(problem);
-    if (!known || isClosed(known)) return;
+    if (!known || isClosedIncident(known)) return;
     this.#world.struck("signal resolved");
     await this.#write(known, { resolvedAt: this.#nowAt() });
   }
@@ -168,7 +168,7 @@ export class OrchestratorStory {
 
   async #cancelIncident(problem: Problem) {
     const known = await this.#newest(problem);
-    if (!known || isClosed(known)) return;
+    if (!known || isClosedIncident(known)) return;
     this.#world.struck("incident cancelled");
     await this.#annotate(remediationRequests, known, this.#cancelRequest());
   }
@@ -208,8 +208,4 @@ export class OrchestratorStory {
   #nowAt(): string {
     return new Date(this.#server.clock.wallMs()).toISOString();
   }
-}
-
-function isClosed({ status }: RemediationRequest): boolean {
-  return (closedIncidentPhases as readonly unknown[]).includes(status?.phase);
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { ApiError, getJson, objectPath, postJson, withQuery } from "./api.ts";
+import { ApiError, getJson, objectPath, parseJson, postJson, withQuery } from "./api.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -37,4 +37,14 @@ it("has only parameters with a value in a query", () => {
     "/rows/incidents?lane=done&limit=5",
   );
   expect(withQuery("/rows/incidents", {})).toBe("/rows/incidents");
+});
+
+it.each([
+  ["plain", "plain"],
+  ["שלום", "שלום"],
+  ["evil\u202egnp.exe", "evil\\u202egnp.exe"],
+  ["a\u2066b\u2069c\u061cd\u200fe", "a\\u2066b\\u2069c\\u061cd\\u200fe"],
+  ['quoted "\u202e" \\ ', 'quoted "\\u202e" \\ '],
+])("makes visible which characters change the direction of text: %j is %j", (text, expected) => {
+  expect(parseJson(JSON.stringify({ text }))).toEqual({ text: expected });
 });

@@ -1,5 +1,4 @@
 import type { ProblemDocument } from "../../src/console/wire.ts";
-import { parseJson } from "./parse-json.ts";
 
 /** A request that the server refused, or that did not reach it (`status` 0). */
 export class ApiError extends Error {
@@ -106,4 +105,14 @@ async function readProblem(response: Response): Promise<ProblemDocument> {
   } catch {
     return { ...fallback, detail: `The server responded with HTTP ${response.status}.` };
   }
+}
+
+/**
+ * Parses JSON of the server. Characters that change the direction of text become visible as `\u202e`: a name from outside
+ * could otherwise reorder the sentence around it.
+ */
+export function parseJson<T>(text: string): T {
+  return JSON.parse(
+    text.replace(/\p{Bidi_Control}/gu, (character) => `\\\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
 }

@@ -1,9 +1,11 @@
 import { render } from "preact";
-import { App } from "./app.tsx";
+import { LogIn } from "./components/log-in.tsx";
+import { Shell } from "./components/shell.tsx";
 import { startKeys } from "./keys.ts";
 import { startLive } from "./live/live.ts";
+import { pages } from "./pages.ts";
 import { startRouter } from "./router.ts";
-import { loadSession } from "./session.ts";
+import { loadSession, sessionState } from "./session.ts";
 import { startTheme } from "./theme.ts";
 import { startClock } from "./time.ts";
 
@@ -16,3 +18,25 @@ startClock();
 startLive();
 void loadSession();
 render(<App />, place);
+
+function App() {
+  const state = sessionState.value;
+  switch (state.kind) {
+    case "loading":
+      return <div class="loading" />;
+    case "logged-in":
+      return <Shell pages={pages} session={state.session} />;
+    case "logged-out":
+      return <LogIn ways={state.ways} />;
+    case "failed":
+      return (
+        <main class="gate">
+          <h1>The console cannot be opened</h1>
+          <p class="muted">{state.message}</p>
+          <button type="button" class="button" data-primary onClick={() => void loadSession()}>
+            Try again
+          </button>
+        </main>
+      );
+  }
+}

@@ -1,4 +1,5 @@
-import type { OperationName, OperationRequest, Row } from "../../src/console/wire.ts";
+import type { OperationName, OperationRequest, OperationResult, Row } from "../../src/console/wire.ts";
+import { ApiError, postJson } from "./api.ts";
 import { shortNames } from "./format.ts";
 
 /** The inputs of an operation. */
@@ -145,4 +146,20 @@ function fieldText(value: unknown): string {
 /** A new idempotency key. The browser offers randomUUID only over TLS and on this machine. */
 export function newKey(random: (bytes: Uint8Array<ArrayBuffer>) => Uint8Array): string {
   return Array.from(random(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Performs an operation. Repeats it after a conflict if nothing relevant has changed since the caller saw the row `seen`. */
+export async function performOperation(
+  operation: OperationName,
+  request: OperationRequest,
+  seen: Row | undefined,
+): Promise<OperationResult> {
+  const path = `/operations/${operation}`;
+  try {
+    return await postJson<OperationResult>(path, request);
+  } catch (error) {
+    const current = error instanceof ApiError && error.status === 409 ? error.problem.current : undefined;
+    if (!current || !seen || rowChanges(seen, current).length > 0) throw error;
+    return await postJson<OperationResult>(path, { ...request, ifVersion: current.version });
+  }
 }

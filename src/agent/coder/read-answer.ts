@@ -1,4 +1,4 @@
-import { z } from "../../schema/index.ts";
+import { parseJson, z } from "../../schema/index.ts";
 import { cleanCommitMessage, cleanEnd, cleanSuggestion, cleanText } from "./clean-text.ts";
 import type { CoderRequest, Finding } from "./coder.ts";
 
@@ -149,7 +149,7 @@ function jsonIn(text: string): readonly unknown[] {
     const start = match.index + match[0].length;
     const end = findEnd(text, start);
     budget -= (end ?? text.length) - start;
-    const value = end === undefined ? undefined : parseText(text.slice(start, end));
+    const value = end === undefined ? undefined : parseJson(text.slice(start, end));
     beginning.lastIndex = value === undefined ? start + 1 : (end ?? start + 1);
     if (value !== undefined) found.push(value);
   }
@@ -169,12 +169,4 @@ function findEnd(text: string, start: number): number | undefined {
     else if ((character === "}" || character === "]") && --depth === 0) return index + 1;
   }
   return undefined;
-}
-
-function parseText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

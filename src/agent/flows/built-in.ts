@@ -5,13 +5,14 @@ import {
   type CodingTaskSpec,
   codingTasks,
   isBuiltIn,
+  isClosedTask,
   readCancelRequest,
 } from "../../resources/index.ts";
 import { claimKeys } from "../../tasks/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import type { End } from "../end.ts";
 import type { MergeRequest, Note } from "../gitlab/gitlab.ts";
-import { byCreation, isClosed } from "../queue.ts";
+import { byCreation } from "../queue.ts";
 import { RemoteError } from "../remote-error.ts";
 import { describeTask } from "../statuses.ts";
 import { type CommandAttempt, mergeRequestRef } from "../work/attempt.ts";
@@ -98,7 +99,7 @@ async function cancel(attempt: CommandAttempt, { author }: Note): Promise<string
   // An interrupted attempt at this command may have cancelled some, which have ended since.
   const isOurs = (task: CodingTask) => readCancelRequest(task)?.reason === by;
   const wanted = otherTasks(attempt).filter(
-    (task) => isOurs(task) || (!isClosed(task) && isRequestedBefore(task, attempt)),
+    (task) => isOurs(task) || (!isClosedTask(task) && isRequestedBefore(task, attempt)),
   );
   for (const { metadata } of wanted.filter((task) => !isOurs(task))) {
     const { name = "", namespace = "" } = metadata;
@@ -117,8 +118,8 @@ function isRequestedBefore(other: CodingTask, { spec, progress }: CommandAttempt
 
 function statusText(attempt: CommandAttempt): string {
   const tasks = [...otherTasks(attempt)].sort(byCreation);
-  const open = tasks.filter((task) => !isClosed(task));
-  const closed = tasks.filter(isClosed).slice(-3);
+  const open = tasks.filter((task) => !isClosedTask(task));
+  const closed = tasks.filter(isClosedTask).slice(-3);
   if (tasks.length === 0) return "There are no tasks yet.";
   const nowMs = attempt.client.serverNowMs();
   return [...open, ...closed].map((task) => `- ${describeTask(task)}: ${describeStatus(task, nowMs)}`).join("\n");

@@ -1,7 +1,8 @@
 import { claimKeys, type TaskDraft, type TaskIntake } from "../../tasks/index.ts";
 import type { GitLab } from "../gitlab/gitlab.ts";
 import { isSameStatus, type Jira, type JiraIssue } from "../jira/jira.ts";
-import type { ItemIntake } from "./item-intake.ts";
+import { ItemIntake } from "./item-intake.ts";
+import { type PollerOptions, pollAsLeader, pollProjects } from "./poll-loop.ts";
 
 /** Maps a project of Jira to the project of GitLab in which its issues are solved. */
 export interface IssueSource {
@@ -28,7 +29,7 @@ export interface IssuePollOptions {
  * that concerns the whole project. The search index may be outdated, so the issue itself decides. The time at which it
  * entered the status makes it one task, however often it is found.
  */
-export function issuePoll(options: IssuePollOptions): (signal: AbortSignal) => Promise<"polled"> {
+function issuePoll(options: IssuePollOptions): (signal: AbortSignal) => Promise<"polled"> {
   const { jira, source } = options;
   /** By key, the version of the issue that is processed. It only saves requests. */
   let processed: ReadonlyMap<string, string> = new Map();
@@ -75,4 +76,20 @@ async function draftIssueTask(
     branch: `agent/${key.toLowerCase()}`,
     targetBranch: source.targetBranch ?? defaultBranch,
   };
+}
+
+export interface JiraPollerOptions extends PollerOptions {
+  readonly jira: Jira;
+  readonly sources: readonly IssueSource[];
+}
+
+/** Polls the projects of Jira until `signal` aborts, in one process at a time. */
+export async function pollJira(options: JiraPollerOptions): Promise<void> {
+  const { jira, sources, intake, log } = options;
+  const term = async (_lease: unknown, signal: AbortSignal) => {
+    const items = new ItemIntake(intake, log);
+    const polls = sources.map((source) => [source.project, issuePoll({ ...options, source, items })] as const);
+    await pollProjects("jira", new Map(polls), options, signal);
+  };
+  await pollAsLeader("jira", jira.site, term, options);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { z } from "../../schema/index.ts";
-import { flag, instant, parseResponse, textOrEmpty, texts } from "./response.ts";
+import { flag, instant, textOrEmpty, texts, z } from "../../schema/index.ts";
+import { parseResponse } from "./rest-client.ts";
 
 const schema = z.object({ id: z.int(), at: instant, text: textOrEmpty, done: flag, labels: texts });
 

@@ -1,3 +1,4 @@
+import { parse, type z } from "../../schema/index.ts";
 import { backoffMs, type Clock, type Random, sleep, timeLimit } from "../../time/index.ts";
 import { isRemoteError, RemoteError } from "../remote-error.ts";
 import { toRemoteError } from "./failure.ts";
@@ -166,3 +167,11 @@ async function readBody(response: Response, name: string): Promise<string> {
 
 /** Returns the current token. `refused`: the server rejects the last one, so the source is read again. */
 export type AccessToken = (state: { readonly refused: boolean }) => Promise<string>;
+
+/** Parses a response; `what` is its name in errors: `GitLab's merge request`. Fields that the schema lacks are ignored. */
+export function parseResponse<S extends z.ZodType>(schema: S, body: unknown, what: string): z.output<S> {
+  const parsed = parse(schema, body);
+  if (parsed.kind === "valid") return parsed.value as z.output<S>;
+  const problems = parsed.problems.slice(0, 3).map(({ path, wrong }) => (path ? `\`${path}\` ${wrong}` : wrong));
+  throw new RemoteError("refused", `${what} is invalid: ${problems.join(", ")}; check the version of the server`);
+}

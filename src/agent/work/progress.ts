@@ -1,7 +1,6 @@
 import type { Lease } from "../../coordination/index.ts";
 import { iso, type KubeClient, type UpdateOutcome } from "../../kube/index.ts";
-import { type CodingTask, type CodingTaskStatus, codingTasks } from "../../resources/index.ts";
-import { isClosed } from "../queue.ts";
+import { type CodingTask, type CodingTaskStatus, codingTasks, isClosedTask } from "../../resources/index.ts";
 import { type Redact, redactedStatus } from "./redacted.ts";
 
 /** Another replica works on the task, or the task is deleted: this attempt must not write. */
@@ -92,7 +91,7 @@ export class TaskProgress {
     const { client } = this.#deps;
     const current = outcome.kind === "not-found" ? undefined : await client.get(codingTasks, { name, namespace });
     if (!current || current.metadata.uid !== uid) throw new TaskTaken(`${name} is deleted`);
-    if (isClosed(current) || current.status?.attempts !== attempts) {
+    if (isClosedTask(current) || current.status?.attempts !== attempts) {
       throw new TaskTaken(`another replica works on ${name}`);
     }
     return current;

@@ -2,7 +2,7 @@ import { CoordinationError, isCoordinationError, keyOf, type Lease, type Locks }
 import { KubeError } from "../../kube/index.ts";
 import { LedgerError } from "../../ledger/index.ts";
 import { taskPause } from "../../policy/index.ts";
-import { begunAt, type CodingTask, codingTasks } from "../../resources/index.ts";
+import { begunAt, type CodingTask, codingTasks, isClosedTask } from "../../resources/index.ts";
 import { backoffMs } from "../../time/index.ts";
 import type { AnnounceTask } from "../announce.ts";
 import { cancelRequest } from "../decide.ts";
@@ -12,7 +12,7 @@ import { runCommand } from "../flows/command.ts";
 import { runIssue } from "../flows/issue.ts";
 import { reportEnd } from "../flows/report.ts";
 import { runReview } from "../flows/review.ts";
-import { isClosed, queueKey } from "../queue.ts";
+import { queueKey } from "../queue.ts";
 import { isRemoteError } from "../remote-error.ts";
 import { describeTask, endedStatus, retryStatus, runningStatus, uncountedStatus } from "../statuses.ts";
 import {
@@ -74,7 +74,7 @@ async function attemptUnderLock(
   const { client } = deps;
   const { name = "", namespace = "", uid = "" } = found.metadata;
   const task = await client.get(codingTasks, { name, namespace });
-  if (!task || task.metadata.uid !== uid || isClosed(task)) return "left";
+  if (!task || task.metadata.uid !== uid || isClosedTask(task)) return "left";
   // A pause may have begun while the task waited for a worker and for the lock.
   const isCancelled = cancelRequest(task) !== undefined;
   if (!isCancelled && taskPause(task, deps.pauses(), client.serverNowMs())) return "paused";

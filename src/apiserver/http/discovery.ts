@@ -1,6 +1,6 @@
 import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
-import { reviewResources } from "../kinds/reviews.ts";
+import { defineResource } from "../kinds/define-resource.ts";
 
 /** `GET /apis/GROUP/VERSION` */
 export function resourceList(registry: Registry, group: string, version: string): object {
@@ -112,3 +112,21 @@ function toAggregated(resource: Resource): object {
     ...(subresources.length > 0 ? { subresources } : {}),
   };
 }
+
+const kinds = {
+  "authorization.k8s.io": [
+    "SelfSubjectAccessReview",
+    "SelfSubjectRulesReview",
+    "SubjectAccessReview",
+    "LocalSubjectAccessReview",
+  ],
+  "authentication.k8s.io": ["TokenReview", "SelfSubjectReview"],
+};
+
+/** Resources that respond to reviews and have no objects: they are in discovery, and not in the registry. */
+export const reviewResources = Object.entries(kinds).flatMap(([group, names]) =>
+  names.map((kind) => {
+    const namespaced = kind.startsWith("Local");
+    return defineResource({ group, kind, plural: `${kind.toLowerCase()}s`, namespaced, verbs: ["create"] });
+  }),
+);

@@ -1,6 +1,6 @@
 import type { Registry } from "../api/registry.ts";
 import type { Resource } from "../api/resource.ts";
-import { reviewResources } from "../kinds/reviews.ts";
+import { reviewResources } from "./discovery.ts";
 
 /** The meaning of a path under /api or /apis. */
 export type Route =

@@ -1,4 +1,4 @@
-import { type KubeClient, KubeError, type ListQuery } from "../../kube/index.ts";
+import { errorMessage, type KubeClient, KubeError, type ListQuery } from "../../kube/index.ts";
 import type { Clock } from "../../time/index.ts";
 
 /** Failures for a shorter time are retries that work. */
@@ -121,7 +121,7 @@ function noteFailure(state: WatchState, error: unknown, at: number): void {
   if (error instanceof KubeError && (error.code === "gone" || error.code === "aborted")) return;
   const { failure } = state;
   const since = failure && at - failure.at <= retriedWithinMs ? failure.since : at;
-  state.failure = { message: error instanceof Error ? error.message : String(error), since, at };
+  state.failure = { message: errorMessage(error), since, at };
 }
 
 function describeQuery(plural: string, { namespace, labelSelector, fieldSelector }: ListQuery): string {

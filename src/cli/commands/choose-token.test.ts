@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CommandError } from "../command.ts";
-import { chooseToken } from "./choose-token.ts";
+import { chooseToken } from "./receive.ts";
 
 const file = "tokens";
 const lines = {

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findSignalPath, signalPaths } from "../../app/index.ts";
+import { findSignalPath, signalPaths, signalRoutes } from "../../app/index.ts";
 import { type SignalPreview, testSignals } from "../../console/read/index.ts";
+import { canPost, listBuiltInSources, parseSenderLines } from "../../gateway/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { CommandError, exitStatus, MisuseError, type ServerContext } from "../command.ts";
 import { startCommand } from "../package.ts";
-import { chooseToken } from "./choose-token.ts";
 
 interface ReceiveOptions {
   readonly payload: string;
@@ -106,4 +106,23 @@ export async function previewLines(
   context: ServerContext,
 ): Promise<readonly string[]> {
   return (await testSignals(results, context, { rules: await context.rules() })).flatMap(({ lines }) => lines);
+}
+
+/** Chooses the token in the `text` of a file of senders that may send the payloads of `source`, which is named on the command line. */
+export function chooseToken(text: string, source: string, file: string): string {
+  const senders = parseSenderLines(text, () => {});
+  if (senders.length === 0) {
+    throw new CommandError(`no token in ${file}; add a line NAME TOKEN, with a token of 16 characters or more`);
+  }
+  const path = signalPaths.find((one) => one.source === source)?.path;
+  const own = signalRoutes.find((route) => route.path === path)?.reader.source ?? source;
+  // One that lists the source itself comes first: the gateway takes a token for one mapped source as the choice of its mapping.
+  const chosen =
+    senders.find(({ sources }) => !sources || sources.includes(own)) ??
+    senders.find((sender) => canPost(sender, { own, builtIn: listBuiltInSources(signalRoutes) }));
+  if (chosen) return chosen.token;
+  const others = [...new Set(senders.flatMap(({ sources = [] }) => sources))].join(", ");
+  throw new CommandError(
+    `no token in ${file} may send signals of ${own}, only of ${others}; add a line NAME TOKEN ${own}, or name another file with --token-file`,
+  );
 }

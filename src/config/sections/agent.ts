@@ -13,22 +13,22 @@ export const agent = {
     env: "AGENT_CONCURRENCY",
     about: "How many tasks one process works on at a time.",
   }),
-  maxAttempts: setting(count({ atMost: 20 }), {
+  maxAttempts: setting(count({ max: 20 }), {
     default: "3",
     env: "AGENT_MAX_ATTEMPTS",
     about: "The maximum number of attempts at a task; after the last one it has failed.",
   }),
-  backoffBaseMs: setting(duration({ atLeast: "10ms" }), {
+  backoffBaseMs: setting(duration({ min: "10ms" }), {
     path: "agent.backoff.base",
     default: "30s",
     about: "The delay before the second attempt. It doubles with each further one.",
   }),
-  backoffMaxMs: setting(duration({ atLeast: "10ms" }), {
+  backoffMaxMs: setting(duration({ min: "10ms" }), {
     path: "agent.backoff.max",
     default: "10m",
     about: "The longest delay between two attempts.",
   }),
-  patienceMs: setting(duration({ atLeast: "1s" }), {
+  patienceMs: setting(duration({ min: "1s" }), {
     default: "24h",
     env: "AGENT_PATIENCE",
     about:
@@ -92,12 +92,12 @@ export const agent = {
     default: "2Gi",
     about: "How much memory the coder may use in a Job.",
   }),
-  timeoutMs: setting(duration({ atLeast: "1s" }), {
+  timeoutMs: setting(duration({ min: "1s" }), {
     default: "10m",
     env: "AGENT_TIMEOUT",
     about: "How long the coder may take for one attempt at a task.",
   }),
-  maxOutput: setting(size({ atMost: "100MB" }), {
+  maxOutput: setting(size({ max: "100MB" }), {
     default: "10MB",
     about: "How much the coder may write to its standard output and error.",
   }),
@@ -109,7 +109,7 @@ export const agent = {
     default: "200000",
     about: "How many files the coder may add to its work tree, HOME and TMPDIR together.",
   }),
-  maxPatch: setting(size({ atMost: "50MB" }), {
+  maxPatch: setting(size({ max: "50MB" }), {
     default: "1MB",
     about: "The largest change of the coder that is accepted.",
   }),

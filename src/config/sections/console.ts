@@ -1,6 +1,7 @@
 import { names } from "../agent-kinds.ts";
-import { address, duration, file, httpUrl, secret, text, yesOrNo } from "../kinds.ts";
+import { address, duration, file, secret, text, yesOrNo } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
+import { httpUrl } from "../url-kinds.ts";
 
 export const webConsole = {
   enabled: setting(yesOrNo(), { default: "true", about: "Whether `interlock up` serves the console." }),
@@ -21,7 +22,7 @@ export const webConsole = {
       "The certificate, with its chain, in PEM: with it and `console.tlsKeyFile` the console serves TLS instead of plain HTTP. Read again when it changes.",
   }),
   tlsKeyFile: optional(file(), { about: "The private key of `console.tlsCertFile`, in PEM." }),
-  sessionMs: setting(duration({ atLeast: "1m" }), { default: "12h", about: "How long a log-in lasts." }),
+  sessionMs: setting(duration({ min: "1m" }), { default: "12h", about: "How long a log-in lasts." }),
   sessionKeyFile: optional(file(), {
     about:
       "A file with the key that signs sessions, of 32 characters or more. Replicas need the same one. Without it a key is made once, in the data directory.",

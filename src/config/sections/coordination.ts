@@ -9,7 +9,7 @@ export const locks = {
   }),
   ttlMs: setting(
     duration({
-      atLeast: "500ms",
+      min: "500ms",
       usual: {
         from: "10s",
         to: "60s",
@@ -29,15 +29,15 @@ export const locks = {
 };
 
 export const claims = {
-  leaseMs: setting(duration({ atLeast: "500ms" }), {
+  leaseMs: setting(duration({ min: "500ms" }), {
     default: "1m",
     about: "How long claimed work may take without a renewal before another replica may claim it.",
   }),
-  doneTtlMs: setting(duration({ atLeast: "1s" }), {
+  doneTtlMs: setting(duration({ min: "1s" }), {
     default: "1h",
     about: "How long finished work is remembered, and so not done again.",
   }),
-  reviewDoneTtlMs: setting(duration({ atLeast: "1s" }), {
+  reviewDoneTtlMs: setting(duration({ min: "1s" }), {
     default: "24h",
     about:
       "`claims.doneTtl` for coding tasks and webhooks, which sources report again for longer. Closed tasks are kept for this long.",

@@ -36,21 +36,21 @@ export const execution = {
     about:
       "Kubeconfig that steps of the local engine get as KUBECONFIG: the cluster that ready-made actions act on. Its user needs the rights of those actions, and no others.",
   }),
-  runTtlMs: setting(duration({ atLeast: "1m" }), {
+  runTtlMs: setting(duration({ min: "1m" }), {
     default: "1h",
     about: "How long the run of a failed execution is kept for inspection. Never shortens a cooldown.",
   }),
-  retentionMs: setting(duration({ atLeast: "1m" }), {
+  retentionMs: setting(duration({ min: "1m" }), {
     default: "168h",
     about:
       "How long a finished execution that belongs to no incident is kept. Longer while its cooldown runs, or while an operator must acknowledge the effects of its workflow on the target.",
   }),
-  targetRetentionMs: setting(duration({ atLeast: "1m" }), {
+  targetRetentionMs: setting(duration({ min: "1m" }), {
     default: "720h",
     about:
       "How long the record of a target is kept after the last end on it. Longer while there are executions or runs on the target, while a check needs it, and if an approval was used.",
   }),
-  timeoutMs: setting(duration({ atLeast: "1s" }), {
+  timeoutMs: setting(duration({ min: "1s" }), {
     default: "30m",
     about: "How long a run may take, unless its workflow sets another limit.",
   }),
@@ -84,7 +84,7 @@ export const execution = {
     default: "0",
     about: "The random share that is added to or subtracted from the wait.",
   }),
-  maxConsecutiveFailures: setting(count({ atMost: 20 }), {
+  maxConsecutiveFailures: setting(count({ max: 20 }), {
     isPolicy: true,
     default: "5",
     about: "The number of consecutive failures before acting after which an operator must acknowledge.",

@@ -45,7 +45,7 @@ export const gateway = {
     about:
       "Where a count is durable before its sender gets a response: in the data directory, or, for a pod without a volume, in the incident's status.",
   }),
-  flushIntervalMs: setting(duration({ atLeast: "10ms" }), {
+  flushIntervalMs: setting(duration({ min: "10ms" }), {
     default: "1s",
     env: "GATEWAY_FLUSH_INTERVAL",
     about: "How long counts are collected on disk before they are written to the incident's status.",
@@ -54,11 +54,11 @@ export const gateway = {
     default: "2s",
     about: "The longest wait for the lock of a fingerprint; after it, the gateway continues without the lock.",
   }),
-  lookupTimeoutMs: setting(duration({ atLeast: "10ms" }), {
+  lookupTimeoutMs: setting(duration({ min: "10ms" }), {
     default: "2s",
     about: "The longest wait for one read of the object that a signal is about.",
   }),
-  maxBodyBytes: setting(count({ atMost: 67_108_864 }), { default: "1048576", about: "The largest request, in bytes." }),
+  maxBodyBytes: setting(count({ max: 67_108_864 }), { default: "1048576", about: "The largest request, in bytes." }),
   maxSignalsPerRequest: setting(count(), {
     default: "5000",
     about: "The largest number of signals in one request; more are answered 413.",

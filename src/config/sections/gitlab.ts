@@ -1,7 +1,8 @@
 import { gitlabProjects, names, startPoint } from "../agent-kinds.ts";
-import { duration, file, httpUrl, oneOf, secret, text, yesOrNo } from "../kinds.ts";
+import { duration, file, oneOf, secret, text, yesOrNo } from "../kinds.ts";
 import { networks } from "../notice-kinds.ts";
 import { optional, setting } from "../setting.ts";
+import { httpUrl } from "../url-kinds.ts";
 
 export const gitlab = {
   url: optional(httpUrl(), {
@@ -42,7 +43,7 @@ export const gitlab = {
     env: "GITLAB_POLL",
     about: "Whether to poll GitLab for changes, in addition to webhooks or instead of them.",
   }),
-  pollIntervalMs: setting(duration({ atLeast: "1s" }), {
+  pollIntervalMs: setting(duration({ min: "1s" }), {
     default: "30s",
     env: "GITLAB_POLL_INTERVAL",
     about: "How often each project is polled.",

@@ -2,7 +2,7 @@ import { count, duration, durations, yesOrNo } from "../kinds.ts";
 import { setting } from "../setting.ts";
 
 export const incidents = {
-  staleAfterMs: setting(duration({ atLeast: "1s" }), {
+  staleAfterMs: setting(duration({ min: "1s" }), {
     default: "15m",
     about: "An incident that waits is withdrawn when it was not reported again for this long.",
   }),
@@ -10,7 +10,7 @@ export const incidents = {
     default: "alertmanager=5h, grafana=5h, datadog=24h, pagerduty=24h, kubernetes-nodes=24h",
     about: "`incidents.staleAfter` for sources that repeat their signals less often, or report the end themselves.",
   }),
-  executionTimeoutMs: setting(duration({ atLeast: "1s" }), {
+  executionTimeoutMs: setting(duration({ min: "1s" }), {
     default: "1h",
     about:
       "How long an execution for an incident may take, from its creation. Then it is cancelled. At least two minutes longer than its workflow's own timeout.",
@@ -20,7 +20,7 @@ export const incidents = {
     env: "INCIDENTS_NOTIFY_CLOSED",
     about: "Whether each closed incident produces a notice (`IncidentClosed`), whatever its outcome is.",
   }),
-  retentionMs: setting(duration({ atLeast: "1m" }), {
+  retentionMs: setting(duration({ min: "1m" }), {
     default: "24h",
     about:
       "How long closed incidents are kept, with their executions. The newest of each fingerprint then becomes a tombstone, without the texts of its signal and its series; what a check still needs is kept longer.",
@@ -28,7 +28,7 @@ export const incidents = {
 };
 
 export const approval = {
-  expiresAfterMs: setting(duration({ atLeast: "1s" }), {
+  expiresAfterMs: setting(duration({ min: "1s" }), {
     default: "1h",
     about:
       "How long an approval is waited for, unless the workflow sets its own time. An approval without an answer counts as rejected.",
@@ -47,13 +47,13 @@ export const verification = {
 };
 
 export const ineffective = {
-  times: setting(count({ atMost: 20 }), {
+  times: setting(count({ max: 20 }), {
     isPolicy: true,
     default: "3",
     about:
       "A workflow that succeeded this often, while the incident kept coming back, is blocked until an operator acknowledges it.",
   }),
-  withinMs: setting(duration({ atLeast: "1s" }), {
+  withinMs: setting(duration({ min: "1s" }), {
     isPolicy: true,
     default: "4h",
     about: "The time within which the successes of `ineffective.times` count.",

@@ -1,6 +1,7 @@
 import { jiraProjects } from "../agent-kinds.ts";
-import { duration, file, httpUrl, secret, text } from "../kinds.ts";
+import { duration, file, secret, text } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
+import { httpUrl } from "../url-kinds.ts";
 
 export const jira = {
   url: optional(httpUrl(), { env: "JIRA_URL", about: "The Jira Cloud site whose issues the agent solves." }),
@@ -32,7 +33,7 @@ export const jira = {
     env: "JIRA_IN_REVIEW_STATUS",
     about: "The status that an issue is moved to when its merge request is open.",
   }),
-  pollIntervalMs: setting(duration({ atLeast: "1s" }), {
+  pollIntervalMs: setting(duration({ min: "1s" }), {
     default: "30s",
     env: "JIRA_POLL_INTERVAL",
     about: "How often Jira is polled for issues in `jira.triggerStatus`.",

@@ -1,5 +1,6 @@
-import { count, directory, duration, file, oneOf, postgresUrl, secret } from "../kinds.ts";
+import { count, directory, duration, file, oneOf, secret } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
+import { postgresUrl } from "../url-kinds.ts";
 
 export const ledger = {
   dir: optional(directory(), {
@@ -34,7 +35,7 @@ export const ledger = {
     about:
       "A file with public keys in PEM whose checkpoints are accepted in addition to those of the private key: the earlier keys.",
   }),
-  checkpointIntervalMs: setting(duration({ atLeast: "10s" }), {
+  checkpointIntervalMs: setting(duration({ min: "10s" }), {
     default: "1h",
     env: "LEDGER_CHECKPOINT_INTERVAL",
     about: "How often a process makes a checkpoint.",

@@ -1,6 +1,7 @@
-import { file, httpUrl, oneOf, secret, text } from "../kinds.ts";
+import { file, oneOf, secret, text } from "../kinds.ts";
 import { mailAddress, mailAddresses, mailServer, secretUrl, slackChannelId } from "../notice-kinds.ts";
 import { optional, setting } from "../setting.ts";
+import { httpUrl } from "../url-kinds.ts";
 
 /** The settings of the services that notices are sent to, as part of the section `notify`. */
 export const notifyChannels = {

@@ -26,29 +26,29 @@ export const notify = {
     about:
       "How long skips and waiting incidents of one target, and incidents that no rule matches, are collected for one digest. `0s`: each by itself, at once.",
   }),
-  maxAttempts: setting(count({ atMost: 20 }), {
+  maxAttempts: setting(count({ max: 20 }), {
     default: "8",
     env: "NOTIFY_MAX_ATTEMPTS",
     about: "The maximum number of attempts at a notice on one channel.",
   }),
-  backoffBaseMs: setting(duration({ atLeast: "10ms" }), {
+  backoffBaseMs: setting(duration({ min: "10ms" }), {
     path: "notify.backoff.base",
     default: "5s",
     env: "NOTIFY_BACKOFF_BASE",
     about: "The delay before the second attempt. It doubles with each further one.",
   }),
-  backoffMaxMs: setting(duration({ atLeast: "10ms" }), {
+  backoffMaxMs: setting(duration({ min: "10ms" }), {
     path: "notify.backoff.max",
     default: "10m",
     env: "NOTIFY_BACKOFF_MAX",
     about: "The longest delay between two attempts.",
   }),
-  timeoutMs: setting(duration({ atLeast: "10ms" }), {
+  timeoutMs: setting(duration({ min: "10ms" }), {
     default: "10s",
     env: "NOTIFY_TIMEOUT",
     about: "How long one attempt on a channel may take.",
   }),
-  retentionMs: setting(duration({ atLeast: "1m" }), {
+  retentionMs: setting(duration({ min: "1m" }), {
     default: "168h",
     env: "NOTIFY_RETENTION",
     about: "How long a notice is kept after it was delivered, digested or given up. The ledger keeps its row.",

@@ -1,5 +1,6 @@
-import { count, file, httpUrl, redisUrl, secret, text } from "../kinds.ts";
+import { count, file, secret, text } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
+import { httpUrl, redisUrl } from "../url-kinds.ts";
 
 export const redis = {
   url: optional(redisUrl(), {
@@ -19,7 +20,7 @@ export const redis = {
     env: "REDIS_HOST",
     about: "A Redis of Azure, reached with TLS and an identity of Microsoft Entra ID. It wins over `redis.url`.",
   }),
-  port: setting(count({ atMost: 65_535 }), { default: "6380", env: "REDIS_PORT", about: "The port of `redis.host`." }),
+  port: setting(count({ max: 65_535 }), { default: "6380", env: "REDIS_PORT", about: "The port of `redis.host`." }),
 };
 
 export const azure = {

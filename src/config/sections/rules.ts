@@ -9,7 +9,7 @@ export const rules = {
     about:
       "The folder with the rules, in YAML files that are read in the order of their names, and again when they change.",
   }),
-  factsTimeoutMs: setting(duration({ atLeast: "10ms" }), {
+  factsTimeoutMs: setting(duration({ min: "10ms" }), {
     default: "2s",
     about: "How long the read of one object may take, when a rule refers to labels, conditions or the like of objects.",
   }),

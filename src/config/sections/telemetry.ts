@@ -2,7 +2,7 @@ import { address, duration, oneOf } from "../kinds.ts";
 import { optional, setting } from "../setting.ts";
 
 export const heartbeat = {
-  intervalMs: setting(duration({ atLeast: "100ms" }), {
+  intervalMs: setting(duration({ min: "100ms" }), {
     default: "15s",
     about:
       "How often each process writes its health to a Lease in `locks.namespace`, for `interlock status`. After three intervals without one it counts as down.",

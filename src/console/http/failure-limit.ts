@@ -1,3 +1,4 @@
+import { setNewest } from "../../kube/index.ts";
 import { type Logger, limitedWarnings, type WarnLimited } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 
@@ -31,9 +32,7 @@ export class FailureLimit {
       known.count++;
       return;
     }
-    const [oldest] = this.#failures.keys();
-    if (oldest !== undefined && this.#failures.size >= maxAddresses) this.#failures.delete(oldest);
-    this.#failures.set(address, { count: 1, since: this.#clock.now() });
+    setNewest(this.#failures, [address, { count: 1, since: this.#clock.now() }], maxAddresses);
   }
 
   #current(address: string) {

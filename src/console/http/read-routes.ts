@@ -1,3 +1,4 @@
+import { listLocks } from "../../coordination/index.ts";
 import type { KubeClient } from "../../kube/index.ts";
 import { z } from "../../schema/index.ts";
 import {
@@ -12,7 +13,6 @@ import {
   readIncident,
   readLedgerChains,
   readLedgerPage,
-  readLocks,
   readRuleTest,
   readStorm,
   readTarget,
@@ -66,7 +66,9 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
       { summary: "One target.", query: z.strictObject({ target: z.string() }) },
       (context, { query }) => readTarget((query as { readonly target: string }).target, context),
     ),
-    get("locks", "Locks", { summary: "Locks, with holders and waiters." }, (context) => readLocks(context)),
+    get("locks", "Locks", { summary: "Locks, with holders and waiters." }, ({ client, locksIn }) =>
+      listLocks(client, locksIn),
+    ),
     get(
       "storm",
       "Storm",

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { ifMissing } from "../../disk/index.ts";
 
 /** A file of the web app, in each encoding that the build has made. */
 export interface StaticFile {
@@ -28,12 +29,7 @@ const types: Readonly<Record<string, string>> = {
 
 /** Reads the built web app: no files if the directory does not exist. */
 export async function readStaticFiles(directory: string): Promise<StaticFiles> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return [];
-      throw error;
-    },
-  );
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(ifMissing([]));
   const paths = entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length).replaceAll("\\", "/"))

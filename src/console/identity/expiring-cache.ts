@@ -1,3 +1,4 @@
+import { setNewest } from "../../kube/index.ts";
 import type { Clock } from "../../time/index.ts";
 
 const maxEntries = 1_000;
@@ -21,11 +22,8 @@ export class ExpiringCache<T> {
   async get(key: string, read: () => Promise<T>): Promise<T> {
     const known = this.#entries.get(key);
     if (known && known.until > this.#clock.now()) return known.value;
-    this.#entries.delete(key);
-    const [oldest] = this.#entries.keys();
-    if (oldest !== undefined && this.#entries.size >= maxEntries) this.#entries.delete(oldest);
     const entry = { value: read(), until: this.#clock.now() + this.#ttlMs };
-    this.#entries.set(key, entry);
+    setNewest(this.#entries, [key, entry], maxEntries);
     try {
       return await entry.value;
     } catch (error) {

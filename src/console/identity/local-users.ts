@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lockIfThere, makeDirectory, writeDurably } from "../../disk/index.ts";
+import { ifMissing, lockIfThere, makeDirectory, writeDurably } from "../../disk/index.ts";
 import { type Wire, z } from "../../schema/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import { type Role, roles } from "../wire.ts";
@@ -56,10 +56,7 @@ export function localUsers({ directory, admin, clock, random }: LocalUsersOption
   const file = join(directory, "users.json");
 
   async function read(): Promise<UsersState> {
-    const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "ENOENT") return undefined;
-      throw error;
-    });
+    const text = await readFile(file, "utf8").catch(ifMissing(undefined));
     const state: UsersState =
       text === undefined ? { users: [], endedSessions: [] } : usersState.parse(JSON.parse(text));
     // The account of the admin is in the file only after all sessions of the admin were ended once.

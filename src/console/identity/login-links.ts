@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readdir, readFile, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { createDurably, makeDirectory } from "../../disk/index.ts";
+import { createDurably, ifMissing, makeDirectory } from "../../disk/index.ts";
 import { z } from "../../schema/index.ts";
 import type { Clock, Random } from "../../time/index.ts";
 
@@ -45,13 +45,7 @@ export function loginLinks(directory: string, clock: Clock, random: Random): Log
       const link = await readLink(file);
       if (!link) return undefined;
       // The caller that removes the file has used the link: the file system lets only one of them do it.
-      const isFirst = await unlink(file).then(
-        () => true,
-        (error: NodeJS.ErrnoException) => {
-          if (error.code === "ENOENT") return false;
-          throw error;
-        },
-      );
+      const isFirst = await unlink(file).then(() => true, ifMissing(false));
       return isFirst && link.expiresAtMs > clock.wallMs() ? link.user : undefined;
     },
   };

@@ -19,7 +19,7 @@ import type { Logger } from "../../telemetry/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { type NewSession, type OidcLogin, ProviderUnavailable } from "./identity.ts";
 import type { ClusterUser } from "./review-token.ts";
-import { readSignedValue, signValue } from "./signed-value.ts";
+import { readSignedValue, signValue } from "./session.ts";
 
 export interface OidcOptions {
   readonly issuer: string;

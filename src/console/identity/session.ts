@@ -1,8 +1,8 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { join } from "node:path";
 import { makeDirectory, readOrCreate } from "../../disk/index.ts";
 import { parse, type Wire, z } from "../../schema/index.ts";
 import type { Random } from "../../time/index.ts";
-import { readSignedValue, signValue } from "./signed-value.ts";
 
 const schema = z.object({
   id: z.string(),
@@ -33,4 +33,26 @@ export function readSession(value: string, key: string, nowMs: number): SessionC
 export async function keptSessionKey(directory: string, random: Random): Promise<string> {
   await makeDirectory(directory);
   return readOrCreate(join(directory, "session-key"), () => random.id() + random.id() + random.id());
+}
+
+/**
+ * A value that a browser keeps for us and cannot change: `PAYLOAD.SIGNATURE`, both in base64url. `purpose` keeps a value that was
+ * signed for one cookie from being accepted as another.
+ */
+export function signValue(payload: object, purpose: string, key: string): string {
+  const encoded = Buffer.from(JSON.stringify(payload)).toString("base64url");
+  return `${encoded}.${signature(encoded, purpose, key)}`;
+}
+
+/** The payload of a value with a valid signature; undefined for any other value. Compares in constant time. */
+export function readSignedValue(value: string, purpose: string, key: string): unknown {
+  const [encoded = "", presented = "", ...more] = value.split(".");
+  const expected = Buffer.from(signature(encoded, purpose, key));
+  const given = Buffer.from(presented);
+  if (more.length > 0 || given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+  return JSON.parse(Buffer.from(encoded, "base64url").toString());
+}
+
+function signature(encoded: string, purpose: string, key: string): string {
+  return createHmac("sha256", key).update(`${purpose}.${encoded}`).digest("base64url");
 }

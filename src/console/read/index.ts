@@ -4,7 +4,6 @@ export { readExecution } from "./execution-detail.ts";
 export { type NamedObject, readIncident } from "./incident-detail.ts";
 export { type LedgerQuery, readLedgerChains, readLedgerPage } from "./ledger-page.ts";
 export { limitReads } from "./limit-reads.ts";
-export { readLocks } from "./locks.ts";
 export type { LedgerReader, ReadContext, SignalPreview } from "./read-context.ts";
 export { readRuleTest, testSignals } from "./rule-test.ts";
 export { SharedRead } from "./shared-read.ts";

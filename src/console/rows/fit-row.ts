@@ -71,12 +71,12 @@ function longest(
   minLength: number,
 ): string | undefined {
   let found: string | undefined;
-  let most = minLength;
+  let longestLength = minLength;
   for (const field of fields) {
     const text = row[field];
-    if (typeof text !== "string" || text.length <= most) continue;
+    if (typeof text !== "string" || text.length <= longestLength) continue;
     found = field;
-    most = text.length;
+    longestLength = text.length;
   }
   return found;
 }

@@ -1,6 +1,7 @@
 import {
   annotationKeys,
   blockText,
+  closedStatus,
   describeStall,
   findStall,
   incidentSeverity,
@@ -19,7 +20,7 @@ export function toIncidentRow(incident: RemediationRequest, links: IncidentLinks
   const { spec, status } = incident;
   const diagnosis = status?.diagnosis;
   const block = status?.phase === "Blocked" ? status.block : undefined;
-  const closing = status && "completedAt" in status ? status : undefined;
+  const closed = closedStatus(incident);
   const { deduplication } = status ?? {};
   const message = incidentMessage(incident);
   return fitRow({
@@ -41,8 +42,8 @@ export function toIncidentRow(incident: RemediationRequest, links: IncidentLinks
     next: nextOperations(incident),
     seen: deduplication?.occurrenceCount ?? 1,
     ...field("lastSeenAt", deduplication?.lastSeenAt),
-    ...field("outcome", closing?.outcome),
-    ...field("closedAt", closing?.completedAt),
+    ...field("outcome", closed?.outcome),
+    ...field("closedAt", closed?.completedAt),
   });
 }
 

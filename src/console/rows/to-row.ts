@@ -3,9 +3,11 @@ import {
   automationPauses,
   type CodingTask,
   type CodingTaskSpec,
+  closedTaskStatus,
   codingTasks,
   describeStall,
   findStall,
+  isClosedTask,
   type NotificationRequest,
   notificationRequests,
   type RemediationApprovalRequest,
@@ -93,7 +95,7 @@ export function toTaskRow(task: CodingTask): TaskRow {
     reference: taskReference(spec),
     author: spec.requestedBy ?? "",
     ...field("message", message && rowText(message)),
-    ...field("endedAt", status && "completionTime" in status ? status.completionTime : undefined),
+    ...field("endedAt", closedTaskStatus(task)?.completionTime),
   });
 }
 
@@ -105,8 +107,7 @@ function taskReference(spec: CodingTaskSpec): string {
 function taskMessage(task: CodingTask): string | undefined {
   const { status } = task;
   if (status?.phase === "Failed") return status.failure.message;
-  const isEnded = status && "completionTime" in status;
-  const stall = isEnded ? undefined : findStall(task);
+  const stall = isClosedTask(task) ? undefined : findStall(task);
   return stall ? describeStall(stall) : status?.message;
 }
 

@@ -1,6 +1,5 @@
 import { z } from "../../schema/index.ts";
-import { approvalRow, executionRow, incidentRow, noticeRow, targetRow } from "./rows.ts";
-import { count, text, texts, time } from "./values.ts";
+import { approvalRow, count, executionRow, incidentRow, noticeRow, targetRow, text, texts, time } from "./rows.ts";
 
 /** One check of the policy, as `why` explains it. */
 export const policyCheck = z.object({

@@ -1,5 +1,5 @@
 import { z } from "../../schema/index.ts";
-import { count, text, time } from "./values.ts";
+import { count, text, time } from "./rows.ts";
 
 /** One of GET /api/v1/locks */
 export const lock = z.object({

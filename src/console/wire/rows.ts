@@ -1,7 +1,12 @@
 import { operationNames } from "../../operate/request/index.ts";
 import { z } from "../../schema/index.ts";
 import { lanes, rowKinds } from "./names.ts";
-import { count, reference, text, time } from "./values.ts";
+
+export const text = z.string();
+export const texts = z.record(text, text);
+export const time = z.string().meta({ format: "date-time" });
+export const count = z.int().min(0);
+export const reference = z.string().meta({ description: "NAMESPACE/NAME" });
 
 export const operationName = z.enum(operationNames);
 export const rowKind = z.enum(rowKinds);

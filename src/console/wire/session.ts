@@ -1,7 +1,6 @@
 import { z } from "../../schema/index.ts";
 import { roles } from "./names.ts";
-import { operationName, rowKind } from "./rows.ts";
-import { reference, text, time } from "./values.ts";
+import { operationName, reference, rowKind, text, time } from "./rows.ts";
 
 /** GET /api/v1/session: the caller, and the rights of the caller. */
 export const session = z.object({

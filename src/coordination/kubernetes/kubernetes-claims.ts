@@ -1,4 +1,4 @@
-import { type KubeClient, type KubeLease, leases } from "../../kube/index.ts";
+import { type KubeClient, type KubeLease, leases, setNewest } from "../../kube/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { type ClaimClientOptions, claimsOver } from "../claims/claim-client.ts";
 import type { ClaimBid, ClaimGrant, ClaimResult, ClaimStore, Ending } from "../claims/claim-store.ts";
@@ -160,9 +160,7 @@ class ObservedHolders {
     if (last && sameHolding(last.lease, lease)) return last.since;
 
     const since = this.#clock.now();
-    this.#seen.delete(name);
-    this.#seen.set(name, { lease, since });
-    if (this.#seen.size > maxObserved) this.#seen.delete(this.#seen.keys().next().value as string);
+    setNewest(this.#seen, [name, { lease, since }], maxObserved);
     return since;
   }
 

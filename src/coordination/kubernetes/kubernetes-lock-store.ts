@@ -4,6 +4,7 @@ import {
   type KubeClient,
   type KubeLease,
   leases,
+  setNewest,
   type UpdateOutcome,
 } from "../../kube/index.ts";
 import { type Clock, type Random, sleep, timeLimit } from "../../time/index.ts";
@@ -128,8 +129,7 @@ export class KubernetesLockStore implements LockStore {
     }
     this.#forget(open);
     if (!open.leftTraces) return;
-    this.#abandoned.set(bid.holder, open);
-    if (this.#abandoned.size > maxAbandoned) this.#abandoned.delete(this.#abandoned.keys().next().value as string);
+    setNewest(this.#abandoned, [bid.holder, open], maxAbandoned);
     await this.#retract(open);
   }
 

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Call, iso, type KubeClient, refOf } from "../../kube/index.ts";
+import { type Call, iso, type KubeClient, patchAtVersion, refOf } from "../../kube/index.ts";
 import { type Condition, type Engine, type RemediationWorkflow, remediationWorkflows } from "../../resources/index.ts";
 import { type PipelineReader, workflowPipelineProblems } from "../local/workflow-pipeline.ts";
-import { patchAtVersion } from "../patch-at-version.ts";
 
 export interface MarkOptions {
   /** The namespace of the catalog. */

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "../../kube/index.ts";
 import {
   entryName,
   type Kinds,
@@ -29,7 +30,8 @@ export function readWorkflowFile({ folder, ...file }: WorkflowFile, kinds: Kinds
   const yaml = readYamlFile(file);
   if (yaml.kind === "invalid") return yaml;
   const { value } = yaml;
-  if (!isObject(value)) return invalid([`${yaml.at([])}: must be a RemediationWorkflow, or the content of its spec`]);
+  if (!isJsonObject(value))
+    return invalid([`${yaml.at([])}: must be a RemediationWorkflow, or the content of its spec`]);
   const isWhole = "apiVersion" in value || "kind" in value;
   const reading = read(remediationWorkflows, withName(isWhole ? value : addEnvelope(value), folder));
   const problems = findProblems(reading, kinds);
@@ -51,28 +53,24 @@ function findProblems(reading: Reading<RemediationWorkflow>, kinds: Kinds): read
   });
 }
 
-function addEnvelope(spec: object): Record<string, unknown> {
+function addEnvelope(spec: object): JsonObject {
   return { apiVersion: remediationWorkflows.apiVersion, kind: remediationWorkflows.kind, spec };
 }
 
 /** Adds a name that derives from workflow and version, so that one version is one entry whichever file it comes from. */
-function withName(value: Record<string, unknown>, folder: string): Record<string, unknown> {
+function withName(value: JsonObject, folder: string): JsonObject {
   const { metadata, spec } = value;
-  if (!isObject(spec)) return { ...value, metadata: isObject(metadata) ? metadata : {} };
+  if (!isJsonObject(spec)) return { ...value, metadata: isJsonObject(metadata) ? metadata : {} };
   const filled = spec["engine"] === "local" ? { containerImage: folder, ...spec } : spec;
   const { workflowId, version } = filled;
   const name = entryName({ workflowId: String(workflowId), version: String(version) });
-  return { ...value, metadata: { ...(isObject(metadata) ? metadata : {}), name }, spec: filled };
+  return { ...value, metadata: { ...(isJsonObject(metadata) ? metadata : {}), name }, spec: filled };
 }
 
 /** Splits a path such as `spec.targetKinds[0]` into its keys. */
 function splitPath(path: string): readonly (string | number)[] {
   const keys = path.match(/[^.[\]]+/g) ?? [];
   return keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalid(problems: readonly string[]): WorkflowReading {

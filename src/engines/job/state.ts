@@ -1,7 +1,6 @@
-import type { Patch } from "../../kube/index.ts";
+import { type Patch, patchAtVersion } from "../../kube/index.ts";
 import { annotationKeys } from "../../resources/index.ts";
 import type { RunProgress, RunState } from "../engine.ts";
-import { patchAtVersion } from "../patch-at-version.ts";
 import { type Job, jobCondition } from "./job.ts";
 
 /** Returns the state of a Job, by its status. */

@@ -1,7 +1,6 @@
-import type { KubeClient, KubeObject, Patch } from "../../kube/index.ts";
+import { type KubeClient, type KubeObject, type Patch, patchAtVersion } from "../../kube/index.ts";
 import { annotationKeys } from "../../resources/index.ts";
 import type { Engine, PreparedRun, RunOrder } from "../engine.ts";
-import { patchAtVersion } from "../patch-at-version.ts";
 import { workload } from "../run-marks.ts";
 import { suspendedRun } from "../tekton/manifest.ts";
 import type { Param, PipelineRun } from "../tekton/pipeline-run.ts";

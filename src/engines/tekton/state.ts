@@ -1,6 +1,5 @@
-import type { Patch } from "../../kube/index.ts";
+import { type Patch, patchAtVersion } from "../../kube/index.ts";
 import type { RunProgress, RunState } from "../engine.ts";
-import { patchAtVersion } from "../patch-at-version.ts";
 import type { RunCondition } from "../pods.ts";
 import { type PipelineRun, type PipelineSpec, succeededCondition } from "./pipeline-run.ts";
 

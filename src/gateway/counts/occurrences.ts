@@ -1,9 +1,15 @@
 import type { StallWatch } from "../../kube/index.ts";
-import { firstSignal, hasSignalTexts, type RemediationRequest, type Signal } from "../../resources/index.ts";
+import {
+  firstSignal,
+  hasSignalTexts,
+  isClosedIncident,
+  type RemediationRequest,
+  type Signal,
+} from "../../resources/index.ts";
 import type { WarnLimited } from "../../telemetry/index.ts";
 import type { Timer } from "../../time/index.ts";
 import { type Count, withCount, withEnd } from "../decide.ts";
-import { isOpen, type Report } from "../identity/report.ts";
+import type { Report } from "../identity/report.ts";
 import { changeStatus, type KnownIncident, type StatusWriter } from "../incidents/change-status.ts";
 import { isPartial } from "../incidents/known-incident.ts";
 import { type Addition, type OccurrenceLog, Tally } from "./tally.ts";
@@ -90,7 +96,7 @@ export class Occurrences {
     const tally = this.#tallies.get(incident.metadata.uid ?? "");
     return changeStatus(this.#options, knownFor(tally, incident), (live) => {
       // The earlier count is written with it; otherwise the next write would mark the series as firing again.
-      const counted = tally && isOpen(live) ? tally.countOf(this.#options.writer) : undefined;
+      const counted = tally && !isClosedIncident(live) ? tally.countOf(this.#options.writer) : undefined;
       const before = counted ? withCount(live.status, counted, firstSignal(live)) : live.status;
       return {
         next: withEnd(before, signal, nowAt, live.spec),
@@ -218,7 +224,7 @@ export class Occurrences {
         ? knownFor(tally, known)
         : { uid: tally.uid, name: tally.name, known: undefined, isOwn: tally.opened > 0 };
     const updated = await changeStatus(this.#options, start, (live) => {
-      closed = isOpen(live) ? undefined : live;
+      closed = isClosedIncident(live) ? live : undefined;
       if (closed && countIn(live, writer) >= tally.opened) return undefined;
       const counted = closed ? { ...tally.countOf(writer), count: tally.opened } : tally.countOf(writer);
       return {

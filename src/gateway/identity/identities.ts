@@ -1,10 +1,16 @@
-import type { fingerprinter, ObjectReference, RemediationRequest, Signal } from "../../resources/index.ts";
+import {
+  type fingerprinter,
+  isClosedIncident,
+  type ObjectReference,
+  type RemediationRequest,
+  type Signal,
+} from "../../resources/index.ts";
 import { seriesKey } from "../decide.ts";
 import type { Incidents } from "../incidents/incidents.ts";
 import { isPartial } from "../incidents/known-incident.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Owner, Owners } from "./owners.ts";
-import { type Identity, isOpen, type NamelessReport, type NoIdentity, type Report } from "./report.ts";
+import type { Identity, NamelessReport, NoIdentity, Report } from "./report.ts";
 import { type Subject, type SubjectObject, Subjects, type SubjectsOptions } from "./subjects.ts";
 
 export interface IdentitiesOptions extends SubjectsOptions {
@@ -151,7 +157,7 @@ export class Identities {
   /** Whether the incident of `fingerprint` is open, and the series of `signal` fires in it. */
   #isFiringIn(fingerprint: string, { signal, read }: Facts): boolean | Unread {
     const incident = read.has(fingerprint) ? read.get(fingerprint) : this.#options.incidents.newest(fingerprint);
-    if (!incident || !isOpen(incident)) return false;
+    if (!incident || isClosedIncident(incident)) return false;
     if (isPartial(incident)) return { kind: "unread", fingerprint, name: incident.metadata.name ?? "" };
     const series = incident.status?.deduplication?.series?.[seriesKey(signal)];
     return series !== undefined && series.resolvedAt === undefined;

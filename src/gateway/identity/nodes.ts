@@ -1,7 +1,6 @@
-import type { KubeObject } from "../../kube/index.ts";
+import { type KubeObject, setNewest } from "../../kube/index.ts";
 import { type NodeHint, type ObjectReference, toObjectTarget } from "../../resources/index.ts";
 import type { Clock } from "../../time/index.ts";
-import { setNewest } from "../set-newest.ts";
 import type { Objects } from "./objects.ts";
 
 export interface NodesOptions {

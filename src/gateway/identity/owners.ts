@@ -1,4 +1,4 @@
-import type { KubeObject } from "../../kube/index.ts";
+import { type KubeObject, setNewest } from "../../kube/index.ts";
 import {
   type Kinds,
   type KindsCache,
@@ -8,7 +8,6 @@ import {
 } from "../../resources/index.ts";
 import type { Clock } from "../../time/index.ts";
 import type { Incidents } from "../incidents/incidents.ts";
-import { setNewest } from "../set-newest.ts";
 import type { Objects } from "./objects.ts";
 
 /** The object that a signal counts for: the end of the chain of owners. */

@@ -1,4 +1,4 @@
-import { isClosedIncident, type ObjectReference, type RemediationRequest, type Signal } from "../../resources/index.ts";
+import type { ObjectReference, Signal } from "../../resources/index.ts";
 
 /** The subject of a signal, and the identity of its incident. */
 export interface Identity {
@@ -30,11 +30,6 @@ export interface NoIdentity {
 
 /** The recorded part of a signal without an object. */
 export type NamelessReport = Pick<Report, "signal" | "fingerprint" | "receivedAt">;
-
-/** Whether signals are still counted on the incident. */
-export function isOpen(incident: RemediationRequest): boolean {
-  return !isClosedIncident(incident);
-}
 
 /**
  * Removes times in the future: a beginning in the future counts as now, and an end in the future is dropped, so that it counts as

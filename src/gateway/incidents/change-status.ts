@@ -1,9 +1,8 @@
-import type { KubeClient } from "../../kube/index.ts";
-import { type RemediationRequest, remediationRequests } from "../../resources/index.ts";
+import { isJsonObject, type JsonObject, type KubeClient } from "../../kube/index.ts";
+import { isClosedIncident, type RemediationRequest, remediationRequests } from "../../resources/index.ts";
 import { type Clock, type Random, sleep } from "../../time/index.ts";
 import type { CountedStatus } from "../decide.ts";
 import { GatewayError } from "../gateway-error.ts";
-import { isOpen } from "../identity/report.ts";
 import type { Incidents } from "./incidents.ts";
 
 export interface StatusWriter {
@@ -72,33 +71,27 @@ export function hasCounts({ status }: RemediationRequest): boolean {
 }
 
 /** The patch of the gateway's part of the status, valid only at exactly this version. */
-function statusPatch({ metadata, status }: RemediationRequest, { deduplication, resolvedAt }: CountedStatus) {
-  const isClosed = status !== undefined && !isOpen({ metadata, status } as RemediationRequest);
+function statusPatch(incident: RemediationRequest, { deduplication, resolvedAt }: CountedStatus) {
+  const { metadata, status } = incident;
   return {
     metadata: { resourceVersion: metadata.resourceVersion },
     status: {
       ...(status?.phase === undefined ? { phase: "Pending" } : {}),
       deduplication: mergePatch(status?.deduplication ?? {}, deduplication),
       // A closed incident has its outcome already.
-      ...(isClosed ? {} : { resolvedAt: resolvedAt ?? null }),
+      ...(isClosedIncident(incident) ? {} : { resolvedAt: resolvedAt ?? null }),
     },
   };
 }
 
 /** The JSON merge patch from `before` to `after`. Objects that both share are not compared. */
-function mergePatch(before: StatusFields, after: StatusFields): StatusFields {
+function mergePatch(before: JsonObject, after: JsonObject): JsonObject {
   const patch: Record<string, unknown> = {};
   for (const name in before) if (!Object.hasOwn(after, name)) patch[name] = null;
   for (const name in after) {
     const [known, value] = [before[name], after[name]];
     if (known === value) continue;
-    patch[name] = isObject(known) && isObject(value) ? mergePatch(known, value) : value;
+    patch[name] = isJsonObject(known) && isJsonObject(value) ? mergePatch(known, value) : value;
   }
   return patch;
-}
-
-type StatusFields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is StatusFields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

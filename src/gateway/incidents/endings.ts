@@ -1,5 +1,5 @@
+import { setNewest } from "../../kube/index.ts";
 import type { Report } from "../identity/report.ts";
-import { setNewest } from "../set-newest.ts";
 
 const maxEndings = 10_000;
 

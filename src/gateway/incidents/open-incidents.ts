@@ -1,6 +1,4 @@
-import type { RemediationRequest } from "../../resources/index.ts";
-import { annotationKeys } from "../../resources/index.ts";
-import { isOpen } from "../identity/report.ts";
+import { annotationKeys, isClosedIncident, type RemediationRequest } from "../../resources/index.ts";
 
 export interface OpenIncidentLimits {
   /** Of all senders together. */
@@ -37,7 +35,7 @@ export class OpenIncidents {
   /** `incident` is now the newest of its fingerprint; undefined if there is none. */
   note(fingerprint: string, incident: RemediationRequest | undefined): void {
     const before = this.#senders.get(fingerprint);
-    const after = incident && isOpen(incident) ? senderName(incident) : undefined;
+    const after = incident && !isClosedIncident(incident) ? senderName(incident) : undefined;
     if (before === after) return;
     if (before !== undefined) this.#count(before, -1);
     if (after === undefined) this.#senders.delete(fingerprint);

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { isatty } from "node:tty";
-import { parse, type Wire, z } from "../../schema/index.ts";
+import { parse, parseJson, type Wire, z } from "../../schema/index.ts";
 import type { Clock } from "../../time/index.ts";
 import { KubeError } from "../client.ts";
 import type { CredentialSource, Credentials } from "./connection.ts";
@@ -168,12 +168,4 @@ function pluginEnvironment({ config, env, cluster }: ExecPlugin, interactive: bo
 function pluginError({ config, user }: ExecPlugin, problem: string): KubeError {
   const plugin = `exec plugin ${JSON.stringify(config.command)} of kubeconfig user ${JSON.stringify(user)}`;
   return new KubeError("unavailable", `${plugin} ${problem}`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

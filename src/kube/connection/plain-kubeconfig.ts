@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { isJsonObject, type JsonObject } from "../object.ts";
 import type { ChosenContext, KubeconfigText } from "./kubeconfig-schema.ts";
 
 /**
@@ -23,13 +24,12 @@ export function readPlain(files: readonly KubeconfigText[], context: string | un
 }
 
 type EntryTexts = Readonly<Record<string, string>>;
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Undefined unless JSON.stringify would write the same text. In any other text a field may occur twice. */
-function parsePlainJson(text: string): Fields | undefined {
+function parsePlainJson(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isFields(value) && JSON.stringify(value, null, 2) === text.trim() ? value : undefined;
+    return isJsonObject(value) && JSON.stringify(value, null, 2) === text.trim() ? value : undefined;
   } catch {
     return undefined;
   }
@@ -37,23 +37,19 @@ function parsePlainJson(text: string): Fields | undefined {
 
 /** The fields of the entry `name`, if all of them are among `known`, and none is empty. */
 function findTexts(
-  config: Fields | undefined,
+  config: JsonObject | undefined,
   kind: "context" | "cluster" | "user",
   name: unknown,
   known: readonly string[],
 ): EntryTexts | undefined {
   const entries = config?.[`${kind}s`];
-  if (!Array.isArray(entries) || !entries.every((one) => isFields(one) && typeof one["name"] === "string")) {
+  if (!Array.isArray(entries) || !entries.every((one) => isJsonObject(one) && typeof one["name"] === "string")) {
     return undefined;
   }
-  const fields: unknown = entries.find((one: Fields) => one["name"] === name)?.[kind];
-  if (!isFields(fields)) return undefined;
+  const fields: unknown = entries.find((one: JsonObject) => one["name"] === name)?.[kind];
+  if (!isJsonObject(fields)) return undefined;
   const isPlain = Object.entries(fields).every(
     ([key, text]) => known.includes(key) && text && typeof text === "string",
   );
   return isPlain ? (fields as EntryTexts) : undefined;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import type { DeleteOptions, KubeClient } from "../client.ts";
+import type { DeleteOptions, KubeClient, Patch } from "../client.ts";
 import { exactly, type KubeObject, type ResourceType, refOf } from "../object.ts";
 
 /** Formats a time as in all our objects and events: in UTC, with milliseconds. */
@@ -27,4 +27,16 @@ export async function deleteExactly(
   const { signal, ...rest } = options;
   const outcome = await client.delete(type, refOf(object), { ...rest, preconditions: exactly(object) }, { signal });
   return outcome.kind !== "conflict";
+}
+
+/**
+ * Returns a patch that changes exactly this version of an object. A resourceVersion is unique in the whole store, so the patch of
+ * an object that was replaced or changed meanwhile is a conflict. (A JSON patch with `test` on uid and status has the same effect,
+ * but its error cannot be distinguished from the rejection of a webhook.)
+ */
+export function patchAtVersion(
+  { metadata: { resourceVersion } }: KubeObject,
+  change: { readonly metadata?: object; readonly spec?: object; readonly status?: object },
+): Patch {
+  return { merge: { ...change, metadata: { ...change.metadata, resourceVersion } } };
 }

@@ -1,24 +1,27 @@
 import { sign, verify } from "node:crypto";
-import type { Head } from "../file/row.ts";
+import { parseJson, type Wire, z } from "../../schema/index.ts";
 import { isWriterName } from "../file/writers.ts";
 import type { SigningKey, TrustedKey } from "./keys.ts";
 
-/** The heads of all chains at one moment. With these hashes every row up to them is fixed. */
-export interface Checkpoint {
-  readonly createdAt: string;
-  /** The writer whose process made it, or a name for a command. */
-  readonly createdBy: string;
-  /** By writer. */
-  readonly heads: Readonly<Record<string, Head>>;
-}
-
-export interface SignedCheckpoint extends Checkpoint {
-  readonly keyId: string;
-  /** Ed25519, in base64, of `signedText`. */
-  readonly signature: string;
-}
-
 const format = "interlock-ledger-checkpoint/1";
+
+const head = z.object({ seq: z.int().positive(), hash: z.string().regex(/^[0-9a-f]{64}$/) });
+const schema = z.object({
+  format: z.literal(format),
+  createdAt: z.string().refine((text) => !Number.isNaN(Date.parse(text))),
+  /** The writer whose process made it, or a name for a command. */
+  createdBy: z.string(),
+  /** By writer. */
+  heads: z.record(z.string().refine(isWriterName), head),
+  keyId: z.string(),
+  /** Ed25519, in base64, of `signedText`. */
+  signature: z.string(),
+});
+
+type SignedCheckpoint = Omit<Wire<typeof schema>, "format">;
+
+/** The heads of all chains at one moment. With these hashes every row up to them is fixed. */
+export type Checkpoint = Omit<SignedCheckpoint, "keyId" | "signature">;
 
 /** The text of a checkpoint's file. */
 export function signCheckpoint(checkpoint: Checkpoint, key: SigningKey): string {
@@ -33,7 +36,7 @@ export type CheckpointReading =
 
 /** Reads a checkpoint's file and checks its signature with the key that it names, if that is one of `trusted`. */
 export function readCheckpoint(text: string, trusted: readonly TrustedKey[]): CheckpointReading {
-  const checkpoint = parseCheckpoint(text);
+  const checkpoint = schema.safeParse(parseJson(text)).data;
   if (!checkpoint) return { kind: "invalid", problem: "is not a checkpoint" };
   const key = trusted.find(({ id }) => id === checkpoint.keyId);
   if (!key) {
@@ -55,29 +58,4 @@ function signedText({ createdAt, createdBy, heads, keyId }: Omit<SignedCheckpoin
   const sorted = Object.keys(heads).sort();
   const pairs = sorted.map((writer) => [writer, { seq: heads[writer]?.seq, hash: heads[writer]?.hash }]);
   return JSON.stringify({ format, createdAt, createdBy, heads: Object.fromEntries(pairs), keyId });
-}
-
-function parseCheckpoint(text: string): SignedCheckpoint | undefined {
-  let data: Partial<SignedCheckpoint> & { readonly format?: unknown };
-  try {
-    data = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof data !== "object" || data === null || data.format !== format) return undefined;
-  const { createdAt, createdBy, heads, keyId, signature } = data;
-  const areTexts = [createdAt, createdBy, keyId, signature].every((value) => typeof value === "string");
-  if (!areTexts || Number.isNaN(Date.parse(createdAt ?? "")) || !areHeads(heads)) return undefined;
-  return data as SignedCheckpoint;
-}
-
-function areHeads(heads: unknown): heads is Checkpoint["heads"] {
-  if (typeof heads !== "object" || heads === null || Array.isArray(heads)) return false;
-  return Object.entries(heads as Record<string, Partial<Head> | null>).every(
-    ([writer, head]) =>
-      isWriterName(writer) &&
-      Number.isSafeInteger(head?.seq) &&
-      Number(head?.seq) > 0 &&
-      /^[0-9a-f]{64}$/.test(head?.hash ?? ""),
-  );
 }

@@ -1,4 +1,4 @@
-import { parse, z } from "../../schema/index.ts";
+import { parse, parseJson, z } from "../../schema/index.ts";
 import type { Channel, Delivery } from "../channel.ts";
 import type { Message } from "../message.ts";
 import type { Addresses } from "./addresses.ts";
@@ -156,12 +156,4 @@ async function callMethod(
   const error = `${hostname} rejected ${method}: ${code}`;
   if (transientErrors.has(code)) return { kind: "failure", failure: { status: "failed", error } };
   return { kind: "rejected", failure: { status: "refused", error } };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import type { KubeClient } from "../../kube/index.ts";
 import type { LedgerEvent } from "../../ledger/index.ts";
 import { askingIncident, explain, openCauses, type PolicyReport } from "../../policy/index.ts";
 import {
+  closedStatus,
   describeStall,
   findStall,
   incidentSeverity,
@@ -142,7 +143,8 @@ function stateLines(
   }
   for (const approval of approvals) for (const line of approvalLines(approval)) addLine("approval", line);
   addLine("verification", verificationText(incident, verification));
-  if (status && "outcome" in status) addLine("outcome", `${status.outcome}, at ${status.completedAt}`);
+  const closed = closedStatus(incident);
+  if (closed) addLine("outcome", `${closed.outcome}, at ${closed.completedAt}`);
   if (status?.requiresManualReview) addLine("review", "an operator has to review it");
   return lines;
 }

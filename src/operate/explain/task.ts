@@ -1,5 +1,12 @@
 import { lastingPauses, type Pause, pausedBy, pauseOver, taskPause } from "../../policy/index.ts";
-import { automationPauses, builtInKinds, type CodingTask, describeStall, findStall } from "../../resources/index.ts";
+import {
+  automationPauses,
+  builtInKinds,
+  type CodingTask,
+  describeStall,
+  findStall,
+  isClosedTask,
+} from "../../resources/index.ts";
 import type { OperateContext } from "../context.ts";
 import { OperationError } from "../errors/index.ts";
 import { findTasks, parseGitTarget } from "../find/index.ts";
@@ -95,9 +102,7 @@ function explainTask(task: CodingTask, pauses: readonly Pause[], nowMs: number):
 
 /** The pause that covers a task, which waits for its end unless it is running already. */
 function describePause(task: CodingTask, pauses: readonly Pause[], nowMs: number) {
-  const { status } = task;
-  const isClosed = status !== undefined && "completionTime" in status;
-  const over = isClosed ? undefined : pauseOver(task, pauses, nowMs);
+  const over = isClosedTask(task) ? undefined : pauseOver(task, pauses, nowMs);
   if (!over) return {};
   const by = over.evidence.replace(/^paused: /, "");
   if (!taskPause(task, pauses, nowMs)) return { paused: `${by}; it continues` };

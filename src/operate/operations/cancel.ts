@@ -3,8 +3,10 @@ import {
   type CancelRequest,
   type CodingTask,
   cancelAnnotations,
+  closedStatus,
   codingTasks,
   isClosedIncident,
+  isClosedTask,
   isUnfinished,
   type RemediationRequest,
   readCancelRequest,
@@ -59,7 +61,8 @@ async function cancelIncident(incident: RemediationRequest, call: CancelCall): P
   const result = await requestStop(incident, call, {
     type: remediationRequests,
     kind: "incidents",
-    ended: ({ status }) => (status && "completedAt" in status ? `is closed already, ${status.outcome}` : undefined),
+    ended: (current) =>
+      isClosedIncident(current) ? `is closed already, ${closedStatus(current)?.outcome}` : undefined,
   });
   if (call.request.block || isClosedIncident(incident)) return result;
   const note = "the next report of the problem opens a new incident; to prevent another run: interlock pause";
@@ -73,7 +76,7 @@ function cancelTask(task: CodingTask, call: CancelCall): Promise<OperationResult
   return requestStop(task, call, {
     type: codingTasks,
     kind: "tasks",
-    ended: ({ status }) => (status && "completionTime" in status ? `has ended already, ${status.phase}` : undefined),
+    ended: (current) => (isClosedTask(current) ? `has ended already, ${current.status?.phase}` : undefined),
   });
 }
 

@@ -3,6 +3,7 @@ import type { Fact, LedgerEvent, LedgerEventType } from "../../ledger/index.ts";
 import { isVerifiedName, type NameGuarantee, type PolicyDecision, toStoredCheck } from "../../policy/index.ts";
 import {
   type CancelRequest,
+  closedStatus,
   type Diagnosis,
   type RemediationApprovalRequest,
   type RemediationApprovalRequestStatus,
@@ -148,8 +149,8 @@ export function cancelledEvent(
 
 /** Returns the event of the incident's end, from its status. */
 export function closedEvent(incident: RemediationRequest): LedgerEvent {
-  const { status } = incident;
-  if (!status || !("outcome" in status)) throw new TypeError("only the end of a closed incident can be recorded");
+  const status = closedStatus(incident);
+  if (!status) throw new TypeError("only the end of a closed incident can be recorded");
   const { phase, outcome, completedAt, message = "", executionRefs = [], follows } = status;
   return event(incident, "incident.closed", completedAt, {
     facts: {

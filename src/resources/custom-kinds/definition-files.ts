@@ -1,5 +1,12 @@
 import { parseAllDocuments } from "yaml";
-import { type CustomResourceDefinition, customResourceDefinitions, maxYamlDepth, yamlDepth } from "../../kube/index.ts";
+import {
+  type CustomResourceDefinition,
+  customResourceDefinitions,
+  isJsonObject,
+  type JsonObject,
+  maxYamlDepth,
+  yamlDepth,
+} from "../../kube/index.ts";
 import { maxAliases, type TextFile } from "../yaml-file.ts";
 
 type DefinitionsReading =
@@ -30,36 +37,30 @@ function invalid(problem: string): DefinitionsReading {
   return { kind: "invalid", problems: [problem] };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 function listItems(object: unknown): readonly unknown[] {
-  return isFields(object) && Array.isArray(object["items"]) ? object["items"] : [object];
+  return isJsonObject(object) && Array.isArray(object["items"]) ? object["items"] : [object];
 }
 
-function isDefinition(object: unknown): object is Fields {
-  return isFields(object) && object["kind"] === customResourceDefinitions.kind;
+function isDefinition(object: unknown): object is JsonObject {
+  return isJsonObject(object) && object["kind"] === customResourceDefinitions.kind;
 }
 
 /** The first problem of a definition's names, scope and versions. The API server checks the schemas. */
-function findDefinitionProblem({ apiVersion, metadata, spec }: Fields): string | undefined {
-  const name = isFields(metadata) ? String(metadata["name"]) : "without a name";
+function findDefinitionProblem({ apiVersion, metadata, spec }: JsonObject): string | undefined {
+  const name = isJsonObject(metadata) ? String(metadata["name"]) : "without a name";
   const what = `the CustomResourceDefinition ${name}`;
   if (apiVersion !== customResourceDefinitions.apiVersion) {
     return `${what} has the apiVersion ${String(apiVersion)}, not ${customResourceDefinitions.apiVersion}`;
   }
-  const { group, scope, names, versions } = isFields(spec) ? spec : {};
-  const { kind, plural, singular, shortNames = [] } = isFields(names) ? names : {};
+  const { group, scope, names, versions } = isJsonObject(spec) ? spec : {};
+  const { kind, plural, singular, shortNames = [] } = isJsonObject(names) ? names : {};
   if (![group, kind, plural].every(isText)) return `${what} has no spec.group, spec.names.kind or spec.names.plural`;
   if (scope !== "Namespaced" && scope !== "Cluster") return `${what} has no spec.scope that is Namespaced or Cluster`;
   const isNamed = singular === undefined || isText(singular);
   if (!isNamed || !Array.isArray(shortNames) || !shortNames.every(isText)) return `${what} has names that are not text`;
-  return Array.isArray(versions) && versions.every(isFields) ? undefined : `${what} has no spec.versions`;
+  return Array.isArray(versions) && versions.every(isJsonObject) ? undefined : `${what} has no spec.versions`;
 }
 
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null;
 }

@@ -1,6 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import type { Wire } from "../../schema/index.ts";
 import { ageColumn, defineKind, stalledColumn } from "./define-kind.ts";
+import { closedTaskPhases } from "./phases-and-limits.ts";
 import type { spec, status, step, verbs } from "./schemas/coding-task.ts";
 
 /** A task for the agent: review a merge request, carry out a command, or solve an issue. */
@@ -43,6 +44,18 @@ export const coderStep = "agent";
 /** When work on the task first began. */
 export function begunAt({ status }: CodingTask): string | undefined {
   return status?.steps?.find(({ name }) => name === begunStep)?.completedAt;
+}
+
+export type ClosedTaskStatus = Extract<CodingTaskStatus, { readonly completionTime: string }>;
+
+/** The status of a task that has ended; undefined while it is open. */
+export function closedTaskStatus({ status }: CodingTask): ClosedTaskStatus | undefined {
+  const isClosed = (closedTaskPhases as readonly unknown[]).includes(status?.phase);
+  return isClosed ? (status as ClosedTaskStatus) : undefined;
+}
+
+export function isClosedTask(task: CodingTask): boolean {
+  return closedTaskStatus(task) !== undefined;
 }
 
 /** Whether it is a comment that is answered without the coder, such as `/copilot status`. */

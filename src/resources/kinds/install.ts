@@ -35,7 +35,7 @@ export function crdStep(ours: CustomResourceDefinition, found: CustomResourceDef
       because: `${name} is being deleted, with all its objects: start again when it is gone`,
     };
   }
-  const [theirFormat, ourFormat] = [crdFormatOf(found), crdFormatOf(ours)];
+  const [theirFormat, ourFormat] = [readCrdFormat(found), readCrdFormat(ours)];
   if (theirFormat > ourFormat) {
     const because = `${name} is in format ${theirFormat}, written by a newer version of Interlock; this version supports formats up to ${ourFormat}: start that version`;
     return { do: "refuse", name, because };
@@ -47,7 +47,7 @@ export function crdStep(ours: CustomResourceDefinition, found: CustomResourceDef
 }
 
 /** A definition without the annotation has the first format. */
-function crdFormatOf({ metadata }: CustomResourceDefinition): number {
+function readCrdFormat({ metadata }: CustomResourceDefinition): number {
   return Number(metadata.annotations?.[annotationKeys.format] ?? 1);
 }
 

@@ -26,6 +26,13 @@ export const notificationRequests = defineKind<NotificationRequest>({
   ],
 });
 
+export type SettledStatus = Extract<NotificationRequestStatus, { readonly completionTime: string }>;
+
+/** Whether every delivery of a notice was made or given up, or a digest contains it. */
+export function isSettled(status: NotificationRequestStatus | undefined): status is SettledStatus {
+  return status !== undefined && "completionTime" in status;
+}
+
 /** Whether a notice may wait for others on its target, to be delivered with them as one digest. */
 export function isDigested({ spec }: NotificationRequest): boolean {
   return digestedTypes.has(spec.eventType) && spec.context?.entries === undefined;

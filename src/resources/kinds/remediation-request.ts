@@ -36,9 +36,16 @@ export function hasSignalTexts({ spec }: RemediationRequest): boolean {
   return [spec.signalLabels, spec.signalAnnotations, spec.originalPayload].some((texts) => texts !== undefined);
 }
 
-/** Whether the incident has ended: the next signal opens a new one. */
-export function isClosedIncident({ status }: Pick<RemediationRequest, "status">): boolean {
-  return status !== undefined && (closedIncidentPhases as readonly string[]).includes(status.phase);
+type ClosedStatus = Extract<RemediationRequestStatus, { readonly completedAt: string }>;
+
+/** The status of an incident that has ended: the next signal opens a new one. Undefined while it is open. */
+export function closedStatus({ status }: RemediationRequest): ClosedStatus | undefined {
+  const isClosed = (closedIncidentPhases as readonly unknown[]).includes(status?.phase);
+  return isClosed ? (status as ClosedStatus) : undefined;
+}
+
+export function isClosedIncident(incident: RemediationRequest): boolean {
+  return closedStatus(incident) !== undefined;
 }
 
 export const remediationRequests = defineKind<RemediationRequest>({

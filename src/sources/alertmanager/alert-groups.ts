@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject } from "../../kube/index.ts";
 import type { PayloadReading, SignalReader, SignalReading } from "../../resources/index.ts";
-import { isObject, type Json, unreadable } from "../json.ts";
+import { unreadable } from "../json.ts";
 import { type AlertContext, explainAlerts, readAlert } from "./alertmanager.ts";
 import { builtInReporters, type Reporter } from "./reporters.ts";
 
@@ -26,7 +27,7 @@ interface GroupContext extends Pick<AlertContext, "receivedAt" | "times" | "rows
 }
 
 function readGroup(group: unknown, field: string, batch: GroupContext): readonly SignalReading[] {
-  if (!isObject(group)) return [unreadable(`${field} is not an object`)];
+  if (!isJsonObject(group)) return [unreadable(`${field} is not an object`)];
   const { alerts } = group;
   if (alerts === undefined) return [readListed(group, field, batch)];
   if (!Array.isArray(alerts)) return [unreadable(`${field}.alerts is not a list`)];
@@ -34,13 +35,13 @@ function readGroup(group: unknown, field: string, batch: GroupContext): readonly
 }
 
 function readListed(alert: unknown, field: string, { seen, receivedAt, times, rows }: GroupContext): SignalReading {
-  if (!isObject(alert)) return unreadable(`${field} is not an object`);
+  if (!isJsonObject(alert)) return unreadable(`${field} is not an object`);
   const { fingerprint } = alert;
   if (typeof fingerprint === "string" && seen.has(fingerprint)) {
     return { kind: "ignored", because: "the same alert is in another group of this request" };
   }
   if (typeof fingerprint === "string") seen.add(fingerprint);
-  const status = isObject(alert["status"]) ? alert["status"] : {};
+  const status = isJsonObject(alert["status"]) ? alert["status"] : {};
   if (status["state"] === "suppressed") return { kind: "ignored", because: suppression(status) };
 
   const groupStatus = hasEnded(alert, receivedAt) ? "resolved" : "firing";
@@ -49,14 +50,14 @@ function readListed(alert: unknown, field: string, { seen, receivedAt, times, ro
   return readAlert(rest, { field, groupStatus, receivedAt, times, rows, source: "alertmanager" });
 }
 
-function suppression({ silencedBy, inhibitedBy, mutedBy }: Json): string {
+function suppression({ silencedBy, inhibitedBy, mutedBy }: JsonObject): string {
   const isSet = (list: unknown) => Array.isArray(list) && list.length > 0;
   if (isSet(silencedBy)) return "it is silenced in Alertmanager";
   if (isSet(inhibitedBy)) return "another alert inhibits it in Alertmanager";
   return isSet(mutedBy) ? "a time interval mutes it in Alertmanager" : "it is suppressed in Alertmanager";
 }
 
-function hasEnded({ endsAt }: Json, receivedAt: string): boolean {
+function hasEnded({ endsAt }: JsonObject, receivedAt: string): boolean {
   const endMs = typeof endsAt === "string" && !endsAt.startsWith("0001-") ? Date.parse(endsAt) : Number.NaN;
   return endMs <= Date.parse(receivedAt);
 }

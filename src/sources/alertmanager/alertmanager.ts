@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { isJsonObject, type JsonObject } from "../../kube/index.ts";
 import {
   explainReadings,
   type FieldTrace,
@@ -8,7 +9,7 @@ import {
   type SignalReading,
   signalTime,
 } from "../../resources/index.ts";
-import { isObject, type Json, Problems, unreadable } from "../json.ts";
+import { Problems, unreadable } from "../json.ts";
 import { KnownAlerts } from "./known-alerts.ts";
 import { builtInReporters, type Labels, type Reporter } from "./reporters.ts";
 import { distinguishing, findSubject, type SubjectFinding, subjectOrigin } from "./subject.ts";
@@ -58,7 +59,7 @@ interface WebhookContext {
 
 function readWebhook(body: unknown, { webhook, receivedAt, rows, known }: WebhookContext): PayloadReading {
   const { source } = webhook;
-  if (!isObject(body)) return unreadable(`the body is not a JSON object as ${webhook.sender}'s webhook sends it`);
+  if (!isJsonObject(body)) return unreadable(`the body is not a JSON object as ${webhook.sender}'s webhook sends it`);
   const { version = webhook.version, alerts, truncatedAlerts } = body;
   if (String(version) !== webhook.version) {
     return unreadable(`version is not ${webhook.version}, the only version of the webhook that is read here`);
@@ -68,18 +69,18 @@ function readWebhook(body: unknown, { webhook, receivedAt, rows, known }: Webhoo
   const groupStatus = body["status"];
   const times = new Map<string, string>();
   const readings = alerts.map((alert, i) => {
-    const before = isObject(alert) ? known.find(alert) : undefined;
+    const before = isJsonObject(alert) ? known.find(alert) : undefined;
     if (before) return before;
     const context = { field: `alerts[${i}]`, groupStatus, receivedAt, times, rows, source };
     const reading = readAlert(alert, context);
-    if (isObject(alert) && isIndependentOfBatch(alert, reading)) known.keep(alert, reading);
+    if (isJsonObject(alert) && isIndependentOfBatch(alert, reading)) known.keep(alert, reading);
     return reading;
   });
   return { kind: "signals", readings, truncated: readCount(truncatedAlerts) };
 }
 
 /** Whether `alert` has the same reading in any batch, at any time. */
-function isIndependentOfBatch({ status, startsAt }: Json, reading: SignalReading): boolean {
+function isIndependentOfBatch({ status, startsAt }: JsonObject, reading: SignalReading): boolean {
   return reading.kind === "signal" && status === "firing" && reading.signal.firingAt === signalTime(startsAt);
 }
 
@@ -98,7 +99,7 @@ export interface AlertContext {
 /** Reads one alert, which has labels, annotations, startsAt, endsAt and fingerprint as Alertmanager writes them. */
 export function readAlert(alert: unknown, context: AlertContext): SignalReading {
   const { field, groupStatus, receivedAt, times, rows, source } = context;
-  if (!isObject(alert)) return unreadable(`${field} is not an object`);
+  if (!isJsonObject(alert)) return unreadable(`${field} is not an object`);
   const found = new Problems();
   const status = alert["status"] ?? groupStatus;
   if (status !== "firing" && status !== "resolved") found.add(`${field}.status is neither firing nor resolved`);
@@ -191,7 +192,7 @@ function parseTime(
 }
 
 /** Alertmanager's own fingerprint stands for the set of labels; older versions and other senders leave it out. */
-function seriesKey({ fingerprint }: Json, labels: Readonly<Record<string, string>>): string {
+function seriesKey({ fingerprint }: JsonObject, labels: Readonly<Record<string, string>>): string {
   if (typeof fingerprint === "string" && /^[\w.:-]{1,64}$/.test(fingerprint)) return fingerprint;
   const pairs = Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1));
   return hash("sha256", JSON.stringify(pairs)).slice(0, 16);

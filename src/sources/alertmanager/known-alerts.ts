@@ -1,22 +1,22 @@
+import { isJsonObject, type JsonObject } from "../../kube/index.ts";
 import type { SignalReading } from "../../resources/index.ts";
-import { isObject, type Json } from "../json.ts";
 
 /** The maximum number of cached alerts, and of characters of one: a megabyte in all. */
 const [maxAlerts, maxLength] = [256, 4_096];
 
 /** Caches the readings of alerts: while an alert fires, its sender repeats it unchanged. */
 export class KnownAlerts {
-  readonly #known = new Map<string, { readonly alert: Json; readonly reading: SignalReading }>();
+  readonly #known = new Map<string, { readonly alert: JsonObject; readonly reading: SignalReading }>();
 
   /** The cached reading of an equal alert. */
-  find(alert: Json): SignalReading | undefined {
+  find(alert: JsonObject): SignalReading | undefined {
     const { fingerprint } = alert;
     const known = typeof fingerprint === "string" ? this.#known.get(fingerprint) : undefined;
     return known && isSameJson(known.alert, alert) ? known.reading : undefined;
   }
 
   /** Caches a reading that depends only on the alert. */
-  keep(alert: Json, reading: SignalReading): void {
+  keep(alert: JsonObject, reading: SignalReading): void {
     const { fingerprint } = alert;
     if (typeof fingerprint !== "string" || textLength(alert) > maxLength) return;
     if (this.#known.size >= maxAlerts) this.#known.clear();
@@ -26,7 +26,7 @@ export class KnownAlerts {
 
 function isSameJson(one: unknown, other: unknown): boolean {
   if (one === other) return true;
-  if (!isObject(one) || !isObject(other)) return false;
+  if (!isJsonObject(one) || !isJsonObject(other)) return false;
   let fields = 0;
   for (const name in one) {
     if (!isSameJson(one[name], other[name])) return false;
@@ -40,7 +40,7 @@ function isSameJson(one: unknown, other: unknown): boolean {
 function textLength(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (Array.isArray(value)) return Number.POSITIVE_INFINITY;
-  if (!isObject(value)) return 1;
+  if (!isJsonObject(value)) return 1;
   let length = 0;
   for (const name in value) length += name.length + textLength(value[name]);
   return length;

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from "../../kube/index.ts";
 import {
   explainReadings,
   type ObjectReference,
@@ -6,7 +7,7 @@ import {
   type SignalReader,
   type SignalReading,
 } from "../../resources/index.ts";
-import { isObject, type Json, Problems, parseReference, shorten, unreadable } from "../json.ts";
+import { Problems, parseReference, shorten, unreadable } from "../json.ts";
 
 /**
  * Reads signals in the generic format: `{"name":"DiskFull","target":"node/worker-1"}`, alone, in a list, or in a list
@@ -42,12 +43,12 @@ const fields = [
 ];
 
 function readSignals(body: unknown, receivedAt: string): PayloadReading {
-  const list = isObject(body) && "signals" in body ? body["signals"] : body;
+  const list = isJsonObject(body) && "signals" in body ? body["signals"] : body;
   if (Array.isArray(list)) {
     const readings = list.map((item, i) => readSignal(item, { prefix: `signals[${i}].`, receivedAt }));
     return { kind: "signals", readings, truncated: 0 };
   }
-  if (!isObject(list))
+  if (!isJsonObject(list))
     return unreadable('the body is not a signal such as {"name":"DiskFull","target":"node/worker-1"}');
   return { kind: "signals", readings: [readSignal(list, { prefix: "", receivedAt })], truncated: 0 };
 }
@@ -58,7 +59,7 @@ interface SignalContext {
 }
 
 function readSignal(item: unknown, { prefix, receivedAt }: SignalContext): SignalReading {
-  if (!isObject(item)) return unreadable(`${prefix.slice(0, -1)} is not an object`);
+  if (!isJsonObject(item)) return unreadable(`${prefix.slice(0, -1)} is not an object`);
   // A misspelled field would otherwise be ignored without notice.
   const unknown = Object.keys(item)
     .filter((field) => !fields.includes(field))
@@ -78,7 +79,7 @@ interface FieldsContext extends SignalContext {
 
 /** Reads the fields of a signal, whether its sender wrote them or a mapping derived them. */
 export function readFields(
-  item: Json,
+  item: JsonObject,
   { prefix, receivedAt, source: defaultSource, payload, withoutTarget }: FieldsContext,
 ): SignalReading {
   const found = new Problems();
@@ -116,7 +117,7 @@ function readTarget(value: unknown, field: string, found: Problems): ObjectRefer
   if (typeof value === "string") {
     return parseReference(value) ?? found.add(`${field} is not written as namespace/kind/name or kind/name`);
   }
-  if (!isObject(value)) return found.add(`${field} is missing: write namespace/kind/name or kind/name`);
+  if (!isJsonObject(value)) return found.add(`${field} is missing: write namespace/kind/name or kind/name`);
   const kind = found.text(value["kind"], `${field}.kind`, 253);
   const name = found.text(value["name"], `${field}.name`, 253);
   const { namespace, apiVersion } = value;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { draftTask, type TaskDraft } from "../../tasks/index.ts";
 import { type GitLabWebhookOptions, gitlabWebhooks } from "./gitlab-webhooks.ts";
-import { timeIn } from "./payload.ts";
+import { time } from "./payload.ts";
 
 const receivedAt = "2026-11-15T06:05:00.000Z";
 const sha = "da1560886d4f094c3e6c9ef40349f7d38b5d27d7";
@@ -179,11 +179,11 @@ describe("a time of GitLab", () => {
     ["2026-11-15T08:05:00+02:00", "2026-11-15T06:05:00.000Z"],
     ["2026-11-15 08:05:00 +0200", "2026-11-15T06:05:00.000Z"],
   ])("may be written %s", (text, iso) => {
-    expect(new Date(timeIn(text) ?? 0).toISOString()).toBe(iso);
+    expect(new Date(time.parse(text) ?? 0).toISOString()).toBe(iso);
   });
 
   it.each(["", "today", "2026-11-15", "2026-99-15 06:05:00 UTC", 5, null])("is undefined for %j", (text) => {
-    expect(timeIn(text)).toBeUndefined();
+    expect(time.parse(text)).toBeUndefined();
   });
 });
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from "../../kube/index.ts";
+import { isJsonObject, type KubeObject } from "../../kube/index.ts";
 import {
   explainReadings,
   type PayloadReading,
@@ -7,7 +7,7 @@ import {
   signalTime,
 } from "../../resources/index.ts";
 import { toStorable } from "../../telemetry/index.ts";
-import { isObject, Problems, unreadable } from "../json.ts";
+import { Problems, unreadable } from "../json.ts";
 import { limitTexts } from "../limit-texts.ts";
 
 /** The fields of an Event, of either API group, that select it. Old and new recorders fill in different times. */
@@ -36,16 +36,16 @@ type EventReading = Exclude<SignalReading, { kind: "ignored" }>;
 
 /** The signal that a Warning is. Anything else is a problem: a Normal Event reports no trouble. */
 export function toEventSignal(event: unknown, receivedAt: string): EventReading {
-  if (!isObject(event)) return unreadable("the body is not an Event");
+  if (!isJsonObject(event)) return unreadable("the body is not an Event");
   const found = new Problems();
   const { type, involvedObject, metadata } = event;
   if (type !== "Warning") found.add("type is not Warning: other Events report no problem");
   const reason = found.text(event["reason"], "reason", 253);
-  if (!isObject(involvedObject)) found.add("involvedObject is missing");
-  const about = isObject(involvedObject) ? involvedObject : {};
+  if (!isJsonObject(involvedObject)) found.add("involvedObject is missing");
+  const about = isJsonObject(involvedObject) ? involvedObject : {};
   const kind = found.text(about["kind"], "involvedObject.kind", 253);
   const name = found.text(about["name"], "involvedObject.name", 253);
-  const read = { ...(event as unknown as WatchedEvent), metadata: isObject(metadata) ? metadata : {} };
+  const read = { ...(event as unknown as WatchedEvent), metadata: isJsonObject(metadata) ? metadata : {} };
   if (found.list.length > 0) return { kind: "problems", problems: found.list };
 
   const namespace = toText(about["namespace"]);
@@ -79,7 +79,7 @@ function findNodeName({
   reportingComponent,
   reportingInstance,
 }: Readonly<Record<string, unknown>>): string | undefined {
-  const host = isObject(source) ? toText(source["host"]) : "";
+  const host = isJsonObject(source) ? toText(source["host"]) : "";
   const instance = reportingComponent === "kubelet" ? toText(reportingInstance) : "";
   const node = host || instance;
   return node.length <= 253 && /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(node) ? node : undefined;

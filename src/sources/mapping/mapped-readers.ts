@@ -1,5 +1,5 @@
+import { isJsonObject } from "../../kube/index.ts";
 import type { SignalReader } from "../../resources/index.ts";
-import { isObject } from "../json.ts";
 import { builtInMappings } from "./built-in-mappings.ts";
 import { mappedReader } from "./mapped-reader.ts";
 import { overrideMapping, readMapping } from "./mapping.ts";
@@ -32,7 +32,7 @@ export function openMappedReaders(written: ReadonlyMap<string, unknown> = new Ma
   };
   const builtIn = Object.entries(builtInMappings).flatMap(([source, mapping]) => {
     const own = written.get(source);
-    return open(source, isObject(own) ? overrideMapping(mapping, own) : mapping) ?? [];
+    return open(source, isJsonObject(own) ? overrideMapping(mapping, own) : mapping) ?? [];
   });
   const own = [...written].flatMap(([source, mapping]) => {
     if (source in builtInMappings) return [];

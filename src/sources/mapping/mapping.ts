@@ -1,8 +1,8 @@
-import { isObject, type Json } from "../json.ts";
+import { isJsonObject, type JsonObject } from "../../kube/index.ts";
 import { compileExpression, type Expression } from "./expression.ts";
 
 /** How the fields of a signal are derived from a sender's payload, as it is written in the settings. */
-export type WrittenMapping = Json;
+export type WrittenMapping = JsonObject;
 
 /** Expressions in order: the first with a value applies. */
 export interface Alternatives {
@@ -38,7 +38,7 @@ export type MappingReading =
 
 /** Compiles a mapping and reports all of its problems at once. */
 export function readMapping(written: unknown): MappingReading {
-  if (!isObject(written)) return { kind: "invalid", problems: ["is not an object with name, target and the like"] };
+  if (!isJsonObject(written)) return { kind: "invalid", problems: ["is not an object with name, target and the like"] };
   const problems: string[] = [];
   for (const key of Object.keys(written)) {
     if (!knownKeys.includes(key))
@@ -70,7 +70,7 @@ export function overrideMapping(builtIn: WrittenMapping, own: WrittenMapping): W
   const merged: Record<string, unknown> = { ...builtIn, ...own };
   for (const field of ["labels", "annotations"]) {
     const [before, after] = [builtIn[field], own[field]];
-    if (isObject(before) && isObject(after)) merged[field] = { ...before, ...after };
+    if (isJsonObject(before) && isJsonObject(after)) merged[field] = { ...before, ...after };
   }
   return merged;
 }
@@ -105,7 +105,8 @@ function compileField(written: unknown, place: FieldContext): Alternatives {
 
 function compileTexts(written: unknown, place: FieldContext): MappedTexts {
   if (written === undefined) return { kind: "each", texts: new Map() };
-  if (!isObject(written)) return { kind: "all", expression: compileField(written, { ...place, mayBeAbsent: true }) };
+  if (!isJsonObject(written))
+    return { kind: "all", expression: compileField(written, { ...place, mayBeAbsent: true }) };
   const texts = new Map(
     Object.entries(written).map(([name, one]) => {
       return [name, compileField(one, { ...place, field: `${place.field}.${name}`, mayBeAbsent: true })] as const;

@@ -31,7 +31,7 @@ describe("an executor that creates runs as started ones", () => {
 
 describe("an executor that starts whatever run has the name", () => {
   const stage = stageWith([
-    { file: "engines/patch-at-version.ts", from: "{ ...change.metadata, resourceVersion }", to: "change.metadata" },
+    { file: "kube/runtime/writes.ts", from: "{ ...change.metadata, resourceVersion }", to: "change.metadata" },
   ]);
 
   it.each(engines)("is found out on %s", { timeout: 90_000 }, async (engine) => {

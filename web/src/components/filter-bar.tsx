@@ -11,6 +11,11 @@ export interface FilterChoice {
   readonly options: readonly { readonly value: string; readonly label: string }[];
 }
 
+/** The choice of one of several phases. */
+export function phaseChoice(...phases: readonly string[]): FilterChoice {
+  return { name: "phase", label: "Phase", options: phases.map((phase) => ({ value: phase, label: phase })) };
+}
+
 /** The search begins after this pause in typing. */
 const typingMs = 200;
 

@@ -12,7 +12,7 @@ interface ListPageProps<R extends TableRow> {
   readonly aside?: ComponentChildren;
   readonly choices?: readonly FilterChoice[];
   /** Read out by screen readers. */
-  readonly caption: string;
+  readonly caption?: string;
   readonly list: TableRows<R>;
   readonly columns: readonly Column<R>[];
   readonly none: NoRows;
@@ -30,7 +30,7 @@ interface NoRows {
 
 /** A page with a filtered list. The filters are in the URL. */
 export function ListPage<R extends TableRow>(props: ListPageProps<R>) {
-  const { title, aside, choices, caption, list, columns, none, children } = props;
+  const { title, aside, choices, caption = `${title}, newest first`, list, columns, none, children } = props;
   return (
     <>
       <PageHeader title={title} aside={aside} />

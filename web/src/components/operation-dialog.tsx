@@ -5,8 +5,15 @@ import { ApiError, objectPath } from "../api.ts";
 import { submitWithEnter } from "../keys.ts";
 import { durationPattern } from "../live/filter.ts";
 import { isStale } from "../live/live.ts";
-import { commandLine, newKey, type OperationField, operationTexts, parseScope, rowChanges } from "../operations.ts";
-import { performOperation } from "../perform-operation.ts";
+import {
+  commandLine,
+  newKey,
+  type OperationField,
+  operationTexts,
+  parseScope,
+  performOperation,
+  rowChanges,
+} from "../operations.ts";
 import { Command } from "./empty-state.tsx";
 import { Modal } from "./modal.tsx";
 import { ProblemNotice } from "./problem-notice.tsx";

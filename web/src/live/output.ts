@@ -1,6 +1,5 @@
 import type { LogLine, LogProblem } from "../../../src/console/wire.ts";
-import { ApiError } from "../api.ts";
-import { parseJson } from "../parse-json.ts";
+import { ApiError, parseJson } from "../api.ts";
 import { readEvents } from "./events.ts";
 import { type ReconnectOptions, reconnect } from "./reconnect.ts";
 

@@ -1,5 +1,5 @@
 import type { Beat, Changes } from "../../../src/console/wire.ts";
-import { parseJson } from "../parse-json.ts";
+import { parseJson } from "../api.ts";
 import { readEvents } from "./events.ts";
 import { type ReconnectOptions, reconnect } from "./reconnect.ts";
 

@@ -1,7 +1,8 @@
 import type { ProblemDocument, Row, RowFilter, RowKind, RowPage } from "../../../src/console/wire.ts";
 import { getJson, withQuery } from "../api.ts";
+import { location } from "../router.ts";
 import { serverNow } from "../time.ts";
-import { matchesFilter } from "./filter.ts";
+import { filterFromQuery, matchesFilter } from "./filter.ts";
 import { appendRows, mergeRows, type RowList } from "./merge.ts";
 import { type LiveSource, useLive } from "./use-live.ts";
 
@@ -27,6 +28,11 @@ export function useRows<K extends RowKind>(kind: K, filter: RowFilter = {}): Liv
   const { value, problem } = live.state.value;
   const list = value ?? { rows: [], total: 0, isComplete: false };
   return { ...list, isLoading: value === undefined && problem === undefined, problem, loadMore: live.loadMore };
+}
+
+/** The rows that match the filters in the URL of a page; `defaults` are filters that the URL may replace. */
+export function useFilteredRows<K extends RowKind>(kind: K, defaults: RowFilter = {}): LiveRows<RowOf<K>> {
+  return useRows(kind, { ...defaults, ...filterFromQuery(location.value.query) });
 }
 
 function rowSource<R extends Row>(kind: RowKind, filter: RowFilter): LiveSource<LoadedRows<R>> {

@@ -10,11 +10,9 @@ import { Link, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Countdown, Time } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
-import { filterFromQuery } from "../live/filter.ts";
 import { isStale } from "../live/live.ts";
-import { useRows } from "../live/use-rows.ts";
+import { useFilteredRows } from "../live/use-rows.ts";
 import { operationTexts } from "../operations.ts";
-import { location } from "../router.ts";
 import { mayPerform } from "../session.ts";
 
 const choices: readonly FilterChoice[] = [
@@ -33,7 +31,7 @@ const choices: readonly FilterChoice[] = [
 
 /** The workflows that wait for an approval, and earlier answers. */
 export function ApprovalsPage() {
-  const list = useRows("approvals", { phase: "Pending", ...filterFromQuery(location.value.query) });
+  const list = useFilteredRows("approvals", { phase: "Pending" });
   const [marked, setMarked] = useState<ReadonlySet<string>>(new Set());
   const mayAnswer = mayPerform("approve") || mayPerform("reject");
   const open = list.rows.filter(isOpen);
@@ -46,7 +44,6 @@ export function ApprovalsPage() {
     <ListPage
       title="Approvals"
       choices={choices}
-      caption="Approvals, newest first"
       list={list}
       columns={approvalColumns(mayAnswer ? { marked, toggle } : undefined)}
       none={{ title: "No approval waits for an answer", command: "interlock get approvals" }}

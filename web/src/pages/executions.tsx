@@ -2,13 +2,11 @@ import type { ExecutionRow } from "../../../src/console/wire.ts";
 import { objectPath } from "../api.ts";
 import { Phase } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
-import type { FilterChoice } from "../components/filter-bar.tsx";
+import { phaseChoice } from "../components/filter-bar.tsx";
 import { Link, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Duration, Time } from "../components/time.tsx";
-import { filterFromQuery } from "../live/filter.ts";
-import { useRows } from "../live/use-rows.ts";
-import { location } from "../router.ts";
+import { useFilteredRows } from "../live/use-rows.ts";
 
 const columns: readonly Column<ExecutionRow>[] = [
   {
@@ -50,21 +48,14 @@ const columns: readonly Column<ExecutionRow>[] = [
   },
 ];
 
-const choices: readonly FilterChoice[] = [
-  {
-    name: "phase",
-    label: "Phase",
-    options: ["Pending", "Running", "Completed", "Failed", "Skipped"].map((phase) => ({ value: phase, label: phase })),
-  },
-];
+const choices = [phaseChoice("Pending", "Running", "Completed", "Failed", "Skipped")];
 
 export function ExecutionsPage() {
-  const list = useRows("executions", filterFromQuery(location.value.query));
+  const list = useFilteredRows("executions");
   return (
     <ListPage
       title="Executions"
       choices={choices}
-      caption="Executions, newest first"
       list={list}
       columns={columns}
       none={{ title: "There is no execution yet", command: "interlock run node-disk-cleanup --target node/worker-1" }}

@@ -2,14 +2,12 @@ import { type IncidentRow, lanes, laneTitles } from "../../../src/console/wire.t
 import { objectPath } from "../api.ts";
 import { Phase } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
-import type { FilterChoice } from "../components/filter-bar.tsx";
+import { type FilterChoice, phaseChoice } from "../components/filter-bar.tsx";
 import { IncidentCountdown, QueuePlace } from "../components/incident-line.tsx";
 import { Link, TargetLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Sentence, Time } from "../components/time.tsx";
-import { filterFromQuery } from "../live/filter.ts";
-import { useRows } from "../live/use-rows.ts";
-import { location } from "../router.ts";
+import { useFilteredRows } from "../live/use-rows.ts";
 import { severityTone } from "../tones.ts";
 
 const columns: readonly Column<IncidentRow>[] = [
@@ -77,21 +75,17 @@ function NextChange({ row }: { readonly row: IncidentRow }) {
 
 const choices: readonly FilterChoice[] = [
   { name: "lane", label: "Lane", options: lanes.map((lane) => ({ value: lane, label: laneTitles[lane] })) },
-  {
-    name: "phase",
-    label: "Phase",
-    options: [
-      "Pending",
-      "Analyzing",
-      "AwaitingApproval",
-      "Executing",
-      "Verifying",
-      "Blocked",
-      "Completed",
-      "Failed",
-      "Withdrawn",
-    ].map((phase) => ({ value: phase, label: phase })),
-  },
+  phaseChoice(
+    "Pending",
+    "Analyzing",
+    "AwaitingApproval",
+    "Executing",
+    "Verifying",
+    "Blocked",
+    "Completed",
+    "Failed",
+    "Withdrawn",
+  ),
   {
     name: "since",
     label: "Changed",
@@ -104,12 +98,11 @@ const choices: readonly FilterChoice[] = [
 ];
 
 export function IncidentsPage() {
-  const list = useRows("incidents", filterFromQuery(location.value.query));
+  const list = useFilteredRows("incidents");
   return (
     <ListPage
       title="Incidents"
       choices={choices}
-      caption="Incidents, newest first"
       list={list}
       columns={columns}
       none={{

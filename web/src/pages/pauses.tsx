@@ -7,9 +7,7 @@ import { ListPage } from "../components/list-page.tsx";
 import { OperationButton } from "../components/operation-button.tsx";
 import { Countdown, Duration, Time } from "../components/time.tsx";
 import { formatCount } from "../format.ts";
-import { filterFromQuery } from "../live/filter.ts";
-import { useRows } from "../live/use-rows.ts";
-import { location } from "../router.ts";
+import { useFilteredRows } from "../live/use-rows.ts";
 
 const columns: readonly Column<PauseRow>[] = [
   {
@@ -84,13 +82,12 @@ const choices: readonly FilterChoice[] = [
 
 /** The pauses of automation, with reason and number of incidents that each holds back. */
 export function PausesPage() {
-  const list = useRows("pauses", { phase: "Active", ...filterFromQuery(location.value.query) });
+  const list = useFilteredRows("pauses", { phase: "Active" });
   return (
     <ListPage
       title="Pauses"
       aside={<OperationButton operation="pause" subject="automation" label="Pause…" />}
       choices={choices}
-      caption="Pauses, newest first"
       list={list}
       columns={columns}
       none={{

@@ -3,9 +3,7 @@ import type { Column } from "../components/data-table.tsx";
 import { ObjectLink, TargetLink, WaitingLink } from "../components/link.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { Duration } from "../components/time.tsx";
-import { filterFromQuery } from "../live/filter.ts";
-import { useRows } from "../live/use-rows.ts";
-import { location } from "../router.ts";
+import { useFilteredRows } from "../live/use-rows.ts";
 
 const columns: readonly Column<TargetRow>[] = [
   {
@@ -32,7 +30,7 @@ const columns: readonly Column<TargetRow>[] = [
 ];
 
 export function TargetsPage() {
-  const list = useRows("targets", filterFromQuery(location.value.query));
+  const list = useFilteredRows("targets");
   return (
     <ListPage
       title="Targets"

@@ -1,13 +1,11 @@
 import type { TaskRow } from "../../../src/console/wire.ts";
 import { Phase } from "../components/badge.tsx";
 import type { Column } from "../components/data-table.tsx";
-import type { FilterChoice } from "../components/filter-bar.tsx";
+import { phaseChoice } from "../components/filter-bar.tsx";
 import { ListPage } from "../components/list-page.tsx";
 import { OperationButton } from "../components/operation-button.tsx";
 import { Time } from "../components/time.tsx";
-import { filterFromQuery } from "../live/filter.ts";
-import { useRows } from "../live/use-rows.ts";
-import { location } from "../router.ts";
+import { useFilteredRows } from "../live/use-rows.ts";
 
 const columns: readonly Column<TaskRow>[] = [
   {
@@ -42,20 +40,15 @@ const columns: readonly Column<TaskRow>[] = [
   },
 ];
 
-const taskPhases = ["Pending", "Waiting", "Running", "Completed", "Failed", "Superseded", "Cancelled"];
-
-const choices: readonly FilterChoice[] = [
-  { name: "phase", label: "Phase", options: taskPhases.map((phase) => ({ value: phase, label: phase })) },
-];
+const choices = [phaseChoice("Pending", "Waiting", "Running", "Completed", "Failed", "Superseded", "Cancelled")];
 
 /** The tasks of the agent, and their progress. */
 export function TasksPage() {
-  const list = useRows("tasks", filterFromQuery(location.value.query));
+  const list = useFilteredRows("tasks");
   return (
     <ListPage
       title="Coding tasks"
       choices={choices}
-      caption="Coding tasks, newest first"
       list={list}
       columns={columns}
       none={{

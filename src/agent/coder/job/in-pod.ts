@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { open, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ifMissing } from "../../../disk/index.ts";
 import type { KubeClient } from "../../../kube/index.ts";
 import { withoutSecrets } from "../../../telemetry/index.ts";
 import { createPreparedPatch, type PreparedTreeOptions, prepareTree } from "../../git/prepared-tree.ts";
@@ -71,10 +72,7 @@ async function podResult(order: PodOrder, options: TreeOptions): Promise<PodResu
  * cover them. Each line counts, as in a key of several lines; shorter values occur in everything.
  */
 async function coderSecrets(): Promise<readonly string[]> {
-  const names = await readdir(podPaths.coderSecret).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+  const names = await readdir(podPaths.coderSecret).catch(ifMissing([]));
   // The kubelet keeps the files of a Secret in folders whose names begin so.
   const files = names.filter((name) => !name.startsWith(".."));
   const texts = await Promise.all(files.map((name) => readFile(join(podPaths.coderSecret, name), "utf8")));

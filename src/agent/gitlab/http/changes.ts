@@ -1,6 +1,5 @@
 import { z } from "../../../schema/index.ts";
-import { parseResponse } from "../../rest/response.ts";
-import type { Rest } from "../../rest/rest-client.ts";
+import { parseResponse, type Rest } from "../../rest/rest-client.ts";
 import type { Changes } from "../gitlab.ts";
 import { versionSchema } from "./decode.ts";
 import { readPage } from "./pages.ts";

@@ -1,5 +1,4 @@
-import { z } from "../../../schema/index.ts";
-import { flag, instant, textOrEmpty, texts } from "../../rest/response.ts";
+import { flag, instant, textOrEmpty, texts, z } from "../../../schema/index.ts";
 import type { Discussion, FileChange, MergeRequest, Note, Project } from "../gitlab.ts";
 
 export const userSchema = z.object({ id: z.int(), username: z.string() });

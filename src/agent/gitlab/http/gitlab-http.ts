@@ -1,7 +1,6 @@
 import type { z } from "../../../schema/index.ts";
 import { isRemoteError, RemoteError, unlessMissing } from "../../remote-error.ts";
-import { parseResponse } from "../../rest/response.ts";
-import { type Rest, type RestRequest, restClient, type ServerOptions } from "../../rest/rest-client.ts";
+import { parseResponse, type Rest, type RestRequest, restClient, type ServerOptions } from "../../rest/rest-client.ts";
 import type { GitLab, GitLabUser, MergeRequest, MergeRequestDraft, MergeRequestRef, Position } from "../gitlab.ts";
 import { readChanges } from "./changes.ts";
 import { discussionSchema, memberSchema, mergeRequestSchema, noteSchema, projectSchema, userSchema } from "./decode.ts";

@@ -1,6 +1,5 @@
 import { z } from "../../../schema/index.ts";
-import { parseResponse } from "../../rest/response.ts";
-import type { Rest, RestRequest } from "../../rest/rest-client.ts";
+import { parseResponse, type Rest, type RestRequest } from "../../rest/rest-client.ts";
 
 export interface GitLabPage<T> {
   readonly items: readonly T[];

@@ -1,7 +1,6 @@
-import { z } from "../../../schema/index.ts";
+import { flag, instant, textOrEmpty, z } from "../../../schema/index.ts";
 import { RemoteError, unlessMissing } from "../../remote-error.ts";
-import { flag, instant, parseResponse, textOrEmpty } from "../../rest/response.ts";
-import { type Rest, type RestRequest, restClient, type ServerOptions } from "../../rest/rest-client.ts";
+import { parseResponse, type Rest, type RestRequest, restClient, type ServerOptions } from "../../rest/rest-client.ts";
 import type { FoundIssue, Jira, JiraComment } from "../jira.ts";
 import { adfToMarkdown } from "./adf-to-markdown.ts";
 import { markdownToAdf } from "./markdown-to-adf.ts";

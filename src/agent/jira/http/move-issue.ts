@@ -1,7 +1,6 @@
-import { z } from "../../../schema/index.ts";
+import { textOrEmpty, z } from "../../../schema/index.ts";
 import { isRemoteError } from "../../remote-error.ts";
-import { parseResponse, textOrEmpty } from "../../rest/response.ts";
-import type { Rest } from "../../rest/rest-client.ts";
+import { parseResponse, type Rest } from "../../rest/rest-client.ts";
 import { isSameStatus, type MoveOutcome } from "../jira.ts";
 import { issuePath } from "./read-issue.ts";
 

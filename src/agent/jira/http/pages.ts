@@ -1,6 +1,5 @@
-import { z } from "../../../schema/index.ts";
-import { flag, parseResponse } from "../../rest/response.ts";
-import type { Rest, RestRequest } from "../../rest/rest-client.ts";
+import { flag, z } from "../../../schema/index.ts";
+import { parseResponse, type Rest, type RestRequest } from "../../rest/rest-client.ts";
 
 /** A list that counts from `startAt`; `name` is also the field that has its items. */
 export type ListRequest<S extends z.ZodType> = Omit<RestRequest, "method" | "body"> & {

@@ -1,6 +1,5 @@
-import { z } from "../../../schema/index.ts";
-import { instant, parseResponse, textOrEmpty } from "../../rest/response.ts";
-import type { Rest } from "../../rest/rest-client.ts";
+import { instant, textOrEmpty, z } from "../../../schema/index.ts";
+import { parseResponse, type Rest } from "../../rest/rest-client.ts";
 import type { JiraIssue } from "../jira.ts";
 import { adfToMarkdown } from "./adf-to-markdown.ts";
 import { readAll } from "./pages.ts";

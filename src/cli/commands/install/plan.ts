@@ -36,7 +36,7 @@ export function planObject(desired: KubeObject, live: KubeObject | undefined): O
     const step = crdStep(desired as CustomResourceDefinition, live as CustomResourceDefinition);
     if (step.do === "refuse") return { do: "refuse", object, because: step.because };
   }
-  const patch = threeWayPatch({ last: lastAppliedOf(live), desired: fields(desired), live: fields(live) });
+  const patch = threeWayPatch({ last: readLastApplied(live), desired: fields(desired), live: fields(live) });
   if (Object.keys(patch).length === 0) return { do: "keep", object };
   const changes = describePatch(patch, fields(live));
   const { metadata = {} } = patch as Partial<KubeObject>;
@@ -70,7 +70,7 @@ function fields(object: KubeObject): Record<string, unknown> {
   return object as unknown as Record<string, unknown>;
 }
 
-function lastAppliedOf({ metadata }: KubeObject): Record<string, unknown> {
+function readLastApplied({ metadata }: KubeObject): Record<string, unknown> {
   try {
     return JSON.parse(metadata.annotations?.[lastApplied] ?? "{}");
   } catch {

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-
-type JsonObject = Readonly<Record<string, unknown>>;
+import { isJsonObject, type JsonObject } from "../../../kube/index.ts";
 
 /**
  * The merge patch (RFC 7386) that brings `live` to `desired`: sets what differs, and removes what `last` had and `desired` has no
@@ -16,8 +15,8 @@ export function threeWayPatch(parts: {
   for (const [key, wanted] of Object.entries(desired)) {
     const found = live[key];
     const before = last[key];
-    if (isObject(wanted) && isObject(found)) {
-      const inner = threeWayPatch({ last: isObject(before) ? before : {}, desired: wanted, live: found });
+    if (isJsonObject(wanted) && isJsonObject(found)) {
+      const inner = threeWayPatch({ last: isJsonObject(before) ? before : {}, desired: wanted, live: found });
       if (Object.keys(inner).length > 0) patch[key] = inner;
     } else if (!covers(found, wanted) || (before !== undefined && !isDeepStrictEqual(before, wanted))) {
       patch[key] = wanted;
@@ -25,7 +24,7 @@ export function threeWayPatch(parts: {
   }
   for (const [key, before] of Object.entries(last)) {
     // kubectl records an empty map of annotations for every object: what others have set there stays.
-    const hadFields = !isObject(before) || Object.keys(before).length > 0;
+    const hadFields = !isJsonObject(before) || Object.keys(before).length > 0;
     if (!(key in desired) && key in live && hadFields) patch[key] = null;
   }
   return patch;
@@ -37,20 +36,16 @@ function covers(live: unknown, desired: unknown): boolean {
     const items: readonly unknown[] = Array.isArray(live) ? live : [];
     return items.length === desired.length && desired.every((item, i) => covers(items[i], item));
   }
-  if (!isObject(desired)) return isDeepStrictEqual(live, desired);
-  const fields: JsonObject = isObject(live) ? live : {};
+  if (!isJsonObject(desired)) return isDeepStrictEqual(live, desired);
+  const fields: JsonObject = isJsonObject(live) ? live : {};
   return Object.entries(desired).every(([key, wanted]) => covers(fields[key], wanted));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** The changes of a patch, one per line: `spec.replicas: 2 -> 3`. */
 export function describePatch(patch: JsonObject, live: JsonObject, path = ""): readonly string[] {
   return Object.entries(patch).flatMap(([key, value]) => {
     const [where, found] = [path ? `${path}.${key}` : key, live[key]];
-    if (isObject(value) && isObject(found)) return describePatch(value, found, where);
+    if (isJsonObject(value) && isJsonObject(found)) return describePatch(value, found, where);
     return [`${where}: ${shown(found)} -> ${shown(value === null ? undefined : value)}`];
   });
 }

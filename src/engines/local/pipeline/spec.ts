@@ -1,3 +1,4 @@
+import { isJsonObject } from "../../../kube/index.ts";
 import { mustBe, type Wire, z } from "../../../schema/index.ts";
 import { parseDuration } from "../../../time/index.ts";
 
@@ -160,15 +161,11 @@ function unsupported(advice: string) {
 
 /** Drops empty fields, as an API server does. Tekton adds some with `{}`. */
 function dropAbsentFields(value: unknown): unknown {
-  if (!isObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const present = Object.entries(value).filter(
-    ([, field]) => field !== undefined && field !== null && !(isObject(field) && Object.keys(field).length === 0),
+    ([, field]) => field !== undefined && field !== null && !(isJsonObject(field) && Object.keys(field).length === 0),
   );
   return Object.fromEntries(present);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Returns every task of a pipeline, those of `finally` last. */

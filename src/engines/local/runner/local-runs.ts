@@ -1,6 +1,5 @@
-import { iso, refOf, refOfKey } from "../../../kube/index.ts";
+import { iso, patchAtVersion, refOf, refOfKey } from "../../../kube/index.ts";
 import type { Clock } from "../../../time/index.ts";
-import { patchAtVersion } from "../../patch-at-version.ts";
 import { type PipelineRun, pipelineRuns, succeededCondition } from "../../tekton/pipeline-run.ts";
 import { isLocal, localFinalizer } from "../local-marks.ts";
 import { checkPipeline } from "../pipeline/read-pipeline.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { finalPhases, immutable } from "../../schema/rules.ts";
+import { closedTaskPhases } from "../phases-and-limits.ts";
 import { defineSchema } from "./define-schema.ts";
 import { conditions, count, listByKey, name, stringMap, targetText, text, timestamp } from "./fields.ts";
 
@@ -188,7 +189,7 @@ export const status = z
   ])
   .meta({
     description: "State of the task.",
-    "x-kubernetes-validations": [finalPhases(["Completed", "Failed", "Superseded", "Cancelled"])],
+    "x-kubernetes-validations": [finalPhases(closedTaskPhases)],
   });
 
 export const codingTaskSchema = defineSchema({

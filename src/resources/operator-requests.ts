@@ -31,3 +31,15 @@ export function cancelAnnotations({ by, reason, blocks }: CancelRequest): Readon
 export function describeCancellation({ by, reason }: Pick<CancelRequest, "by" | "reason">): string {
   return `Cancelled by ${by}: ${reason}`;
 }
+
+/** An operator's statement that a retry is safe, which is not recorded yet. */
+export interface AckRequest {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** Reads the request from the annotations of an incident, an execution or a target record. */
+export function readAckRequest({ metadata: { annotations = {} } }: KubeObject): AckRequest | undefined {
+  const reason = annotations[annotationKeys.acknowledge]?.trim();
+  return reason ? { by: annotations[annotationKeys.acknowledgedBy]?.trim() || "unknown", reason } : undefined;
+}
