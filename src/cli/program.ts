@@ -117,6 +117,7 @@ export function createProgram(
 function describe(command: Command, { summary, details, example, group }: CommandHelp): Command {
   const description = details === undefined ? `${summary}.` : `${summary}.\n\n${details}`;
   if (group) command.helpGroup(`${group}:`);
+  command.commandsGroup("Commands:");
   examples.set(command, example);
   return command.summary(summary).description(description).addHelpText("after", `\nFor example:\n  ${example}`);
 }
@@ -148,7 +149,7 @@ function misuse(problem: string, command: Command): MisuseError {
   for (let one: Command | null = command; one; one = one.parent) names.unshift(one.name());
   const [program, ...path] = names;
   const example = examples.get(command);
-  const help = [program, "help", ...path.slice(0, 1)].join(" ");
+  const help = [program, "help", ...path].join(" ");
   return new MisuseError(`${problem}; see ${help}`, example === undefined ? [] : [`for example: ${example}`]);
 }
 
