@@ -65,6 +65,38 @@ describe("ack", () => {
     await expect(world.perform("ack", { object: incident }, { by: "lee" })).rejects.toMatchObject({ code: "conflict" });
   });
 
+  it("of an incident that its failed execution has closed is recorded on that execution, once", async () => {
+    await world.setStatus(remediationRequests, incident, { phase: "Failed", outcome: "ExecutionFailed", block: null });
+    const ifVersion = await world.version(remediationRequests, incident);
+
+    const { message } = await world.perform("ack", { object: incident, ifVersion });
+
+    expect(message).toBe("failed is acknowledged by kim: cleanup may act on node/worker-1 again");
+    expect(await annotations(workflowExecutions, "failed")).toMatchObject({ [acknowledgedBy]: "kim" });
+    await expect(world.perform("ack", { object: incident, ifVersion })).resolves.toMatchObject({ message });
+    await expect(world.perform("ack", { object: incident }, { by: "lee" })).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  it("of such an incident at an older version is a conflict", async () => {
+    const ifVersion = await world.version(remediationRequests, incident);
+    await world.setStatus(remediationRequests, incident, { phase: "Failed", outcome: "ExecutionFailed", block: null });
+
+    await expect(world.perform("ack", { object: incident, ifVersion })).rejects.toMatchObject({ code: "conflict" });
+    expect(await annotations(workflowExecutions, "failed")).toBeUndefined();
+  });
+
+  it("of such an incident whose execution was deleted is recorded on the target", async () => {
+    const executionRefs = [{ name: "gone", namespace, uid: "gone-uid" }];
+    const closed = { phase: "Failed", outcome: "ExecutionFailed", block: null, executionRefs };
+    await world.setStatus(remediationRequests, incident, closed);
+
+    await world.perform("ack", { object: incident });
+
+    expect(await annotations(remediationTargets, targetHash(target()))).toMatchObject({
+      [acknowledgedExecution]: "gone-uid",
+    });
+  });
+
   it("of an incident that does not wait for an operator is a conflict with the next step", async () => {
     await world.setStatus(remediationRequests, incident, { ...blocked, requiresManualReview: false });
 
