@@ -57,7 +57,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
   it.each([
     ["text", "<html>"],
     ["other JSON", "null"],
-  ])("is told from a server that responds with %s, when a payload is posted there", async (_name, body) => {
+  ])("is not confused with a server that responds with %s", async (_name, body) => {
     const server = createServer((_request, response) => response.end(body));
     await once(server.listen(0, "127.0.0.1"), "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
