@@ -223,7 +223,7 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
     [
       ["generic", "-p", "package.json", "--gateway", "http://127.0.0.1:1"],
       4,
-      "no gateway answers at http://127.0.0.1:1",
+      "no gateway responds at http://127.0.0.1:1",
     ],
     [["generic", "-p", "package.json", "--token-file", "nowhere"], 1, "the token file nowhere cannot be read"],
   ])("with %j exits with %j and prints what to do", async (words, expected, problem) => {

@@ -66,7 +66,7 @@ describe("ack", () => {
   });
 
   it("of an incident that its failed execution has closed is recorded on that execution, once", async () => {
-    await world.setStatus(remediationRequests, incident, { phase: "Failed", outcome: "ExecutionFailed", block: null });
+    await world.setStatus(remediationRequests, incident, closedByFailure);
     const ifVersion = await world.version(remediationRequests, incident);
 
     const { message } = await world.perform("ack", { object: incident, ifVersion });
@@ -79,7 +79,7 @@ describe("ack", () => {
 
   it("of such an incident at an older version is a conflict", async () => {
     const ifVersion = await world.version(remediationRequests, incident);
-    await world.setStatus(remediationRequests, incident, { phase: "Failed", outcome: "ExecutionFailed", block: null });
+    await world.setStatus(remediationRequests, incident, closedByFailure);
 
     await expect(world.perform("ack", { object: incident, ifVersion })).rejects.toMatchObject({ code: "conflict" });
     expect(await annotations(workflowExecutions, "failed")).toBeUndefined();
@@ -87,8 +87,7 @@ describe("ack", () => {
 
   it("of such an incident whose execution was deleted is recorded on the target", async () => {
     const executionRefs = [{ name: "gone", namespace, uid: "gone-uid" }];
-    const closed = { phase: "Failed", outcome: "ExecutionFailed", block: null, executionRefs };
-    await world.setStatus(remediationRequests, incident, closed);
+    await world.setStatus(remediationRequests, incident, { ...closedByFailure, executionRefs });
 
     await world.perform("ack", { object: incident });
 
@@ -130,6 +129,8 @@ describe("ack", () => {
       message: "execution running is Pending: there is nothing to acknowledge",
     });
   });
+
+  const closedByFailure = { phase: "Failed", outcome: "ExecutionFailed", completedAt: time, block: null };
 
   async function moveToRecord() {
     const merge = (found: object) => ({ merge: { metadata: { annotations: found } } });
