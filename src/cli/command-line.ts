@@ -22,7 +22,7 @@ try {
       // It may follow something without an end, for a reader that has gone.
       process.stdout.on(
         "error",
-        ({ code }: NodeJS.ErrnoException) => code === "EPIPE" && process.exit(exitStatus("ok")),
+        ({ code }: NodeJS.ErrnoException) => code === "EPIPE" && process.exit(exitStatus("interrupted")),
       );
       const { withServerContext } = await import("./server-context.ts");
       return withServerContext(options, context, work).finally(() => context.terminal.progress.clear());

@@ -39,7 +39,7 @@ it("get --watch ends when the reader of its output has gone", async () => {
   child.stdout.destroy();
   await client.create(automationPauses, pause("after"));
 
-  expect(await ended).toEqual([0, null]);
+  expect(await ended).toEqual([130, null]);
 }, 60_000);
 
 function pause(name: string): AutomationPause {
