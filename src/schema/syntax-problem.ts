@@ -1,8 +1,6 @@
-import type { ErrorCode } from "yaml";
-
 /** The problem of text that is not YAML. The parser's own messages quote the text, which may hold a password. */
-export function syntaxProblem(code: ErrorCode): string {
-  const known: Partial<Record<ErrorCode, string>> = {
+export function syntaxProblem(code: string): string {
+  const known: Readonly<Record<string, string>> = {
     BAD_INDENT:
       "the indentation does not fit the lines above, or a bracket is not closed. Indent by two spaces per level.",
     BAD_SCALAR_START: "the value begins with a character that YAML reserves. Put the value in 'single quotes'.",
