@@ -1,4 +1,3 @@
 export { z } from "zod";
 export { nearest } from "./nearest.ts";
-export { mustBe, type Problem, parse, type Wire } from "./parse.ts";
-export { syntaxProblem } from "./syntax-problem.ts";
+export { mustBe, type Problem, parse, syntaxProblem, type Wire } from "./parse.ts";
