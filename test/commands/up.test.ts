@@ -55,10 +55,11 @@ describe("interlock up", { timeout: 60_000 }, () => {
   });
 
   it.each([
-    ["text", "<html>"],
-    ["other JSON", "null"],
-  ])("is not confused with a server that responds with %s", async (_name, body) => {
-    const server = createServer((_request, response) => response.end(body));
+    ["text", 200, "<html>"],
+    ["other JSON", 200, "null"],
+    ["a problem, as the console does,", 404, '{"title":"Not Found"}'],
+  ])("is not confused with a server that responds with %s", async (_name, status, body) => {
+    const server = createServer((_request, response) => response.writeHead(status).end(body));
     await once(server.listen(0, "127.0.0.1"), "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
@@ -71,7 +72,7 @@ describe("interlock up", { timeout: 60_000 }, () => {
       url,
     );
 
-    expect(err).toBe(`error: ${url} is not a gateway (HTTP 200); name the URL of one with --gateway\n`);
+    expect(err).toBe(`error: ${url} is not a gateway (HTTP ${status}); name the URL of one with --gateway\n`);
     server.close();
   });
 

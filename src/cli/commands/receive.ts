@@ -18,7 +18,8 @@ interface ReceiveOptions {
 export async function receive(context: ServerContext, source: string, options: ReceiveOptions): Promise<number> {
   const sources = signalPaths.map((one) => one.source).join(", ");
   if (!/^[a-z][a-z0-9-]{0,62}$/.test(source)) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
-  const path = signalPaths.find((one) => one.source === source)?.path ?? mappedPath(source);
+  const known = signalPaths.find((one) => one.source === source);
+  const path = known?.path ?? mappedPath(source);
   const body = await readPayload(options.payload);
   const url = options.gateway ?? (await gatewayUrl(context.directory));
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
@@ -28,7 +29,7 @@ export async function receive(context: ServerContext, source: string, options: R
   const place = `${url.replace(/\/$/, "")}${path}`;
   const { status, answer } = await post(options.dryRun ? `${place}?dryRun=true` : place, { token, body });
   // Every gateway has the paths of the known sources.
-  if (!answer || (status === 404 && path !== mappedPath(source))) {
+  if (!answer || (status === 404 && known)) {
     throw new CommandError(`${url} is not a gateway (HTTP ${status}); name the URL of one with --gateway`);
   }
   if (status === 404) {
