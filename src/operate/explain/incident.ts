@@ -8,6 +8,7 @@ import {
   parseRecordedTarget,
   type RemediationApprovalRequest,
   type RemediationRequest,
+  readAckRequest,
   remediationApprovalRequests,
   remediationRequests,
   skipText,
@@ -142,8 +143,13 @@ function stateLines(
   for (const approval of approvals) for (const line of approvalLines(approval)) addLine("approval", line);
   addLine("verification", verificationText(incident, verification));
   if (status && "outcome" in status) addLine("outcome", `${status.outcome}, at ${status.completedAt}`);
-  if (status?.requiresManualReview) addLine("review", "an operator has to review it");
+  if (status?.requiresManualReview) addLine("review", reviewText(executions));
   return lines;
+}
+
+function reviewText(executions: readonly WorkflowExecution[]): string {
+  const ack = executions.map(readAckRequest).find((one) => one !== undefined);
+  return ack ? `acknowledged by ${ack.by}: ${ack.reason}` : "an operator has to review it";
 }
 
 function stalledText(object: RemediationRequest | WorkflowExecution): string | undefined {
