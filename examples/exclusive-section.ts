@@ -20,7 +20,10 @@ const locks = redisLocks({
   // A Redis that started a moment ago may have forgotten leases that are still held; they have to run out first.
   quarantined: (ms) => console.log(`Redis started a moment ago; grants begin in ${Math.ceil(ms / 1_000)} s`),
 });
-await connection.connect();
+await connection.connect().catch(({ message }: Error) => {
+  console.error(`error: ${message}; start a Redis: redis-server --port 6379`);
+  process.exit(1);
+});
 
 await locks.run(keyOf("payment/deployment/payment-api"), async (lease) => {
   console.log(`held, fence ${lease.fence}`);

@@ -1,11 +1,14 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
-import { errorLines } from "./command.ts";
+import { errorLines, exitStatus } from "./command.ts";
 import type { CommandContext, ContextOptions, Contexts } from "./context.ts";
 import { type CalledAs, interlock } from "./program.ts";
 
-// The reader of a pipe may be gone, as in `interlock up | head`: the process continues.
-process.stdout.on("error", () => {});
+/** Output that cannot be written, as on a full disk, is a failure. It is none if the reader of a pipe is gone, as in `up | head`. */
+let outputError: NodeJS.ErrnoException | undefined;
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") outputError ??= error;
+});
 
 // Everything else is imported when it is used: the help needs none of it.
 try {
@@ -16,6 +19,11 @@ try {
     },
     withServerContext: async (options, work) => {
       const context = await openContext(options);
+      // It may follow something without an end, for a reader that has gone.
+      process.stdout.on(
+        "error",
+        ({ code }: NodeJS.ErrnoException) => code === "EPIPE" && process.exit(exitStatus("interrupted")),
+      );
       const { withServerContext } = await import("./server-context.ts");
       return withServerContext(options, context, work).finally(() => context.terminal.progress.clear());
     },
@@ -35,7 +43,11 @@ function calledAs(path: string): CalledAs {
 /** Open connections and servers would keep the process running. A slow reader of a pipe still gets the last lines. */
 async function exit(status: number): Promise<never> {
   await new Promise<void>((resolve) => process.stdout.write("", () => resolve()));
-  process.exit(status);
+  if (!outputError) process.exit(status);
+  process.stderr.write(
+    `error: the output cannot be written (${outputError.code}), and is not complete; write it elsewhere\n`,
+  );
+  process.exit(exitStatus("failed"));
 }
 
 async function openContext({ quiet, output }: ContextOptions): Promise<CommandContext> {

@@ -65,9 +65,12 @@ export const exitStatuses = {
   },
   misuse: { status: 2, meaning: "wrong arguments: unknown command, option, kind or value; nothing was done" },
   skipped: { status: 3, meaning: "`run`: the execution was skipped; `interlock why` explains the reason" },
-  unavailable: { status: 4, meaning: "the API server or the gateway did not answer; try again" },
+  unavailable: { status: 4, meaning: "the API server or the gateway did not respond; try again" },
   forbidden: { status: 5, meaning: "the API server refused the request: the credentials lack a right" },
-  interrupted: { status: 130, meaning: "interrupted by Ctrl-C; an execution that was followed continues" },
+  interrupted: {
+    status: 130,
+    meaning: "interrupted by Ctrl-C, or the reader of the output has gone; an execution that was followed continues",
+  },
 } as const;
 
 export type ExitName = keyof typeof exitStatuses;

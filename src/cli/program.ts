@@ -72,7 +72,7 @@ export function createProgram(
     .configureOutput({ writeErr: () => {} })
     // The group of the command that follows.
     .commandsGroup("Start:")
-    .helpCommand("help [command]", "Print the options of a command and an example")
+    .helpCommand("help [command]", helpSummary)
     // Without arguments and options, which `help COMMAND` prints: the list fits a terminal of 80 columns.
     .configureHelp({ subcommandTerm: (command) => [command.name(), ...command.aliases()].join(", ") })
     .addHelpText("after", `\nType ${calledAs} help COMMAND for its options and an example.`);
@@ -101,7 +101,9 @@ export function createProgram(
   const add = (usage: string, { example, ...about }: CommandHelp, parent = program) =>
     convertErrors(describe(parent.command(usage), { ...about, example: example.replace(/^interlock/, calledAs) }));
   const builder: ProgramBuilder = {
-    parentCommand: add,
+    // Its own help command, in its own group: it would inherit that of the program.
+    parentCommand: (usage, about) =>
+      add(usage, about).commandsGroup("Commands:").helpCommand("help [command]", helpSummary),
     command: (usage, about, parent) => setAction(add(usage, about, parent), contexts.withCommandContext, about.load),
     serverCommand: (usage, about) =>
       setAction(withContextOptions(add(usage, about)), contexts.withServerContext, about.load),
@@ -113,6 +115,8 @@ export function createProgram(
   declareProcesses(builder);
   return program;
 }
+
+const helpSummary = "Print the options of a command and an example";
 
 function describe(command: Command, { summary, details, example, group }: CommandHelp): Command {
   const description = details === undefined ? `${summary}.` : `${summary}.\n\n${details}`;
@@ -148,7 +152,7 @@ function misuse(problem: string, command: Command): MisuseError {
   for (let one: Command | null = command; one; one = one.parent) names.unshift(one.name());
   const [program, ...path] = names;
   const example = examples.get(command);
-  const help = [program, "help", ...path.slice(0, 1)].join(" ");
+  const help = [program, "help", ...path].join(" ");
   return new MisuseError(`${problem}; see ${help}`, example === undefined ? [] : [`for example: ${example}`]);
 }
 

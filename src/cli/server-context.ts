@@ -14,11 +14,21 @@ export async function withServerContext<T>(
 ): Promise<T> {
   return work(await openServerContext(options, base)).catch((thrown: unknown) => {
     const error = toCommandError(thrown);
-    if (!(error instanceof KubeError) || error.code !== "unavailable") throw error;
-    // An API server that does not answer is most often one that was not started.
-    const hint = `Is Interlock running? Start it with ${startCommand()}, or name another API server with --kubeconfig`;
-    throw new CommandError(error.message, [hint], "unavailable");
+    if (!(error instanceof KubeError)) throw error;
+    if (error.code === "unavailable") throw new CommandError(error.message, [unavailableHint(error)], "unavailable");
+    if (error.code !== "forbidden") throw error;
+    const hint = "Ask for this right, or choose other credentials with --kubeconfig or --context";
+    throw new CommandError(error.message, [hint], "forbidden");
   });
+}
+
+function unavailableHint({ cause }: KubeError): string {
+  const code = String((cause as NodeJS.ErrnoException | undefined)?.code);
+  if (/CERT|SIGNATURE/.test(code)) {
+    return "The kubeconfig does not have the certificate of this server; name its own with --kubeconfig";
+  }
+  // An API server that does not respond is most often one that was not started.
+  return `Is Interlock running? Start it with ${startCommand()}, or name another API server with --kubeconfig`;
 }
 
 /** Loaded at the first use: rules need libraries that most commands do not. */
@@ -31,7 +41,10 @@ async function openServerContext(options: ContextOptions, base: CommandContext):
   const { kubeconfig, context: contextName, data: directory = dataDirectory(base) } = options;
   const place = { directory, startCommand: startCommand() };
   const server = { kubeconfig, context: contextName, ...place, config, env, clock, random };
-  const client = await openApiServer(server);
+  const client = await openApiServer(server).catch((error: Error) => {
+    if (!error.message.startsWith("kubeconfig:")) throw error;
+    throw new CommandError(error.message, ["Name another file with --kubeconfig, or another context with --context"]);
+  });
   const context = operateContext({
     loaded,
     client,

@@ -1,6 +1,7 @@
 import { type Document, isAlias, isMap, isNode, isScalar, LineCounter, type Node, parseDocument } from "yaml";
+import { syntaxProblem } from "../schema/index.ts";
 import { findSetting, type NamedSetting, settingsBelow } from "./schema.ts";
-import { notASection, syntaxProblem, unknownKey } from "./yaml-problems.ts";
+import { notASection, unknownKey } from "./yaml-problems.ts";
 
 export interface YamlFile {
   /** For messages, and for paths in the file, which are relative to it. Nothing is read from here. */

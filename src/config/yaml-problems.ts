@@ -1,4 +1,3 @@
-import type { ErrorCode } from "yaml";
 import { nearest } from "../schema/index.ts";
 import { sections, settings, settingsBelow } from "./schema.ts";
 
@@ -34,21 +33,6 @@ export function notASection(section: string): string {
     ? `${section} is not a section of settings`
     : "the file does not consist of sections of settings";
   return `${what}. Write "${above}:" and, indented below it, "${leaf}:" with its value.`;
-}
-
-/** The problem of text that is not YAML. The parser's own messages quote the text, which may hold a password. */
-export function syntaxProblem(code: ErrorCode): string {
-  const known: Partial<Record<ErrorCode, string>> = {
-    BAD_INDENT:
-      "the indentation does not fit the lines above, or a bracket is not closed. Indent by two spaces per level.",
-    BAD_SCALAR_START: "the value begins with a character that YAML reserves. Put the value in 'single quotes'.",
-    BLOCK_AS_IMPLICIT_KEY: "there is a second colon in the line. Put the value in 'single quotes'.",
-    MISSING_CHAR: 'a quote is not closed, or a colon is missing. Write "name: value".',
-    MULTIPLE_DOCS: 'a second document begins here. Keep one, and drop the "---" line.',
-    TAB_AS_INDENT: "the line is indented with a tab. Indent with spaces.",
-    TAG_RESOLVE_FAILED: "tags such as !env have no meaning here. Write the value itself.",
-  };
-  return known[code] ?? 'this is not valid YAML. Write "name: value" lines, indented below the name of their section.';
 }
 
 function isName(text: string): boolean {

@@ -1,4 +1,4 @@
-import { type KubeObject, stalledCondition } from "../kube/index.ts";
+import { stalledCondition } from "../kube/index.ts";
 import type { Condition } from "./kinds/schemas/fields.ts";
 
 /** Why work on an object is stalled, in one word. */
@@ -30,7 +30,7 @@ function toCondition({ reason, error, sinceMs, nextAttemptMs }: Stall): Conditio
 const nextAttempt = "; next attempt at ";
 
 /** The stall that an object's conditions report, if any. */
-export function findStall(object: KubeObject): Stall | undefined {
+export function findStall(object: object): Stall | undefined {
   const { conditions = [] } = (object as { readonly status?: { conditions?: readonly Condition[] } }).status ?? {};
   const found = conditions.find(({ type, status }) => type === stalledCondition && status === "True");
   if (!found) return undefined;

@@ -7,7 +7,12 @@ describe("a YAML file", () => {
     ["an alias bomb", bomb(), "aliases"],
     ["with more aliases than it may use", `a: &a [x]\n${lines(500, (i) => `k${i}: *a`)}`, "aliases"],
     ["nested too deeply", "- ".repeat(5_000), "is nested too deeply"],
-    ["with a key that is there twice", "a: 1\nb: 2\na: 3\n", "f.yaml:3: is not valid YAML (DUPLICATE_KEY)"],
+    [
+      "with a bracket that is not closed",
+      "a: [b\nc: d\n",
+      "f.yaml:2: the indentation does not fit the lines above, or a bra",
+    ],
+    ["with a key that is there twice", "a: 1\nb: 2\na: 3\n", "f.yaml:3: the name is there twice. Keep one"],
   ])("that is %s is refused with a reason", (_what, text, problem) => {
     const reading = readYamlFile({ path: "f.yaml", text });
 

@@ -1,6 +1,6 @@
 import { type Document, isNode, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { maxYamlDepth, yamlDepth } from "../kube/index.ts";
-import { parse, type Wire, type z } from "../schema/index.ts";
+import { parse, syntaxProblem, type Wire, type z } from "../schema/index.ts";
 
 /** In characters, of a file with rules, workflows or tests. Reading YAML takes about a second per megabyte. */
 export const maxYamlLength = 1_024 * 1_024;
@@ -35,12 +35,12 @@ export function readYamlFile({ path, text }: TextFile): YamlReading {
   const lineAt = (offset: number) => `${path}:${lines.linePos(offset).line}`;
   const faults = [...document.errors, ...document.warnings];
   if (faults.length > 0) {
-    const problems = faults.map(({ pos, code }) => `${lineAt(pos[0])}: is not valid YAML (${code})`);
+    const problems = faults.map(({ pos, code }) => `${lineAt(pos[0])}: ${syntaxProblem(code)}`);
     return { kind: "invalid", problems: [...new Set(problems)] };
   }
   const duplicates = duplicateKeys(document);
   if (duplicates.length > 0) {
-    const problems = duplicates.map((offset) => `${lineAt(offset)}: is not valid YAML (DUPLICATE_KEY)`);
+    const problems = duplicates.map((offset) => `${lineAt(offset)}: ${syntaxProblem("DUPLICATE_KEY")}`);
     return { kind: "invalid", problems: [...new Set(problems)] };
   }
   let value: unknown;

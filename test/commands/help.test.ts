@@ -32,6 +32,15 @@ describe("each command", () => {
     },
   );
 
+  it("with subcommands lists them and their help in one group", () => {
+    const parents = commands.filter((one) => one.commands.length > 0);
+
+    expect(parents.map((one) => one.name())).toContain("users");
+    for (const parent of parents) {
+      expect(parent.helpInformation().match(/^\w+:$/gm)).toEqual(["Options:", "Commands:"]);
+    }
+  });
+
   it("names the sources and defaults that the code has", () => {
     const help = (name: string) =>
       commands

@@ -151,6 +151,16 @@ describe("the next step that why prints", { timeout: 60_000 }, () => {
     expect(again.err).toContain(`incident ${incident} does not wait for an acknowledgement`);
   });
 
+  it("acknowledges the execution that closed an incident, by the name of that incident", async () => {
+    writeFileSync(broken, "");
+    const failed = await up.signal("break", "node/k");
+    expect(await why(failed, "Failed")).toContain("review       an operator has to review it");
+
+    await up.interlock("ack", failed, "--reason", "looked at it");
+
+    expect(await why(failed, "Failed")).toContain("review       acknowledged by interlock-admin: looked at it");
+  });
+
   /** A second incident, blocked by the failure of the first one's execution. */
   async function blockedByFailure(target: string) {
     const failed = await up.signal("break", target);
@@ -223,7 +233,7 @@ describe("interlock receive --dry-run", { timeout: 60_000 }, () => {
     [
       ["generic", "-p", "package.json", "--gateway", "http://127.0.0.1:1"],
       4,
-      "no gateway answers at http://127.0.0.1:1",
+      "no gateway responds at http://127.0.0.1:1",
     ],
     [["generic", "-p", "package.json", "--token-file", "nowhere"], 1, "the token file nowhere cannot be read"],
   ])("with %j exits with %j and prints what to do", async (words, expected, problem) => {

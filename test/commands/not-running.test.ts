@@ -30,6 +30,14 @@ describe("a command, when Interlock does not run,", () => {
     );
   });
 
+  it("prints how to choose another kubeconfig if this one cannot be used", async () => {
+    await writeFile(join(directory, "kubeconfig"), "clusters: [");
+
+    await expect(type("get", "incidents")).rejects.toThrow(
+      /is not valid YAML at line 1\n {2}Name another file with --kubeconfig/,
+    );
+  });
+
   async function type(...words: readonly string[]) {
     const context = {
       clock: systemClock(),

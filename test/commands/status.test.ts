@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -69,6 +69,35 @@ describe("interlock status beside interlock up", { timeout: 60_000 }, () => {
       /problem: .*workflow\.yaml/.test((await up.interlock("status")).out),
     );
   });
+
+  it("is one error if the server refuses the credentials, with exit status 5", async () => {
+    const { out, err, status } = await up.interlock(
+      "status",
+      "--kubeconfig",
+      kubeconfigWith("user", { token: "wrong" }),
+    );
+
+    expect(out).toBe("");
+    expect(err).toMatch(/^error: cannot list .*: Unauthorized\n {2}Ask for this right, or choose other credentials/);
+    expect(status).toBe(5);
+  });
+
+  it("is one error if the kubeconfig lacks the certificate of the server", async () => {
+    const file = kubeconfigWith("cluster", { "certificate-authority-data": undefined });
+
+    const { err, status } = await up.interlock("status", "--kubeconfig", file);
+
+    expect(err).toContain("The kubeconfig does not have the certificate of this server; name its own");
+    expect(status).toBe(4);
+  });
+
+  /** The kubeconfig of `up` with another user or cluster. */
+  function kubeconfigWith(part: "user" | "cluster", given: object): string {
+    const text = readFileSync(join(up.dataDir, "kubeconfig"), "utf8");
+    const file = join(up.directory, `kubeconfig-${part}`);
+    writeFileSync(file, JSON.stringify(JSON.parse(text, (key, value) => (key === part ? merge(value, given) : value))));
+    return file;
+  }
 
   it("mentions refused signals, and a pause with the command that ends it", async () => {
     await up.interlock("pause", "all", "--reason", "release 4");
@@ -144,4 +173,9 @@ function unreadable(directory: string): string {
   const file = join(directory, "invalid.json");
   writeFileSync(file, JSON.stringify({ name: "A", target: "no-such-kind/x" }));
   return file;
+}
+
+/** A context names its user and cluster by a text. */
+function merge(value: unknown, given: object): unknown {
+  return typeof value === "object" ? { ...value, ...given } : value;
 }

@@ -1,6 +1,8 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -50,6 +52,35 @@ describe("interlock up", { timeout: 60_000 }, () => {
     expect(answer.headers.get("content-type")).toContain("text/plain");
     for (const metric of ["gateway_", "workflowexecution_", "ledger_"]) expect(text).toContain(`\n${metric}`);
     expect(text).not.toContain("worker-9");
+  });
+
+  it.each([
+    ["text", 200, "<html>"],
+    ["other JSON", 200, "null"],
+    ["a problem, as the console does,", 404, '{"title":"Not Found"}'],
+  ])("is not confused with a server that responds with %s", async (_name, status, body) => {
+    const server = createServer((_request, response) => response.writeHead(status).end(body));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+    const { err } = await up.interlock(
+      "receive",
+      "alertmanager",
+      "-p",
+      "examples/node-disk-pressure.json",
+      "--gateway",
+      url,
+    );
+
+    expect(err).toBe(`error: ${url} is not a gateway (HTTP ${status}); name the URL of one with --gateway\n`);
+    server.close();
+  });
+
+  it.each(["127.0.0.1:8080", "ftp://127.0.0.1"])("is not called at %s, which is no URL of HTTP", async (url) => {
+    const { err, status } = await up.interlock("receive", "generic", "-p", "package.json", "--gateway", url);
+
+    expect(err).toContain("error: --gateway needs a URL such as http://127.0.0.1:8080, got");
+    expect(status).toBe(2);
   });
 
   it("prints the address in use and the setting to change, and exits", async () => {

@@ -59,6 +59,7 @@ const settings: Readonly<Record<string, readonly string[]>> = {
   "docs/ledger.md: LEDGER_URL": ["ledger.url"],
   "docs/notify.md: NOTIFY_SLACK_URL": ["notify.slackUrl", "notify.routes"],
   "docs/redis.md: STATE_BACKEND=redis": ["state.backend", "redis.url"],
+  "docs/restart.md: STATE_BACKEND=redis": ["state.backend", "redis.url"],
 };
 
 /** Conversations, whose output is compared below. */

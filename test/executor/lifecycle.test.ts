@@ -56,7 +56,7 @@ describe("an execution", () => {
     expect(failureDetails).toMatchObject({
       executionTimeBeforeFailure: "2m30s",
       naturalLanguageSummary: expect.stringMatching(
-        /^Workflow cleanup failed on node\/worker-1 after 2m30s: .+ The engine said: .+ Skipped: 0\. Nothing had been started/,
+        /^Workflow cleanup failed on node\/worker-1 after 2m30s: .+ The engine reported: .+ Skipped: 0\. Nothing had been started/,
       ),
     });
     expect(failureDetails?.requiresManualReview).toBe(failureDetails?.wasExecutionFailure);

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ServerContext } from "../../src/cli/command.ts";
-import { type InstallArguments, install, upgrade } from "../../src/cli/commands/install/install.ts";
+import { type InstallArguments, install, upgrade, withHints } from "../../src/cli/commands/install/install.ts";
 import { type UninstallArguments, uninstall } from "../../src/cli/commands/install/uninstall.ts";
 import { noProgress } from "../../src/cli/output/progress.ts";
-import { type KubeClient, type KubeObject, refOf } from "../../src/kube/index.ts";
+import { type KubeClient, KubeError, type KubeObject, refOf } from "../../src/kube/index.ts";
 import { releaseKind, releaseObjects, usualManifests, version } from "../../src/manifests/index.ts";
 import { type WorkflowExecution, workflowExecutions } from "../../src/resources/index.ts";
 import { systemRandom } from "../../src/time/index.ts";
@@ -139,6 +139,15 @@ describe("interlock install", () => {
 
     await expect(run(install, { dryRun: true })).rejects.toThrow(/interlock up is none\.[\s\S]+--kubeconfig/);
     expect(lines).toEqual([]);
+  });
+
+  it("reports the same whichever of the missing kinds it reads first", async () => {
+    const missing = new KubeError(
+      "invalid",
+      "404 page not found (are the networkpolicies of networking.k8s.io/v1 installed?)",
+    );
+
+    await expect(withHints(() => Promise.reject(missing))).rejects.toThrow("the API server of interlock up is none");
   });
 
   it("waits with --wait until every stage is available", async () => {

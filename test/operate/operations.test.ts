@@ -65,6 +65,37 @@ describe("ack", () => {
     await expect(world.perform("ack", { object: incident }, { by: "lee" })).rejects.toMatchObject({ code: "conflict" });
   });
 
+  it("of an incident that its failed execution has closed is recorded on that execution, once", async () => {
+    await world.setStatus(remediationRequests, incident, closedByFailure);
+    const ifVersion = await world.version(remediationRequests, incident);
+
+    const { message } = await world.perform("ack", { object: incident, ifVersion });
+
+    expect(message).toBe("failed is acknowledged by kim: cleanup may act on node/worker-1 again");
+    expect(await annotations(workflowExecutions, "failed")).toMatchObject({ [acknowledgedBy]: "kim" });
+    await expect(world.perform("ack", { object: incident, ifVersion })).resolves.toMatchObject({ message });
+    await expect(world.perform("ack", { object: incident }, { by: "lee" })).rejects.toMatchObject({ code: "conflict" });
+  });
+
+  it("of such an incident at an older version is a conflict", async () => {
+    const ifVersion = await world.version(remediationRequests, incident);
+    await world.setStatus(remediationRequests, incident, closedByFailure);
+
+    await expect(world.perform("ack", { object: incident, ifVersion })).rejects.toMatchObject({ code: "conflict" });
+    expect(await annotations(workflowExecutions, "failed")).toBeUndefined();
+  });
+
+  it("of such an incident whose execution was deleted is recorded on the target", async () => {
+    const executionRefs = [{ name: "gone", namespace, uid: "gone-uid" }];
+    await world.setStatus(remediationRequests, incident, { ...closedByFailure, executionRefs });
+
+    await world.perform("ack", { object: incident });
+
+    expect(await annotations(remediationTargets, targetHash(target()))).toMatchObject({
+      [acknowledgedExecution]: "gone-uid",
+    });
+  });
+
   it("of an incident that does not wait for an operator is a conflict with the next step", async () => {
     await world.setStatus(remediationRequests, incident, { ...blocked, requiresManualReview: false });
 
@@ -98,6 +129,8 @@ describe("ack", () => {
       message: "execution running is Pending: there is nothing to acknowledge",
     });
   });
+
+  const closedByFailure = { phase: "Failed", outcome: "ExecutionFailed", completedAt: time, block: null };
 
   async function moveToRecord() {
     const merge = (found: object) => ({ merge: { metadata: { annotations: found } } });

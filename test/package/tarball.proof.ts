@@ -21,13 +21,15 @@ describe("the tarball of npm pack", { timeout: 300_000 }, () => {
   });
   afterAll(() => tarball.remove());
 
-  it("has the program, its data and its notices, and no test, source or other leftover", async () => {
+  it("has the program, its data, its notices and the pages that its messages name, and no test, source or other leftover", async () => {
     const files = [...(await tarball.list()).keys()];
 
     const allowed =
-      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/\w+\.mjs|dist\/chunks\/[\w-]+\.mjs|dist\/prebuilds\/[\w-]+\/@photostructure\+sqlite\.\w+\.node|dist\/types\/.*\.d\.ts|dist\/web\/(index\.html|assets\/[\w.-]+\.(js|css|svg))(\.gz|\.br)?|dist\/THIRD-PARTY-NOTICES\.txt|dist\/sbom\.cdx\.json|rules\/.*|workflows\/.*|examples\/node-disk-pressure\.json)$/;
+      /^(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/\w+\.mjs|dist\/chunks\/[\w-]+\.mjs|dist\/prebuilds\/[\w-]+\/@photostructure\+sqlite\.\w+\.node|dist\/types\/.*\.d\.ts|dist\/web\/(index\.html|assets\/[\w.-]+\.(js|css|svg))(\.gz|\.br)?|dist\/THIRD-PARTY-NOTICES\.txt|dist\/sbom\.cdx\.json|docs\/[\w/-]+\.md|rules\/.*|workflows\/.*|examples\/node-disk-pressure\.json)$/;
     expect(files.filter((file) => !allowed.test(file))).toEqual([]);
-    expect(files).toEqual(expect.arrayContaining(["LICENSE", "dist/THIRD-PARTY-NOTICES.txt", bin.interlock]));
+    expect(files).toEqual(
+      expect.arrayContaining(["LICENSE", "dist/THIRD-PARTY-NOTICES.txt", "docs/workflows.md", bin.interlock]),
+    );
     expect(statSync(tarball.file).size).toBeLessThan(8_000_000);
   });
 

@@ -39,6 +39,21 @@ describe("following an execution", () => {
     expect(await status).toBe(3);
   });
 
+  it("prints why it is not admitted, and then how it ends", async () => {
+    const { status } = await begin();
+    const stalled = { type: "Stalled", status: "True", reason: "Error", lastTransitionTime: "2026-11-15T12:00:00Z" };
+
+    await write({ phase: "Pending", conditions: [{ ...stalled, message: "the disk is full" }] });
+    await write({ conditions: [{ ...stalled, status: "False", message: "" }] });
+    await skip();
+
+    expect(await status).toBe(3);
+    expect(cli.read().split("\n")).toEqual([
+      "waiting to be admitted: Error since 2026-11-15T12:00:00.000Z: the disk is full",
+      "skipped, Paused: release 4",
+    ]);
+  });
+
   it("shows the elapsed time until the execution ends", async () => {
     const shown: string[] = [];
     const progress = { ...noProgress, show: (text: string) => void shown.push(text), clear: () => void shown.push("") };
@@ -67,7 +82,11 @@ async function begin(terminal = cli.terminal): Promise<{ readonly status: Promis
 
 async function skip() {
   const skipDetails = { reason: "Paused", message: "release 4", skippedAt: "2026-11-15T12:00:00Z" };
-  for (const status of [{ phase: "Pending" }, { phase: "Skipped", skipDetails }]) {
-    await client.patch(workflowExecutions, ref, { merge: { status } }, { subresource: "status" });
-  }
+  await write({ phase: "Pending" });
+  await write({ phase: "Skipped", skipDetails });
+}
+
+async function write(status: object) {
+  await client.patch(workflowExecutions, ref, { merge: { status } }, { subresource: "status" });
+  await settle();
 }

@@ -1,5 +1,11 @@
 import { type EndedStatus, whenEnded } from "../../engines/index.ts";
-import { skipText, type WorkflowExecution, type WorkflowExecutionStatus } from "../../resources/index.ts";
+import {
+  describeStall,
+  findStall,
+  skipText,
+  type WorkflowExecution,
+  type WorkflowExecutionStatus,
+} from "../../resources/index.ts";
 import { shortNames } from "../../resources/short-names/index.ts";
 import { formatDuration } from "../../time/index.ts";
 import { CommandError, type ExitName, exitStatus, type ServerContext } from "../command.ts";
@@ -27,7 +33,7 @@ export async function follow(
 
   function printProgress(status: WorkflowExecutionStatus | undefined): void {
     const line = shortNames(describeProgress(status));
-    if (line !== last) terminal.print(line);
+    if (line !== last && line !== "") terminal.print(line);
     last = line;
   }
 }
@@ -73,8 +79,10 @@ export function endStatus({ phase }: EndedStatus): number {
 export function describeProgress(status: WorkflowExecutionStatus | undefined): string {
   switch (status?.phase) {
     case undefined:
-    case "Pending":
-      return "";
+    case "Pending": {
+      const stall = findStall({ status });
+      return stall ? `waiting to be admitted: ${describeStall(stall)}` : "";
+    }
     case "Running": {
       const { completedTasks, totalTasks } = status.pipelineRunStatus ?? {};
       const progress = totalTasks === undefined ? "" : `, ${completedTasks ?? 0} of ${totalTasks} tasks done`;

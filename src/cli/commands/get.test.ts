@@ -8,7 +8,9 @@ import {
   automationPauses,
   incidentName,
   installCrds,
+  type RemediationWorkflow,
   remediationRequests,
+  remediationWorkflows,
 } from "../../resources/index.ts";
 import { systemRandom } from "../../time/index.ts";
 
@@ -110,6 +112,16 @@ describe("interlock get", () => {
     const incomplete = cli.run("get", "pauses", "freeze", "nothing", "nowhere", "-o", "name");
     await expect(incomplete).rejects.toThrow("there is no pause nothing, nowhere; see: interlock get pauses");
     expect(cli.read()).toMatch(/\/freeze$/);
+  });
+
+  it("finds all versions of a workflow by its id", async () => {
+    const cli = await cliWithIncident();
+    for (const version of ["1.0.0", "2.0.0"]) await cli.client.create(remediationWorkflows, workflow("clean", version));
+    await cli.client.create(remediationWorkflows, workflow("other", "1.0.0"));
+
+    await cli.run("get", "workflows", "clean", "-o", "jsonpath={.items[*].metadata.name}");
+
+    expect(cli.read()).toBe("clean-1.0.0 clean-2.0.0");
   });
 
   it("has a column for the namespace with -A", async () => {
@@ -239,5 +251,16 @@ function pauseNamed(name: string): AutomationPause {
     kind,
     metadata: { name, namespace: "default" },
     spec: { scope: "All", reason: "release", requestedBy: "kim" },
+  };
+}
+
+function workflow(workflowId: string, version: string): RemediationWorkflow {
+  const { apiVersion, kind } = remediationWorkflows;
+  const metadata = { name: `${workflowId}-${version}`, namespace: "kubernaut-system" };
+  return {
+    apiVersion,
+    kind,
+    metadata,
+    spec: { workflowId, version, description: "x", engine: "local", containerImage: workflowId, pipeline: "workflow" },
   };
 }

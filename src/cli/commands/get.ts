@@ -1,4 +1,5 @@
 import type { KubeObject } from "../../kube/index.ts";
+import { type RemediationWorkflow, remediationWorkflows } from "../../resources/index.ts";
 import { isNamed } from "../../resources/short-names/index.ts";
 import { CommandError, exitStatus, MisuseError, type ServerContext } from "../command.ts";
 import { openView } from "../output/view.ts";
@@ -24,9 +25,9 @@ export async function get(
   const namespace = searchedNamespace(options, context);
   const query = namespace === undefined ? {} : { namespace };
   const isWanted = await openFilter(named, options, { nowMs: client.serverNowMs(), kinds: () => context.kinds() });
-  const isAskedFor = (name: string) => names.length === 0 || names.some((text) => isNamed(text, name));
+  const isAskedFor = (object: KubeObject) => names.length === 0 || names.some((text) => isMeant(text, object));
   const select = (objects: readonly KubeObject[]) =>
-    objects.filter((object) => isAskedFor(object.metadata.name ?? "") && isWanted(object)).sort(byAgeAndName);
+    objects.filter((object) => isAskedFor(object) && isWanted(object)).sort(byAgeAndName);
   const view = openView(
     named.kind,
     {
@@ -44,7 +45,7 @@ export async function get(
 
   const { items } = await client.list<KubeObject>(named.kind, query);
   const found = select(items);
-  const missing = names.filter((text) => !items.some(({ metadata }) => isNamed(text, metadata.name ?? "")));
+  const missing = names.filter((text) => !items.some((object) => isMeant(text, object)));
   const isForPeople = output === undefined || output === "table" || output === "wide";
   if (found.length > 0 || (!isForPeople && missing.length === 0)) view.show(found, client.serverNowMs());
   else if (missing.length === 0) terminal.printError(noneText(named, namespace, options));
@@ -70,6 +71,12 @@ function readSubjects(
   });
   if (names.includes("")) throw new MisuseError("a name is empty");
   return { named, names };
+}
+
+/** A workflow also has its id, which all its versions share. */
+function isMeant(text: string, object: KubeObject): boolean {
+  if (isNamed(text, object.metadata.name ?? "")) return true;
+  return object.kind === remediationWorkflows.kind && (object as RemediationWorkflow).spec.workflowId === text;
 }
 
 function noneText({ kindName }: NamedKind, namespace: string | undefined, options: FilterOptions): string {

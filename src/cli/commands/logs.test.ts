@@ -41,6 +41,17 @@ describe("interlock logs of an execution that was deleted", () => {
     expect(cli.read()).toContain("freed 3 GB");
   });
 
+  it("lists the tasks and steps if the one that was named is not among them", async () => {
+    const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
+    mkdirSync(step, { recursive: true });
+    writeFileSync(join(step, "output"), "freed 3 GB\n");
+    const cli = new TestCli(client, { directory, events: () => [created, deleted] });
+
+    await expect(cli.run("logs", "a", "--task", "claen")).rejects.toThrow(
+      /^run wfe-1 has no such task or step; it has clean\/\S+$/,
+    );
+  });
+
   it("accepts names with their kind before them, as kubectl prints them", async () => {
     const step = join(directory, "local", "runs", runUid, "clean.0", "steps", "0");
     mkdirSync(step, { recursive: true });

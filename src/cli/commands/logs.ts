@@ -46,7 +46,12 @@ async function printLogs(
   if (execution && follow) return await printExecution(execution, { local, filter }, context);
   const run = execution ? requireRun(execution) : await recordedRun(name, context);
 
-  const found = (await readLogs(local, run.uid)).filter((step) => isWantedStep(step, filter));
+  const steps = await readLogs(local, run.uid);
+  const found = steps.filter((step) => isWantedStep(step, filter));
+  if (found.length === 0 && steps.length > 0) {
+    const names = new Set(steps.map(({ task, step }) => `${task}/${step}`));
+    throw new CommandError(`run ${run.name} has no such task or step; it has ${[...names].join(", ")}`);
+  }
   const written = filter.tail === undefined && sinceMs === undefined ? found : [];
   if (written.length === 0) {
     if (await printRun(run, { local, filter }, context)) return 0;
@@ -127,5 +132,7 @@ function otherPlaces({ name, kind, deletedAt }: KnownRun, { recordsIn }: ServerC
 function requireRun({ metadata, status }: WorkflowExecution): KnownRun {
   const run = status && "pipelineRunRef" in status ? status.pipelineRunRef : undefined;
   if (run) return run;
-  throw new CommandError(`execution ${metadata.name} is ${status?.phase ?? "new"}: it has no run`);
+  throw new CommandError(
+    `execution ${metadata.name} is ${status?.phase ?? "new"}: it has no run; see: interlock why ${metadata.name}`,
+  );
 }

@@ -21,9 +21,16 @@ export async function receive(context: ServerContext, source: string, options: R
   if (path === undefined) throw new MisuseError(`SOURCE is not one of ${sources}, or a NAME`);
   const body = await readPayload(options.payload);
   const url = options.gateway ?? (await gatewayUrl(context.directory));
+  if (!URL.canParse(url) || !/^https?:/.test(url)) {
+    throw new MisuseError(`--gateway needs a URL such as http://127.0.0.1:8080, got ${url}`);
+  }
   const token = await readToken(options.tokenFile ?? join(context.directory, "gateway-tokens"), source);
   const place = `${url.replace(/\/$/, "")}${path}`;
   const { status, answer } = await post(options.dryRun ? `${place}?dryRun=true` : place, { token, body });
+  // Every gateway has the paths of the sources that need no mapping.
+  if (!answer || (status === 404 && signalPaths.some((one) => one.path === path))) {
+    throw new CommandError(`${url} is not a gateway (HTTP ${status}); name the URL of one with --gateway`);
+  }
   if (status === 404) {
     throw new CommandError(`the gateway has no sender ${source}; use ${sources}, or set sources.${source}.map`);
   }
@@ -65,17 +72,20 @@ async function readToken(file: string, source: string): Promise<string> {
 async function post(
   url: string,
   { token, body }: { readonly token: string; readonly body: string },
-): Promise<{ readonly status: number; readonly answer: GatewayResponse }> {
+): Promise<{ readonly status: number; readonly answer: GatewayResponse | undefined }> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const response = await fetch(url, { method: "POST", headers, body }).catch((error: Error) => {
-    const reason = (error.cause as Error)?.message ?? error.message;
-    throw new CommandError(`no gateway answers at ${url} (${reason}); is it running?`, [], "unavailable");
+    const cause = (error.cause ?? error) as NodeJS.ErrnoException;
+    // The message of an error of TLS is several lines of OpenSSL's own.
+    const reason = cause.code?.startsWith("ERR_SSL") ? cause.code : cause.message;
+    throw new CommandError(`no gateway responds at ${url} (${reason}); is it running?`, [], "unavailable");
   });
-  const answer = await response.json().catch(() => ({}));
-  return { status: response.status, answer: answer as GatewayResponse };
+  const answer: unknown = await response.json().catch(() => undefined);
+  const isObject = typeof answer === "object" && answer !== null;
+  return { status: response.status, answer: isObject ? (answer as GatewayResponse) : undefined };
 }
 
-/** The response of the gateway: a result for each signal, or one refusal of all signals. */
+/** The response of a gateway: a result for each signal, or one refusal of all signals. */
 interface GatewayResponse {
   readonly results?: readonly SignalPreview[];
   readonly truncatedAlerts?: number;

@@ -94,8 +94,8 @@ function dataView(kind: Kind, single: boolean, printData: (data: unknown, before
   let printed = 0;
   return {
     show: (objects) => {
-      const [only] = objects;
-      const isAlone = single && only !== undefined;
+      const [only, another] = objects;
+      const isAlone = single && only !== undefined && another === undefined;
       printData(isAlone ? typed(only) : { apiVersion: "v1", kind: "List", items: objects.map(typed) }, printed++);
     },
     showChange: (object) => printData(typed(object), printed++),

@@ -55,8 +55,8 @@ describe("a workflow file", () => {
   it.each([
     ["nothing", "", "1: must be a RemediationWorkflow, or the content of its spec"],
     ["a list", "- a", "1: must be a RemediationWorkflow, or the content of its spec"],
-    ["no YAML", "a: b: c", "1: is not valid YAML (BLOCK_AS_IMPLICIT_KEY)"],
-    ["a name twice", `${plain}version: 2.0.0\n`, "14: is not valid YAML (DUPLICATE_KEY)"],
+    ["no YAML", "a: b: c", "1: there is a second colon in the line. Put the value in 'single quotes'."],
+    ["a name twice", `${plain}version: 2.0.0\n`, "14: the name is there twice. Keep one of the two."],
     ["a field that is missing", plain.replace(/description.*\n/, ""), "1: description is missing"],
     ["a field of another type", plain.replace("1.4.0", "1.4"), "2: version must be text, not a number"],
     [

@@ -23,7 +23,7 @@ describe("the summary of a failure", () => {
       durationMs: 1_000,
     });
 
-    expect(text).toContain("Task act failed with exit code 1. The engine said: exited.");
+    expect(text).toContain("Task act failed with exit code 1. The engine reported: exited.");
     expect(text).toContain("Read its output (interlock logs restart-1), look at the target, then acknowledge");
   });
 });

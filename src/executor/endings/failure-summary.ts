@@ -26,7 +26,7 @@ export function summarise(input: SummaryInput): string {
   return [
     `Workflow ${workflowRef.workflowId} failed on ${targetResource}${after}: ${failureReasons[reason].meaning} (${reason}).`,
     where(failure),
-    `${reason === "ValidationError" ? "" : "The engine said: "}${failure.message.replace(/[^.!?]$/, "$&.")}`,
+    `${reason === "ValidationError" ? "" : "The engine reported: "}${failure.message.replace(/[^.!?]$/, "$&.")}`,
     wasExecutionFailure
       ? "It had begun to act, so the target may have been changed in part."
       : "Nothing had been started, so the target is unchanged.",

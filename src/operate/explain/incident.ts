@@ -9,6 +9,7 @@ import {
   parseRecordedTarget,
   type RemediationApprovalRequest,
   type RemediationRequest,
+  readAckRequest,
   remediationApprovalRequests,
   remediationRequests,
   skipText,
@@ -145,8 +146,13 @@ function stateLines(
   addLine("verification", verificationText(incident, verification));
   const closed = closedStatus(incident);
   if (closed) addLine("outcome", `${closed.outcome}, at ${closed.completedAt}`);
-  if (status?.requiresManualReview) addLine("review", "an operator has to review it");
+  if (status?.requiresManualReview) addLine("review", reviewText(executions));
   return lines;
+}
+
+function reviewText(executions: readonly WorkflowExecution[]): string {
+  const ack = executions.map(readAckRequest).find((one) => one !== undefined);
+  return ack ? `acknowledged by ${ack.by}: ${ack.reason}` : "an operator has to review it";
 }
 
 function stalledText(object: RemediationRequest | WorkflowExecution): string | undefined {

@@ -18,7 +18,7 @@ import { OperationError } from "../errors/index.ts";
 import { findExecution, findIncident, readObjectName } from "../find/index.ts";
 import { defineOperation, isOrWouldBe, type OperationCall, type OperationResult, objectKey } from "../operation.ts";
 import { onObject } from "../request/index.ts";
-import { type VersionedChange, writeAtVersion } from "../write-at-version.ts";
+import { requireVersion, type VersionedChange, writeAtVersion } from "../write-at-version.ts";
 
 const schema = z.strictObject(onObject);
 
@@ -31,7 +31,7 @@ export const ack = defineOperation({
     const { client } = call.context;
     const { name, namespace } = readObjectName(call.request.object);
     const incident = await findIncident(client, name, namespace);
-    if (incident) return ackIncident(incident, call);
+    if (incident) return isClosedByFailure(incident) ? ackLastExecution(incident, call) : ackIncident(incident, call);
     const execution = await findExecution(client, name, namespace);
     return execution ? ackExecution(execution, call) : ackOnRecord(name, call);
   },
@@ -48,6 +48,22 @@ async function ackExecution(execution: WorkflowExecution, call: AckCall): Promis
   const { workflowRef, targetResource } = execution.spec;
   const message = ackMessage(execution.metadata.name ?? "", workflowRef.workflowId, targetResource, call);
   return { message, kind: "executions", object: objectKey(execution) };
+}
+
+function isClosedByFailure({ status }: RemediationRequest): boolean {
+  return status?.phase === "Failed" && status.outcome === "ExecutionFailed";
+}
+
+/** An incident that its failed execution has closed waits for nothing: the execution is acknowledged. */
+async function ackLastExecution(incident: RemediationRequest, call: AckCall): Promise<OperationResult> {
+  const name = shortNames(incident.metadata.name ?? "");
+  const last = incident.status?.executionRefs?.at(-1);
+  if (!last) throw new OperationError("conflict", `incident ${name} has no execution`, { current: incident });
+  const execution = await call.context.client.get(workflowExecutions, { name: last.name, namespace: last.namespace });
+  const found = execution?.metadata.uid === last.uid ? execution : undefined;
+  if (!found || !isAckedByCaller(found, call)) requireVersion(incident, call.request.ifVersion);
+  const { ifVersion: _ofIncident, ...request } = call.request;
+  return found ? ackExecution(found, { ...call, request }) : ackOnRecord(last.name, { ...call, request });
 }
 
 /** The orchestrator finds the cause of the block, and acknowledges it on the record of the target. */

@@ -7,9 +7,7 @@ export function deferralProblems(rules: readonly Rule[]): readonly string[] {
     const unknown = (causes.get(name) ?? []).filter((cause) => !causes.has(cause));
     const cycle = findCycle(name, causes);
     return [
-      ...unknown.map(
-        (cause) => `rule ${name} is deferred while ${cause} has an open incident, but there is no such rule`,
-      ),
+      ...unknown.map((cause) => `rule ${name}: deferWhile names the rule ${cause}, which does not exist`),
       ...(cycle ? [`rule ${name} is deferred in a cycle: ${cycle.join(" waits for ")}`] : []),
     ];
   });

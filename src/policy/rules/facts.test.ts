@@ -156,11 +156,7 @@ describe("a rule that is deferred", () => {
   });
 
   it.each([
-    [
-      "no such rule",
-      [deferred("a", "b")],
-      ["rule a is deferred while b has an open incident, but there is no such rule"],
-    ],
+    ["no such rule", [deferred("a", "b")], ["rule a: deferWhile names the rule b, which does not exist"]],
     ["itself", [deferred("a", "a")], ["rule a is deferred in a cycle: a waits for a"]],
     [
       "a cycle",

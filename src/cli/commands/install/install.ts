@@ -106,7 +106,7 @@ export async function withHints(work: () => Promise<void>): Promise<void> {
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     // The embedded API server has none of them.
-    if (/validatingadmissionpolicies\b.*installed\?/.test(error.message)) {
+    if (/\b(validatingadmission|network)policies\b.*installed\?/.test(error.message)) {
       throw new CommandError(error.message, [
         "A cluster with Kubernetes 1.30 or newer is needed; the API server of interlock up is none.",
         "Name your cluster with --kubeconfig FILE or --context NAME; interlock config view prints the one in use.",

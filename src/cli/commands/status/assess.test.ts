@@ -112,7 +112,7 @@ describe("an installation", () => {
       "a/1: incidents cannot be written (Forbidden)",
       "log of the gateway",
     ],
-    ["a part cannot be read", { unreadable: ["cannot read leases: forbidden"] }, "cannot read leases", "right"],
+    ["a part cannot be read", { unreadable: [unreadable("leases")] }, "cannot read leases: forbidden", "right"],
     ["coding tasks wait without an agent", { tasks: [task()] }, "no agent is running", "interlock agent"],
   ])("is not healthy when %s, and the next step is named", (_name, given, message, next) => {
     const { isHealthy, problems } = assess(snapshot(given));
@@ -194,6 +194,17 @@ describe("an installation", () => {
     ]);
   });
 
+  it("claims nothing about what the caller may not list", () => {
+    const kinds = ["leases", "remediationrequests", "workflowexecutions", "automationpauses"].map(unreadable);
+
+    const { lines, problems } = assess(snapshot({ heartbeats: [], unreadable: kinds }));
+
+    expect(new Set(Object.values(lines))).toEqual(new Set(["unknown"]));
+    expect(problems.map(({ message }) => message)).toEqual(
+      kinds.map(({ plural }) => `cannot read ${plural}: forbidden`),
+    );
+  });
+
   it("does not mention a failure that was acknowledged", () => {
     const targets = [target({ failed: "wfe-1", at: 1, acknowledgedUntil: 1 })];
 
@@ -239,6 +250,10 @@ const stalled = {
 function snapshot(given: Partial<StatusSnapshot> = {}): StatusSnapshot {
   const nothing = { incidents: [], executions: [], tasks: [], approvals: [], targets: [], notices: [], pauses: [] };
   return { nowMs, heartbeats: [beat()], digestWindowMs: 5 * minute, ...nothing, unreadable: [], ...given };
+}
+
+function unreadable(plural: string) {
+  return { plural, reason: "forbidden" };
 }
 
 function stages(...names: readonly string[]) {

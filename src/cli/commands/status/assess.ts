@@ -1,11 +1,18 @@
 import { type Lane, laneOf, lanes, laneTitles, type RowKind, rowFacts } from "../../../console/rows/index.ts";
-import type { KubeObject } from "../../../kube/index.ts";
+import { type KubeObject, leases, type ResourceType } from "../../../kube/index.ts";
 import { isLasting } from "../../../policy/index.ts";
-import type { ReadHeartbeat, RemediationRequest } from "../../../resources/index.ts";
+import {
+  automationPauses,
+  type ReadHeartbeat,
+  type RemediationRequest,
+  remediationRequests,
+  workflowExecutions,
+} from "../../../resources/index.ts";
 import {
   age,
   findNotes,
   findProblems,
+  isReadable,
   openOnes,
   plural,
   requiredStages,
@@ -51,20 +58,21 @@ export function assess(snapshot: StatusSnapshot): StatusReport {
   const pauses = snapshot.pauses.filter((pause) => isLasting(pause, snapshot.nowMs));
   const facts = { snapshot, stages, alive, ledger, signals, pauses };
   const problems = findProblems(facts);
+  const ifReadable = (type: ResourceType, text: string) => (isReadable(snapshot, type) ? text : "unknown");
   return {
     isHealthy: problems.length === 0,
     problems,
     notes: findNotes(facts),
     lines: {
-      stages: describeStages(stages),
-      incidents: describeLanes(openLanes),
-      executions: describeCounts(executions, "none running or queued"),
+      stages: ifReadable(leases, describeStages(stages)),
+      incidents: ifReadable(remediationRequests, describeLanes(openLanes)),
+      executions: ifReadable(workflowExecutions, describeCounts(executions, "none running or queued")),
       watches: describeProblems(problems, "watches", alive.length === 0 ? "unknown" : "up to date"),
       ledger: describeLedger(ledger, alive.length),
-      locks: `${locks.held} held, ${locks.waiting} waiting`,
+      locks: alive.length === 0 ? "unknown" : `${locks.held} held, ${locks.waiting} waiting`,
       rules: describeProblems(problems, "rules", alive.length === 0 ? "unknown" : "rules and workflows are valid"),
-      signals: `${signals.refused} refused, ${signals.ignored} ignored, ${signals.rejectedRequests} requests rejected since the gateway started`,
-      pauses: pauses.length === 0 ? "none" : String(pauses.length),
+      signals: describeSignals(signals, alive.length),
+      pauses: ifReadable(automationPauses, pauses.length === 0 ? "none" : String(pauses.length)),
     },
     stages,
     incidents,
@@ -124,6 +132,11 @@ function describeLedger({ events, seconds }: StatusFacts["ledger"], processes: n
   return events === 0
     ? "the database has every event"
     : `${plural(events, "event")} behind, by ${age(seconds * 1_000)}`;
+}
+
+function describeSignals({ refused, ignored, rejectedRequests }: StatusFacts["signals"], processes: number): string {
+  if (processes === 0) return "unknown";
+  return `${refused} refused, ${ignored} ignored, ${rejectedRequests} requests rejected since the gateway started`;
 }
 
 /** Of those about which there is still something to do. */

@@ -1,5 +1,5 @@
 import { pauseScope, type RowKind, rowFacts } from "../../../console/rows/index.ts";
-import type { KubeObject } from "../../../kube/index.ts";
+import { type KubeObject, leases, type ResourceType } from "../../../kube/index.ts";
 import { isCovered } from "../../../policy/index.ts";
 import {
   type AutomationPause,
@@ -31,8 +31,13 @@ export interface StatusSnapshot {
   readonly pauses: readonly AutomationPause[];
   /** How long notices wait for others, to be delivered with them. */
   readonly digestWindowMs: number;
-  /** Why parts of it could not be read. */
-  readonly unreadable: readonly string[];
+  /** The kinds that the caller may not list. */
+  readonly unreadable: readonly UnreadableKind[];
+}
+
+export interface UnreadableKind {
+  readonly plural: string;
+  readonly reason: string;
 }
 
 export interface StageReport {
@@ -88,7 +93,9 @@ export interface StatusFacts {
 /** Finds work that does not get done, or not as it was configured. */
 export function findProblems({ snapshot, stages, alive, ledger }: StatusFacts): readonly StatusFinding[] {
   return [
-    ...snapshot.unreadable.map((message) => finding("stages", message, "ask for this right, or use another context")),
+    ...snapshot.unreadable.map(({ plural, reason }) =>
+      finding("stages", `cannot read ${plural}: ${reason}`, "ask for this right, or use another context"),
+    ),
     ...stageProblems(stages, snapshot),
     ...reportedProblems(alive),
     ...workProblems(snapshot),
@@ -106,7 +113,13 @@ function finding(about: StatusLine, message: string, next: string): StatusFindin
   return { about, message, next };
 }
 
+/** Whether the caller may list a kind. Without this right, an empty list means nothing. */
+export function isReadable({ unreadable }: StatusSnapshot, { plural }: Pick<ResourceType, "plural">): boolean {
+  return !unreadable.some((kind) => kind.plural === plural);
+}
+
 function stageProblems(stages: readonly StageReport[], snapshot: StatusSnapshot): readonly StatusFinding[] {
+  if (!isReadable(snapshot, leases)) return [];
   const required = openOnes("tasks", snapshot.tasks).length > 0 ? [...requiredStages, "agent"] : requiredStages;
   const missing = required
     .filter((name) => !stages.some((stage) => stage.name === name && stage.isAlive))

@@ -22,7 +22,7 @@ import type { ServerContext } from "../../command.ts";
 import { jsonLines, type Line, type Tone } from "../../output/terminal.ts";
 import { yamlLines } from "../../output/yaml.ts";
 import { assess, type StatusReport } from "./assess.ts";
-import type { StatusFinding, StatusSnapshot } from "./findings.ts";
+import type { StatusFinding, StatusSnapshot, UnreadableKind } from "./findings.ts";
 
 /** `interlock status`. Exit status 0 if everything is healthy, 1 if not. */
 export async function status(
@@ -35,10 +35,10 @@ export async function status(
 }
 
 async function observe({ client, heartbeatsIn, digestWindowMs }: ServerContext): Promise<StatusSnapshot> {
-  const unreadable: string[] = [];
+  const unreadable: UnreadableKind[] = [];
   const list = <T extends KubeObject>(type: ResourceType<T>, query?: ListQuery) =>
     listIfAllowed(client, type, { query, unreadable });
-  const [beats, incidents, executions, tasks, approvals, targets, notices, pauses] = await Promise.all([
+  const lists = await Promise.all([
     list(leases, { namespace: heartbeatsIn, labelSelector: heartbeatSelector }),
     list(remediationRequests),
     list(workflowExecutions),
@@ -48,6 +48,10 @@ async function observe({ client, heartbeatsIn, digestWindowMs }: ServerContext):
     list(notificationRequests),
     list(automationPauses),
   ]);
+  // Credentials that may read nothing are one error, not a report without content.
+  const [first] = unreadable;
+  if (first && unreadable.length === lists.length) throw new KubeError("forbidden", first.reason);
+  const [beats, incidents, executions, tasks, approvals, targets, notices, pauses] = lists;
   const nowMs = client.serverNowMs();
   const heartbeats = beats.flatMap((lease) => readHeartbeat(lease, nowMs) ?? []);
   const work = { incidents, executions, tasks, approvals, targets, notices, pauses };
@@ -57,7 +61,7 @@ async function observe({ client, heartbeatsIn, digestWindowMs }: ServerContext):
 interface ListAttempt {
   readonly query: ListQuery | undefined;
   /** Receives the reason if the user may not list them. */
-  readonly unreadable: string[];
+  readonly unreadable: UnreadableKind[];
 }
 
 /** A missing right must not hide the rest of the status, and must not look healthy. */
@@ -70,7 +74,7 @@ async function listIfAllowed<T extends KubeObject>(
     return (await client.list(type, query)).items;
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== "forbidden") throw error;
-    unreadable.push(`cannot read ${type.plural}: ${error.message}`);
+    unreadable.push({ plural: type.plural, reason: error.message });
     return [];
   }
 }
