@@ -56,6 +56,8 @@ export interface RunOrder {
   };
   /** Complete and checked: defaults are filled in. */
   readonly parameters: Readonly<Record<string, ParameterValue>>;
+  /** The names of parameters whose values are redacted in output, besides those whose names show a secret. */
+  readonly secretParameters: readonly string[];
   readonly timeoutMs: number;
   /** For an engine that deletes finished runs by itself: the minimum time that it keeps them. */
   readonly keepMs: number;

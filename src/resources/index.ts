@@ -25,7 +25,7 @@ export { type CatalogDefaults, catalogDifference } from "./catalog/catalog-diffe
 export { currentEntry, entryName } from "./catalog/catalog-entries.ts";
 export { checkParameters } from "./catalog/check-parameters.ts";
 export { isCodeVariable } from "./catalog/code-variables.ts";
-export { redactParameters, redactValues } from "./catalog/redact-parameters.ts";
+export { listSecretParameters, redactParameters, redactValues } from "./catalog/redact-parameters.ts";
 export {
   reservedParameters,
   type TargetKind,

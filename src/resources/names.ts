@@ -66,6 +66,8 @@ export const annotationKeys = {
   recorded: "kubernaut.ai/recorded",
   /** On local runs: the folder of their workflow. */
   workflowFolder: "kubernaut.ai/workflow-folder",
+  /** On local runs: the names of parameters whose values are redacted in output, separated by commas. */
+  secretParameters: "kubernaut.ai/secret-parameters",
   /** On target records: uid of the acknowledged execution, which no longer exists. */
   acknowledgedExecution: "kubernaut.ai/acknowledged-execution",
   /** On executions and target records: the reason of an operator who acknowledges the failure. */

@@ -11,6 +11,7 @@ export function runOrder(special: Partial<RunOrder> = {}): RunOrder {
     workflow: { id: "restart", containerImage: "registry.example/restart:1", pipeline: "workflow" },
     parameters: {},
     timeoutMs: 150_000,
+    secretParameters: [],
     keepMs: 3_600_000,
     fence: "4711",
     ...special,

@@ -56,7 +56,11 @@ async function prepareRun(
   const run = suspendedRun(order, "local", { pipelineSpec: read.pipeline });
   const unfit = paramProblems(read.pipeline, run.spec.params ?? []);
   if (unfit.length > 0) return refuse(unfit.map((problem) => `${read.file}: ${problem}`).join("\n"));
-  const annotations = { ...run.metadata.annotations, [annotationKeys.workflowFolder]: order.workflow.containerImage };
+  const annotations = {
+    ...run.metadata.annotations,
+    [annotationKeys.workflowFolder]: order.workflow.containerImage,
+    [annotationKeys.secretParameters]: order.secretParameters.join(","),
+  };
   return { kind: "prepared", run: { ...run, metadata: { ...run.metadata, annotations } } };
 }
 

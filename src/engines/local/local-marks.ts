@@ -19,6 +19,11 @@ export function workflowFolderName({ metadata: { annotations } }: PipelineRun): 
   return annotations?.[annotationKeys.workflowFolder] ?? "";
 }
 
+/** Returns the names of parameters that the catalog declares as secret. */
+export function secretParameters({ metadata: { annotations } }: PipelineRun): readonly string[] {
+  return (annotations?.[annotationKeys.secretParameters] ?? "").split(",");
+}
+
 interface LocalRunQuery {
   readonly run: { readonly kind: string; readonly name: string; readonly uid: string; readonly namespace: string };
   /** The data directory of the local engine. */

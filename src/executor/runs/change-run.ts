@@ -3,6 +3,7 @@ import { exactly, KubeError, type KubeObject, type Patch, refOf } from "../../ku
 import {
   annotationKeys,
   type FailureReason,
+  listSecretParameters,
   readCancelRequest,
   remediationTargets,
   runName,
@@ -135,6 +136,7 @@ function toRunOrder({ execution, plan, record, settings }: Snapshot, { namespace
       ...(serviceAccountName !== undefined && { serviceAccountName }),
     },
     parameters: plan.parameters,
+    secretParameters: listSecretParameters(plan.parameters, plan.entry),
     timeoutMs: plan.timeoutMs,
     // An engine that removes finished runs by itself must not shorten a cooldown.
     keepMs: Math.max(plan.cooldownMs, settings.runTtlMs),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RemediationWorkflow } from "../kinds/remediation-workflow.ts";
-import { redactParameters, redactValues } from "./redact-parameters.ts";
+import { listSecretParameters, redactParameters, redactValues } from "./redact-parameters.ts";
 
 const entry = {
   spec: {
@@ -47,5 +47,14 @@ describe("recorded parameters", () => {
       password: "[redacted]",
       mode: "none",
     });
+  });
+});
+
+describe("the secret parameters of a run", () => {
+  it("are those that the catalog declares, unless they have their default", () => {
+    const parameters = { password: "none", pin: 4711, login: "me", mode: "fast" };
+
+    expect(listSecretParameters(parameters, entry)).toEqual(["pin", "login"]);
+    expect(listSecretParameters(parameters, undefined)).toEqual([]);
   });
 });

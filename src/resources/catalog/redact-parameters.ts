@@ -38,6 +38,17 @@ export function redactValues(
   return secrets.reduce((rest, secret) => rest.replaceAll(secret, redacted), text);
 }
 
+/** The names of parameters that are secret by declaration and have another value than the default. */
+export function listSecretParameters(
+  parameters: Readonly<Record<string, ParameterValue>>,
+  entry: Pick<RemediationWorkflow, "spec"> | undefined,
+): readonly string[] {
+  return Object.entries(parameters).flatMap(([name, value]) => {
+    const declared = findParameter(name, entry);
+    return declared?.secret && String(value) !== String(declared.default) ? name : [];
+  });
+}
+
 function listTexts(value: ParameterValue): readonly string[] {
   return typeof value === "object" ? value : [String(value)];
 }

@@ -140,25 +140,29 @@ describe("a step", () => {
     stage.workflow(
       "w",
       pipeline(`
-  params: [{name: api-token}]
+  params: [{name: api-token}, {name: LICENCE}, {name: MODE}]
   tasks:
     - name: only
       taskSpec:
         steps:
-          - env: [{name: DB_PASSWORD, value: "$(params.api-token)-2"}]
+          - env:
+              - {name: DB_PASSWORD, value: "$(params.api-token)-2"}
+              - {name: TEXT, value: "$(params.LICENCE), $(params.MODE)"}
             script: |
               echo "got $DB_PASSWORD and $DEPLOY_TOKEN"
+              echo "$TEXT"
               echo "cloning https://me:hunter22@example.org/x"
               echo "Authorization: Bearer abcdefghijkl"
 `),
     );
     await stage.startRunner({ env: { DEPLOY_TOKEN: "passed-through" } });
 
-    const run = await stage.run("w", { parameters: { "api-token": "s3cr3t-value" } });
+    const parameters = { "api-token": "s3cr3t-value", LICENCE: "1234-s3cr3t-5678", MODE: "fast" };
+    const run = await stage.run("w", { parameters, secretParameters: ["LICENCE"] });
 
     const [log] = await readLogs(stage.dataDir, run.metadata.uid ?? "");
     expect(log?.text).toBe(
-      "got [redacted] and [redacted]\ncloning https://[redacted]@example.org/x\nAuthorization: Bearer [redacted]\n",
+      "got [redacted] and [redacted]\n[redacted], fast\ncloning https://[redacted]@example.org/x\nAuthorization: Bearer [redacted]\n",
     );
     const files = readdirSync(stage.dataDir, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
     const content = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "utf8")).join();

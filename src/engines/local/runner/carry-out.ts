@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { KubeClient } from "../../../kube/index.ts";
 import type { PipelineRun, TaskRun } from "../../tekton/pipeline-run.ts";
-import { workflowFolderName } from "../local-marks.ts";
+import { secretParameters, workflowFolderName } from "../local-marks.ts";
 import { allTasks, type PipelineSpec, type PipelineTask } from "../pipeline/spec.ts";
 import { decide, type ScheduleDecision, type StepAction, valueSource } from "../schedule/decide.ts";
 import type { RunSnapshot } from "../schedule/run-snapshot.ts";
@@ -117,7 +117,7 @@ function runStep(
     env,
   };
   const plan = stepPlan(place);
-  const secrets = listSecrets({ ...plan.params, ...plan.env });
+  const secrets = listSecrets({ ...plan.params, ...plan.env }, secretParameters(run));
   open.supervise({
     folder: stepFolder,
     secrets,

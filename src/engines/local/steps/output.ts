@@ -11,9 +11,13 @@ export async function readOutput(folder: string, secrets: readonly string[]): Pr
   return withoutSecrets(text, secrets);
 }
 
-/** Lists the values to redact: those of variables and parameters with the name of a secret. */
-export function listSecrets(named: Readonly<Record<string, string | readonly string[]>>): readonly string[] {
-  const values = Object.entries(named).flatMap(([name, value]) => (isSecretName(name) ? value : []));
+/** Lists the values to redact: those of variables and parameters with the name of a secret, or that are declared as secret. */
+export function listSecrets(
+  named: Readonly<Record<string, string | readonly string[]>>,
+  declared: readonly string[],
+): readonly string[] {
+  const isSecret = (name: string) => isSecretName(name) || declared.includes(name);
+  const values = Object.entries(named).flatMap(([name, value]) => (isSecret(name) ? value : []));
   // Each line of a key is secret, too. Very short values would redact parts of ordinary words.
   const lines = values.flatMap((value) => [value, ...value.split("\n")]).map((value) => value.trim());
   return [...new Set(lines)].filter(({ length }) => length >= 4).sort((a, b) => b.length - a.length);
