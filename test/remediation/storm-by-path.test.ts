@@ -16,7 +16,8 @@ const evictions: Rule = {
   target: "node/{{ labels.node }}",
   workflow: "cleanup",
 };
-const pods = Array.from({ length: 13 }, (_, i) => `api-${i}`);
+const podNames = Array.from({ length: 13 }, (_, i) => `api-${i}`);
+const pods = { apiVersion: "v1", kind: "Pod", plural: "pods", namespaced: true } as const;
 
 describe("thirteen evictions from one node, with the shipped roles enforced, are one run", () => {
   let world: OrchestratorWorld;
@@ -52,7 +53,12 @@ describe("thirteen evictions from one node, with the shipped roles enforced, are
   });
 
   it("by alerts of Alertmanager", async () => {
-    const labels = pods.map((pod) => ({ alertname: "KubePodEvicted", namespace: "default", pod, node: "worker-1" }));
+    const labels = podNames.map((pod) => ({
+      alertname: "KubePodEvicted",
+      namespace: "default",
+      pod,
+      node: "worker-1",
+    }));
     const body = { version: "4", status: "firing", alerts: labels.map((one) => ({ status: "firing", labels: one })) };
 
     const reading = alertmanager.read(body, world.nowAt());
@@ -78,7 +84,12 @@ describe("thirteen evictions from one node, with the shipped roles enforced, are
     });
     await world.passTime(1_000);
 
-    for (const name of pods) {
+    for (const name of podNames) {
+      // The node of an Event counts only if its Pod runs there.
+      await world.client.create(pods, {
+        ...{ apiVersion: "v1", kind: "Pod", metadata: { name, namespace: "default" } },
+        spec: { nodeName: "worker-1" },
+      });
       await world.client.create(kubeEvents, {
         apiVersion: "v1",
         kind: "Event",
@@ -103,7 +114,7 @@ describe("thirteen evictions from one node, with the shipped roles enforced, are
     await world.reportRun("True");
     const { items } = await world.client.list(remediationRequests);
     expect(items).toHaveLength(13);
-    expect(items.map(({ status }) => status?.phase)).toEqual(pods.map(() => "Verifying"));
+    expect(items.map(({ status }) => status?.phase)).toEqual(podNames.map(() => "Verifying"));
     expect(items.filter(({ status }) => status?.follows)).toHaveLength(12);
     expect((await world.executions()).map(({ spec }) => spec.targetResource)).toEqual(["node/worker-1"]);
   }
