@@ -56,7 +56,17 @@ describe("the image", { timeout: 120_000 }, () => {
       execFileSync("ls", [join(rootfs, "app")], { encoding: "utf8" })
         .trim()
         .split("\n"),
-    ).toEqual([...["CHANGELOG.md", "LICENSE", "README.md", "dist", "examples", "package.json", "rules", "workflows"]]);
+    ).toEqual([
+      "CHANGELOG.md",
+      "LICENSE",
+      "README.md",
+      "dist",
+      "docs",
+      "examples",
+      "package.json",
+      "rules",
+      "workflows",
+    ]);
   });
 
   it("runs on a read-only root as a user that it does not know, with only /data to write to", async () => {
