@@ -23,7 +23,11 @@ export const stageMutants = [
       "snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined",
       "snapshot.run",
     ],
-    ["completes a failure whose pods still run", "run.failure?.unfinished ? requeueAfter(1_000) : ", ""],
+    [
+      "completes a failure whose pods still run",
+      "return run.failure?.unfinished\n",
+      "return !run\n",
+    ],
     [
       "starts a run that is to be cancelled",
       "return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);",
@@ -197,7 +201,7 @@ export const stageMutants = [
   ...mutantsOf({ file: "src/agent/decide.ts", suite: "src/agent/decide.test.ts" }, [
     ["works during a pause", "if (paused) return changeStatus(", "if (paused && !task) return changeStatus("],
     ["overtakes a task on the same branch", "byCreation(other, task) < 0", "byCreation(other, task) > 0"],
-    ["waits behind a closed task", "!isClosed(other) && ", ""],
+    ["waits behind a closed task", "!isClosedTask(other) && ", ""],
     ["works on a cancelled task that has not begun", "if (!begunAt(task)) return", "if (!task) return"],
     ["reports a cancellation again and again", "isReporting(task) ? nextAttemptMs(task) - nowMs : 0", "0"],
     ["forgets issues like other tasks", 'spec.type === "Issue" ? issuesKept : 1', "1"],
