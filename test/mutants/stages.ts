@@ -23,11 +23,7 @@ export const stageMutants = [
       "snapshot.run?.uid === status.pipelineRunRef.uid ? snapshot.run : undefined",
       "snapshot.run",
     ],
-    [
-      "completes a failure whose pods still run",
-      "return run.failure?.unfinished\n",
-      "return !run\n",
-    ],
+    ["completes a failure whose pods still run", "return run.failure?.unfinished\n", "return !run\n"],
     [
       "starts a run that is to be cancelled",
       "return cancelReason(snapshot, status, run) ? keepWatching(snapshot, status, run) : start(snapshot, run);",
