@@ -56,11 +56,8 @@ export async function gitWorkshop(options: GitWorkshopOptions): Promise<Workshop
       checkAddress(repository, server);
       const path = newPath("histories");
       try {
-        await fetchHistory(
-          { git: remoteGit, cache: await makeCache(path, git), repository, signal },
-          head,
-          searchDepth,
-        );
+        const cache = await makeCache(path, git);
+        await fetchHistory({ git: remoteGit, cache, repository, signal }, head, searchDepth);
         return await findCommitOfTask(git, { head, taskUid }, { cwd: path, signal });
       } finally {
         await removeFolder(path);

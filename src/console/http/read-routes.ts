@@ -95,16 +95,20 @@ export function readRoutes(contextFor: (client: KubeClient) => ReadContext): rea
       { summary: "Whether the chains of the ledger are complete.", needs: rowKinds },
       (context) => chains.get(context.clock, () => withLedger(context, readLedgerChains)),
     ),
-    {
-      method: "POST",
-      path: "/api/v1/rules/test",
-      summary: "Test what gateway, rules and policy would do with the payload of a source. Changes nothing.",
-      access: "viewer",
-      body: ruleTest,
-      result: "RuleTestResult",
-      handle: ({ body, viewer }) => readRuleTest(body as RuleTest, contextFor(viewer.client)),
-    },
+    ruleTestRoute(contextFor),
   ];
+}
+
+function ruleTestRoute(contextFor: (client: KubeClient) => ReadContext): ApiRoute {
+  return {
+    method: "POST",
+    path: "/api/v1/rules/test",
+    summary: "Test what gateway, rules and policy would do with the payload of a source. Changes nothing.",
+    access: "viewer",
+    body: ruleTest,
+    result: "RuleTestResult",
+    handle: ({ body, viewer }) => readRuleTest(body as RuleTest, contextFor(viewer.client)),
+  };
 }
 
 interface ReadDescription {
